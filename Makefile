@@ -1,0 +1,47 @@
+# make demo and make test are all a newcomer needs; both set up the environment first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Two workers share the tests; statistical tests are processor-bound, so more would not help on small machines.
+WORKERS ?= 2
+OUT ?= out
+
+.PHONY: setup demo test check lint types imports bench soak clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[survey,postgres,spark,dev]'
+	touch $(STAMP)
+
+demo: setup
+	$(BIN)/tacit demo --out $(OUT)
+
+test: setup
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+imports: setup
+	$(BIN)/lint-imports
+
+check: lint types imports test
+
+bench: setup
+	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(BIN)/python -m benchmarks
+
+# The full-size load, crash and browser studies, too long for every change.
+soak: setup
+	TACIT_SOAK=1 $(BIN)/python -m pytest -m 'slow or browser or postgres'
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist

@@ -1,0 +1,55 @@
+"""What can go wrong, in few kinds; every message says what is allowed and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TacitError(Exception):
+    """Anything Tacit refuses; the command line prints it and exits with 2."""
+
+
+class InvalidInput(TacitError, ValueError):
+    """A value, a file or a parameter that cannot be used."""
+
+
+class UnknownName(InvalidInput):
+    """A name outside the ones that exist; the nearest is suggested."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        super().__init__(f"{what} {name!r} does not exist. {suggestion(name, known)}")
+
+
+class UnknownAnswer(InvalidInput):
+    """A value outside its attribute's answers."""
+
+    def __init__(self, attribute: str, value: str, answers: Iterable[str]) -> None:
+        self.attribute, self.value = attribute, value
+        super().__init__(f"{attribute!r} has no answer {value!r}. {suggestion(value, answers)}")
+
+
+class NotEstimable(TacitError, ValueError):
+    """The reports hold no information about what was asked."""
+
+
+class SchemeMismatch(InvalidInput):
+    """Reports and scheme do not belong together."""
+
+
+class MissingExtra(TacitError, ImportError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra that is not installed. Run: pip install 'tacit[{extra}]'")
+
+
+def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:
+    """A sentence that points to the nearest known name, or lists what there is."""
+    names = [str(item) for item in known]
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"There is: {', '.join(map(repr, names[:limit]))}{more}."
