@@ -41,7 +41,7 @@ def map_privacy(matrix: Matrix, prior: Matrix, accuracy: Matrix | None = None) -
 
 
 def prediction_entropy(matrix: Matrix, prior: Matrix) -> float:
-    """Chance that a guess drawn from the posterior misses: PSE of the electronic surveys study, any number of answers."""
+    """Chance that a guess drawn from the posterior misses: PSE of the electronic surveys study, for any answers."""
     joint = matrix * prior
     seen = joint.sum(axis=1)
     return float(1 - (joint[seen > 0] ** 2 / seen[seen > 0, None]).sum())

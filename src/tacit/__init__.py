@@ -1,0 +1,67 @@
+"""Tacit learns what a crowd knows without any of its members telling.
+
+Answers are disguised before they leave people's hands, and the truth about the crowd is estimated from the disguised
+reports. The way through the package is the way of the data::
+
+    Schema, Attribute          what is asked
+    Dataset                    a table of truths (only where it is already held)
+    channels, Scheme           how answers are disguised
+    disguise, Reports          the disguising, and what comes of it
+    estimate                   distributions and joint tables of the truth, with their errors
+    measure, plan              what a scheme protects and what it costs
+
+Names are imported when they are first used, so that ``import tacit`` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from tacit import channel as channels
+    from tacit.channel.scheme import Group, Questionnaire, Scheme
+    from tacit.dataset import Dataset
+    from tacit.errors import TacitError
+    from tacit.reports import Reports
+    from tacit.schema import Attribute, Cut, Schema
+
+_HOMES = {
+    "Attribute": "tacit.schema",
+    "Cut": "tacit.schema",
+    "Dataset": "tacit.dataset",
+    "Group": "tacit.channel.scheme",
+    "Questionnaire": "tacit.channel.scheme",
+    "Reports": "tacit.reports",
+    "Schema": "tacit.schema",
+    "Scheme": "tacit.channel.scheme",
+    "TacitError": "tacit.errors",
+}
+_MODULES = {"channels": "tacit.channel"}
+
+__all__ = [
+    "Attribute",
+    "Cut",
+    "Dataset",
+    "Group",
+    "Questionnaire",
+    "Reports",
+    "Schema",
+    "Scheme",
+    "TacitError",
+    "channels",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

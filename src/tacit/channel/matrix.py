@@ -1,0 +1,200 @@
+"""Any finite channel, given as a matrix; there may be more reports than truths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.chances import SUM_TOLERANCE, integer_weights
+from tacit.channel.protocol import (
+    Array,
+    Codes,
+    checked_axes,
+    checked_matrix_size,
+    code_type,
+    flat,
+    grid,
+    joint_codes,
+    joint_name,
+    outer,
+    split_codes,
+)
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.randomness import ONE, Randomness
+from tacit.schema import Attribute
+
+# Beyond this the inverse multiplies rounding errors into the digits that matter.
+LARGEST_CONDITION = 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixChannel:
+    """``weights[report, truth] / 2**32`` is the chance of a report; every column of `weights` sums to 2**32.
+
+    Without `labels` the reports look like the truths.
+    """
+
+    shape: tuple[int, ...]
+    weights: NDArray[np.int64]
+    labels: tuple[str, ...] | None = None
+
+    kind = "matrix"
+    has_marginals = False
+
+    @classmethod
+    def from_chances(
+        cls, shape: tuple[int, ...], chances: Sequence[Sequence[float]] | Array, labels: Sequence[str] | None = None
+    ) -> MatrixChannel:
+        """The channel of ``chances[report][truth]``, rounded to multiples of 2**-32 by largest remainder."""
+        matrix = checked_chances(chances, math.prod(shape))
+        checked_labels(labels, len(matrix), math.prod(shape))
+        columns = [integer_weights(column) for column in matrix.T]
+        return cls(shape, np.stack(columns, axis=1), None if labels is None else tuple(map(str, labels)))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = {"matrix": self.matrix.tolist()}
+        if self.labels is not None:
+            parameters["reports"] = list(self.labels)
+        return parameters
+
+    @cached_property
+    def matrix(self) -> Array:
+        return self.weights / ONE
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.shape if self.labels is None else (len(self.labels),)
+
+    @property
+    def amplification(self) -> float:
+        rows = self.matrix[self.weights.max(axis=1) > 0]
+        lowest = rows.min(axis=1)
+        return float((rows.max(axis=1) / lowest).max()) if lowest.all() else math.inf
+
+    def reports(self) -> tuple[Codes, ...]:
+        return grid(self.tally_shape)
+
+    def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
+        if self.labels is None:
+            return tuple(attributes)
+        return (Attribute(joint_name(attributes), self.labels),)
+
+    def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
+        truth = joint_codes(truths, self.shape)
+        n_reports = len(self.weights)
+        # One ascending list of thresholds for all columns: column u occupies the words from u * 2**32 on.
+        thresholds = np.cumsum(self.weights, axis=0).T + (np.arange(self.size) * ONE)[:, None]
+        keys = truth * ONE + randomness.words(len(truth))
+        codes = np.searchsorted(thresholds.ravel(), keys, side="right") - truth * n_reports
+        if self.labels is None:
+            return split_codes(codes, self.shape)
+        return (codes.astype(code_type(n_reports)),)
+
+    def apply(self, truth: Array) -> Array:
+        behind = truth.shape[len(self.shape) :]
+        return (self.matrix @ flat(truth, len(self.shape))).reshape(self.tally_shape + behind)
+
+    def adjoint(self, weights: Array) -> Array:
+        behind = weights.shape[len(self.tally_shape) :]
+        return (self.matrix.T @ flat(weights, len(self.tally_shape))).reshape(self.shape + behind)
+
+    @cached_property
+    def _condition(self) -> float:
+        singular = np.linalg.svd(self.matrix, compute_uv=False)
+        full = len(self.weights) >= self.size and singular[-1] > 0
+        return float(singular[0] / singular[-1]) if full else math.inf
+
+    def is_invertible(self) -> bool:
+        return self._condition <= LARGEST_CONDITION
+
+    def left_inverse(self, guess: Array | None = None) -> Array:
+        """``L`` with ``L @ matrix == identity``, of least variance where the truth is `guess` (uniform if None)."""
+        if not self.is_invertible():
+            raise NotEstimable(
+                f"The matrix is singular (condition number {self._condition:.3g}): some different truths give the same "
+                "reports, so the truth cannot be estimated. Choose a matrix whose columns are linearly independent."
+            )
+        if len(self.weights) == self.size:
+            return np.linalg.inv(self.matrix)
+        truth = np.full(self.size, 1 / self.size) if guess is None else guess.reshape(-1)
+        expected = self.matrix @ truth
+        possible = expected > 0
+        weighted = self.matrix[possible] / expected[possible, None]
+        left = np.zeros((self.size, len(self.weights)))
+        left[:, possible] = np.linalg.solve(self.matrix[possible].T @ weighted, weighted.T)
+        return left
+
+    def _map_back(self, left: Array, tally: Array) -> Array:
+        behind = tally.shape[len(self.tally_shape) :]
+        return (left @ flat(tally, len(self.tally_shape))).reshape(self.shape + behind)
+
+    def solve(self, tally: Array, guess: Array | None = None) -> Array:
+        return self._map_back(self.left_inverse(guess), tally)
+
+    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
+        return self._map_back(self.left_inverse(guess) ** 2, tally)
+
+    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
+        behind = weights.shape[len(self.shape) :]
+        return (self.left_inverse(guess).T @ flat(weights, len(self.shape))).reshape(self.tally_shape + behind)
+
+    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
+        left = self.left_inverse(guess)
+        behind = tally.shape[len(self.tally_shape) :]
+        pairs = np.einsum("uv,wv,vb->uwb", left, left, flat(tally, len(self.tally_shape)), optimize=True)
+        return pairs.reshape(self.size, self.size, *behind)
+
+    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
+        return [(tuple(range(len(self.tally_shape))), self.solve_adjoint(outer(masks)))]
+
+    def marginal(self, axes: Sequence[int]) -> MatrixChannel:
+        if len(checked_axes(axes, self.shape)) < len(self.shape):
+            raise InvalidInput("A dense channel has no marginal channel: estimate its whole group, then sum.")
+        return self
+
+
+def checked_chances(chances: Sequence[Sequence[float]] | Array, n_truths: int) -> Array:
+    """A matrix with non-negative entries and columns that sum to one, or a refusal that names the culprit."""
+    try:
+        matrix = np.asarray(chances, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("A matrix must be a list of rows of numbers, all of one length.") from None
+    if matrix.ndim != 2 or matrix.shape[1] != n_truths:
+        raise InvalidInput(
+            f"The matrix must have one column per truth, {n_truths} here (matrix[report][truth]), but its shape is "
+            f"{matrix.shape}."
+        )
+    checked_matrix_size(*matrix.shape)
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        report, truth = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0]
+        raise InvalidInput(
+            f"matrix[{report}][{truth}] is {matrix[report, truth]:g}; chances must be numbers of at least 0."
+        )
+    sums = matrix.sum(axis=0)
+    worst = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[worst] - 1) > SUM_TOLERANCE:
+        raise InvalidInput(
+            f"Column {worst} of the matrix sums to {sums[worst]:.9g}; every column (one truth's chances over the "
+            "reports) must sum to 1. Are rows and columns swapped?"
+        )
+    return matrix / sums
+
+
+def checked_labels(labels: Sequence[str] | None, n_reports: int, n_truths: int) -> None:
+    if labels is None and n_reports != n_truths:
+        raise InvalidInput(
+            f"A matrix with {n_reports} reports for {n_truths} truths needs a label for each report: give `reports`."
+        )
+    if labels is not None and len(labels) != n_reports:
+        raise InvalidInput(f"`reports` names {len(labels)} reports, but the matrix has {n_reports} rows.")

@@ -1,0 +1,53 @@
+"""FRAPP's randomized gamma-diagonal channel (RAN-GD): each respondent draws a matrix of their own.
+
+Nobody but the respondent knows the draw, so reports follow the expected matrix exactly: that is the channel, and its
+amplification is the honest one. What one draw would mean is a measure (`tacit.measure`), not a channel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.channel.chances import checked_gamma, numerator_below
+from tacit.channel.mixture import MixtureChannel
+from tacit.channel.protocol import Codes, joint_codes, split_codes
+from tacit.errors import InvalidInput
+from tacit.randomness import ONE, Randomness, uniform_below
+
+
+@dataclass(frozen=True, eq=False)
+class RandomizedGammaDiagonal(MixtureChannel):
+    """Diagonal chance ``(coin + r) / 2**32`` with r uniform on ``-spread .. spread``, else a uniform other record."""
+
+    spread: int = 0
+
+    def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
+        truth = joint_codes(truths, self.shape)
+        own = self.coin + uniform_below(randomness, 2 * self.spread + 1, len(truth)) - self.spread
+        kept = randomness.words(len(truth)) < own
+        other = uniform_below(randomness, self.size - 1, len(truth))
+        other += other >= truth
+        return split_codes(np.where(kept, truth, other), self.shape)
+
+
+def randomized_gamma_diagonal(shape: tuple[int, ...], parameters: dict[str, Any]) -> RandomizedGammaDiagonal:
+    """The channel whose diagonal lies within alpha of that of the gamma-diagonal matrix."""
+    gamma, alpha = checked_gamma(parameters["gamma"]), parameters["alpha"]
+    size = math.prod(shape)
+    smallest = 1 / (gamma + size - 1)
+    limit = min(gamma * smallest, (size - 1) * smallest)
+    if not (isinstance(alpha, int | float) and 0 <= alpha <= limit):
+        raise InvalidInput(
+            f"alpha must lie between 0 and min(gamma, n - 1) / (gamma + n - 1) = {limit:.6g} here, not {alpha!r}: "
+            "beyond that some chance would be negative."
+        )
+    coin = numerator_below(gamma * smallest)
+    spread = min(numerator_below(alpha), coin, ONE - coin)
+    return RandomizedGammaDiagonal(
+        "randomized-gamma-diagonal", dict(parameters), shape, coin, others=True, spread=spread
+    )

@@ -1,0 +1,281 @@
+"""The scheme: attributes, groups of them, and a channel for each group.
+
+Whoever disguises, estimates, measures or mines reads the same one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.chances import checked_distribution, integer_weights
+from tacit.channel.document import FORMAT, checked_document, document_hash, read_json
+from tacit.channel.protocol import Channel
+from tacit.channel.recipe import Recipe
+from tacit.errors import InvalidInput, UnknownName
+from tacit.schema import Attribute, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Attributes that are disguised together, and how."""
+
+    attributes: tuple[Attribute, ...]
+    channel: Channel
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def report_attributes(self) -> tuple[Attribute, ...]:
+        return self.channel.report_attributes(self.attributes)
+
+    def to_document(self) -> dict[str, Any]:
+        return {"attributes": list(self.names), "channel": {"kind": self.channel.kind, **self.channel.parameters}}
+
+
+@dataclass(frozen=True, eq=False)
+class Questionnaire:
+    """One of several sets of questions; each respondent is dealt one, with a known probability.
+
+    A scheme that deals nothing is a single questionnaire without a name, which asks everything.
+    """
+
+    name: str
+    probability: float
+    groups: tuple[Group, ...]
+    public: tuple[Attribute, ...]
+
+    @cached_property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of what is asked, groups first."""
+        grouped = [name for group in self.groups for name in group.names]
+        return (*grouped, *(attribute.name for attribute in self.public))
+
+    @cached_property
+    def report_schema(self) -> Schema:
+        """The columns of its reports: those of its groups, then the public attributes."""
+        columns = [column for group in self.groups for column in group.report_attributes]
+        return Schema((*columns, *self.public))
+
+    def group_of(self, name: str) -> Group | None:
+        """The group that disguises an attribute; None where it is public."""
+        for group in self.groups:
+            if name in group.names:
+                return group
+        if name in self.attributes:
+            return None
+        raise UnknownName("Attribute", name, self.attributes)
+
+
+@dataclass(frozen=True, eq=False)
+class Scheme:
+    """How a table is disguised: a channel for each group; attributes in no group are public.
+
+    >>> from tacit import Attribute, Scheme, channels
+    >>> smokes, drinks = (Attribute(name, ("no", "yes")) for name in ("smokes", "drinks"))
+    >>> scheme = Scheme.of([smokes, drinks], [(["smokes"], channels.warner(0.7))])
+    >>> scheme.public_names
+    ('drinks',)
+    """
+
+    schema: Schema
+    questionnaires: tuple[Questionnaire, ...]
+    prior: Mapping[str, tuple[float, ...]] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema | Sequence[Attribute],
+        groups: Sequence[tuple[Sequence[str], Recipe]] = (),
+        *,
+        prior: Mapping[str, Sequence[float]] | None = None,
+    ) -> Scheme:
+        """A scheme from attributes and ``(names, recipe)`` pairs."""
+        schema = schema if isinstance(schema, Schema) else Schema(tuple(schema))
+        made = tuple(_group(schema, names, recipe) for names, recipe in groups)
+        questionnaire = _questionnaire(schema, "", 1.0, made, ask_all=True)
+        return cls(schema, (questionnaire,), _checked_prior(schema, prior))
+
+    @classmethod
+    def dealt(
+        cls,
+        schema: Schema | Sequence[Attribute],
+        questionnaires: Sequence[tuple[str, float, Sequence[tuple[Sequence[str], Recipe]]]],
+        *,
+        prior: Mapping[str, Sequence[float]] | None = None,
+    ) -> Scheme:
+        """A split questionnaire: ``(name, probability, groups)`` of which each respondent is dealt one.
+
+        Attributes in no group of any questionnaire are public and asked in all of them.
+        """
+        schema = schema if isinstance(schema, Schema) else Schema(tuple(schema))
+        checked_distribution("The probabilities of the questionnaires", [chance for _, chance, _ in questionnaires])
+        names = [name for name, _, _ in questionnaires]
+        if len(set(names)) < len(names) or not all(names):
+            raise InvalidInput(f"Questionnaires need names, each its own, not {names}.")
+        everywhere = {name for _, _, groups in questionnaires for members, _ in groups for name in members}
+        made = []
+        for name, chance, groups in questionnaires:
+            parts = tuple(_group(schema, members, recipe) for members, recipe in groups)
+            made.append(_questionnaire(schema, name, float(chance), parts, ask_all=False, grouped=everywhere))
+        return cls(schema, tuple(made), _checked_prior(schema, prior))
+
+    @property
+    def is_dealt(self) -> bool:
+        """Whether respondents answer different questionnaires."""
+        return self.questionnaires[0].name != ""
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether nothing is disguised."""
+        return not any(questionnaire.groups for questionnaire in self.questionnaires)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of a scheme that deals only one questionnaire."""
+        if self.is_dealt:
+            raise InvalidInput("This scheme deals several questionnaires; look at the groups of each.")
+        return self.questionnaires[0].groups
+
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """Attributes that are reported as they are."""
+        return tuple(attribute.name for attribute in self.questionnaires[0].public)
+
+    @cached_property
+    def dealing_weights(self) -> NDArray[np.int64]:
+        """Chances of the questionnaires as integers over 2**32."""
+        return integer_weights(np.array([questionnaire.probability for questionnaire in self.questionnaires]))
+
+    def questionnaire(self, name: str) -> Questionnaire:
+        for questionnaire in self.questionnaires:
+            if questionnaire.name == name:
+                return questionnaire
+        raise UnknownName("Questionnaire", name, [questionnaire.name for questionnaire in self.questionnaires])
+
+    @property
+    def report_schema(self) -> Schema:
+        """The columns of a report, for a scheme that deals only one questionnaire."""
+        if self.is_dealt:
+            raise InvalidInput("This scheme deals several questionnaires; each has a report schema of its own.")
+        return self.questionnaires[0].report_schema
+
+    @cached_property
+    def _bare_document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "attributes": [attribute.to_document() for attribute in self.schema],
+        }
+        if self.is_dealt:
+            document["questionnaires"] = [
+                {
+                    "name": questionnaire.name,
+                    "probability": questionnaire.probability,
+                    "groups": [group.to_document() for group in questionnaire.groups],
+                }
+                for questionnaire in self.questionnaires
+            ]
+        else:
+            document["groups"] = [group.to_document() for group in self.groups]
+        if self.prior is not None:
+            document["prior"] = {name: list(chances) for name, chances in self.prior.items()}
+        return document
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the canonical document: two schemes with one hash disguise alike."""
+        return document_hash(self._bare_document)
+
+    def to_document(self) -> dict[str, Any]:
+        return {**self._bare_document, "hash": self.hash}
+
+    @classmethod
+    def from_document(cls, document: Any, where: str = "The scheme document") -> Scheme:
+        """The scheme a document describes; a wrong hash, version or name is refused."""
+        checked = checked_document(document, where)
+        schema = Schema(tuple(Attribute.from_document(attribute) for attribute in checked["attributes"]))
+        prior = checked.get("prior")
+        if "questionnaires" in checked:
+            if checked.get("groups"):
+                raise InvalidInput(f"{where} has both `groups` and `questionnaires`; only one of them may be there.")
+            dealt = [
+                (str(part.get("name", "")), part.get("probability", 0.0), _recipes(part.get("groups", [])))
+                for part in checked["questionnaires"]
+            ]
+            return cls.dealt(schema, dealt, prior=prior)
+        return cls.of(schema, _recipes(checked.get("groups", [])), prior=prior)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Scheme:
+        return cls.from_document(read_json(path), where=repr(str(path)))
+
+    def write(self, path: str | Path) -> None:
+        from tacit.table import written_whole
+
+        with written_whole(path) as temporary:
+            Path(temporary).write_text(
+                json.dumps(self.to_document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+
+
+def _recipes(groups: Any) -> list[tuple[Sequence[str], Recipe]]:
+    if not isinstance(groups, list):
+        raise InvalidInput(f"`groups` must be a list, not {groups!r}.")
+    made = []
+    for group in groups:
+        if not isinstance(group, Mapping) or not isinstance(group.get("attributes"), list):
+            raise InvalidInput(f"A group must be an object with a list of attributes and a channel, not {group!r}.")
+        made.append((group["attributes"], Recipe.from_document(group.get("channel", {}))))
+    return made
+
+
+def _group(schema: Schema, names: Sequence[str], recipe: Recipe) -> Group:
+    if isinstance(names, str) or not names:
+        raise InvalidInput(f"A group needs a list of attribute names, not {names!r}.")
+    attributes = tuple(schema[name] for name in names)
+    return Group(attributes, recipe.build(tuple(attribute.size for attribute in attributes)))
+
+
+def _questionnaire(
+    schema: Schema,
+    name: str,
+    probability: float,
+    groups: tuple[Group, ...],
+    *,
+    ask_all: bool,
+    grouped: set[str] | None = None,
+) -> Questionnaire:
+    asked = [member for group in groups for member in group.names]
+    repeated = next((member for member in asked if asked.count(member) > 1), None)
+    if repeated is not None:
+        raise InvalidInput(
+            f"{repeated!r} is in two groups; each attribute is disguised once. Take it out of one of them."
+        )
+    private = set(asked) if ask_all else grouped or set()
+    public = tuple(attribute for attribute in schema if attribute.name not in private)
+    return Questionnaire(name, probability, groups, public)
+
+
+def _checked_prior(schema: Schema, prior: Mapping[str, Sequence[float]] | None) -> dict[str, tuple[float, ...]] | None:
+    """The distributions a design assumed: one per attribute, or per group under its joint name ``a+b``."""
+    if prior is None:
+        return None
+    checked = {}
+    for name, chances in prior.items():
+        sizes = schema.shape([name]) if name in schema else schema.shape(name.split("+"))
+        distribution = checked_distribution(f"The prior of {name!r}", chances)
+        if len(distribution) != int(np.prod(sizes)):
+            raise InvalidInput(
+                f"The prior of {name!r} has {len(distribution)} entries; {int(np.prod(sizes))} are needed."
+            )
+        checked[name] = tuple(float(chance) for chance in chances)
+    return checked

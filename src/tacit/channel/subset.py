@@ -1,0 +1,209 @@
+"""Report a set of answers of which the true one is more likely to be a member than the others.
+
+The optimum under a pure amplification bound for uniform priors (Ye and Barg 2018); FORMULAS 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.chances import numerator_below
+from tacit.channel.protocol import (
+    Array,
+    Codes,
+    checked_axes,
+    checked_matrix_size,
+    code_type,
+    flat,
+    joint_codes,
+    joint_labels,
+    joint_name,
+    outer,
+)
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.randomness import ONE, Randomness, coins, uniform_below
+from tacit.schema import Attribute
+
+# Membership is marked in a table of rows by answers; this many cells stay in the cache.
+MARKED_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetChannel:
+    """One of the C(n, k) subsets of the joint domain; those that hold the truth weigh gamma, the others 1."""
+
+    shape: tuple[int, ...]
+    members: int
+    gamma: float  # as demanded; the chances are rounded so that it is never exceeded
+
+    kind = "subset"
+    has_marginals = False
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.members, int) and 1 <= self.members < self.size):
+            raise InvalidInput(
+                f"The size of a subset must be a whole number from 1 to {self.size - 1} (the group has {self.size} joint "
+                f"answers), not {self.members!r}."
+            )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"size": self.members, "gamma": self.gamma}
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self.size + 1,)
+
+    @property
+    def coin(self) -> int:
+        k, n = self.members, self.size
+        return numerator_below(self.gamma * k / (self.gamma * k + n - k))
+
+    @property
+    def holds(self) -> float:
+        """Chance that the set holds the truth."""
+        return self.coin / ONE
+
+    @property
+    def background(self) -> float:
+        """Chance that the set holds a given other answer."""
+        return (self.members - self.holds) / (self.size - 1)
+
+    @property
+    def amplification(self) -> float:
+        odds = self.holds * (self.size - self.members) / self.members
+        ratio = odds / (1 - self.holds) if self.holds < 1 else math.inf
+        return max(ratio, 1 / ratio) if ratio else math.inf
+
+    def reports(self) -> tuple[Codes, ...]:
+        checked_matrix_size(float(math.comb(self.size, self.members)), self.size)
+        sets = list(itertools.combinations(range(self.size), self.members))
+        return (np.array(sets, dtype=code_type(self.size)),)
+
+    @property
+    def matrix(self) -> Array:
+        (sets,) = self.reports()
+        holding = np.zeros((len(sets), self.size), dtype=np.bool_)
+        np.put_along_axis(holding, sets.astype(np.intp), True, axis=1)
+        with_truth = self.holds / math.comb(self.size - 1, self.members - 1)
+        without = (1 - self.holds) / math.comb(self.size - 1, self.members)
+        return np.where(holding, with_truth, without)
+
+    def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
+        return (Attribute(joint_name(attributes), joint_labels(attributes), shows="set"),)
+
+    def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
+        truth = joint_codes(truths, self.shape)
+        out = np.empty((len(truth), self.members), dtype=code_type(self.size))
+        rows = max(1, MARKED_CELLS // self.size)
+        for start in range(0, len(truth), rows):
+            out[start : start + rows] = self._sample_rows(truth[start : start + rows], randomness)
+        return (out,)
+
+    def _sample_rows(self, truth: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+        """Sets in ascending order, so that the order of the members says nothing."""
+        every = np.arange(len(truth))
+        holds = coins(randomness, self.coin, len(truth))
+        chosen = np.zeros((len(truth), self.size), dtype=np.bool_)
+        chosen[every, truth] = holds
+        # Floyd's sampling without replacement among the n - 1 others; who holds the truth needs one member fewer.
+        for step in range(self.members):
+            needed = np.flatnonzero(~holds) if step == self.members - 1 else every
+            last = self.size - 1 - (self.members - np.where(holds[needed], 1, 0)) + step
+            self._add_other(chosen, truth, needed, last, randomness)
+        return np.nonzero(chosen)[1].reshape(len(truth), self.members)
+
+    def _add_other(
+        self,
+        chosen: NDArray[np.bool_],
+        truth: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        last: NDArray[np.int64],
+        randomness: Randomness,
+    ) -> None:
+        """Mark one more of the others ``0 .. last``, or `last` itself where that one is marked already."""
+        for bound in np.unique(last):
+            at = rows[last == bound]
+            drawn = uniform_below(randomness, int(bound) + 1, len(at))
+            drawn += drawn >= truth[at]
+            final = bound + (bound >= truth[at])
+            chosen[at, np.where(chosen[at, drawn], final, drawn)] = True
+
+    def apply(self, truth: Array) -> Array:
+        x = flat(truth, len(self.shape))
+        everyone = x.sum(axis=0, keepdims=True)
+        members = self.background * everyone + (self.holds - self.background) * x
+        behind = truth.shape[len(self.shape) :]
+        return np.concatenate([members, everyone]).reshape(self.tally_shape + behind)
+
+    def adjoint(self, weights: Array) -> Array:
+        y = flat(weights, 1)
+        members, everyone = y[:-1], y[-1:]
+        x = (self.holds - self.background) * members + self.background * members.sum(axis=0) + everyone
+        return x.reshape(self.shape + weights.shape[1:])
+
+    def is_invertible(self) -> bool:
+        return self.holds != self.background
+
+    def _contrast(self) -> float:
+        if not self.is_invertible():
+            raise NotEstimable(
+                "With gamma = 1 the set says nothing of the truth, so nothing can be estimated. Choose a larger gamma."
+            )
+        return self.holds - self.background
+
+    def solve(self, tally: Array, guess: Array | None = None) -> Array:
+        q = flat(tally, 1)
+        p = (q[:-1] - self.background * q[-1:]) / self._contrast()
+        return p.reshape(self.shape + tally.shape[1:])
+
+    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
+        w = flat(weights, len(self.shape)) / self._contrast()
+        y = np.concatenate([w, -self.background * w.sum(axis=0, keepdims=True)])
+        return y.reshape(self.tally_shape + weights.shape[len(self.shape) :])
+
+    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
+        q, b = flat(tally, 1), self.background
+        squares = (q[:-1] * (1 - 2 * b) + b * b * q[-1:]) / self._contrast() ** 2
+        return squares.reshape(self.shape + tally.shape[1:])
+
+    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
+        p = flat(self.solve(tally), len(self.shape))
+        q, b = flat(tally, 1), self.background
+        both = self._pair_inclusion(p)
+        members = q[:-1]
+        pairs = both - b * (members[:, None] + members[None, :]) + b * b * q[-1:]
+        cells = np.arange(self.size)
+        pairs[cells, cells] = members * (1 - 2 * b) + b * b * q[-1:]
+        return (pairs / self._contrast() ** 2).reshape(self.size, self.size, *tally.shape[1:])
+
+    def _pair_inclusion(self, p: Array) -> Array:
+        """Chance that a set holds both of two answers, when the truth is distributed like `p`.
+
+        A tally per member does not count pairs, but their chance is linear in the distribution of the truth.
+        """
+        n, k = self.size, self.members
+        with_truth = self.holds * (k - 1) / (n - 1)
+        hold_both = math.comb(n - 3, k - 3) / math.comb(n - 1, k - 1) if k >= 3 else 0.0
+        fill_both = math.comb(n - 3, k - 2) / math.comb(n - 1, k) if 2 <= k < n and n >= 3 else 0.0
+        without = self.holds * hold_both + (1 - self.holds) * fill_both
+        return without * p.sum(axis=0) + (with_truth - without) * (p[:, None] + p[None, :])
+
+    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
+        return [((0,), self.solve_adjoint(outer(masks)))]
+
+    def marginal(self, axes: Sequence[int]) -> SubsetChannel:
+        if len(checked_axes(axes, self.shape)) < len(self.shape):
+            raise InvalidInput("Subset selection has no marginal channel: estimate its whole group, then sum.")
+        return self

@@ -1,0 +1,177 @@
+"""Attributes, their answers, and how numbers become answers."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tacit.errors import InvalidInput, UnknownAnswer, UnknownName
+
+Closed = Literal["left", "right"]
+# What one report of an attribute shows: one answer; a set of a fixed number of answers; or one bit per answer.
+Shows = Literal["one", "set", "bits"]
+
+RESERVED = "questionnaire"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where numbers become answers: answer i holds the numbers between ``edges[i-1]`` and ``edges[i]``.
+
+    The outermost intervals are open-ended. `closed` says to which side a number that equals an edge belongs:
+    "right" means (a, b], so it belongs to the interval below.
+    """
+
+    edges: tuple[float, ...]
+    closed: Closed = "right"
+
+    def __post_init__(self) -> None:
+        if not self.edges or any(not math.isfinite(edge) for edge in self.edges):
+            raise InvalidInput(f"A cut needs at least one finite edge, not {list(self.edges)}.")
+        if any(a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)):
+            raise InvalidInput(f"The edges of a cut must ascend, not {list(self.edges)}. Sort them, drop repeats.")
+        if self.closed not in ("left", "right"):
+            raise InvalidInput(f"A cut is closed on the 'left' or the 'right', not {self.closed!r}.")
+
+    def code(self, value: float) -> int:
+        find = bisect.bisect_left if self.closed == "right" else bisect.bisect_right
+        return find(self.edges, value)
+
+    def labels(self) -> tuple[str, ...]:
+        """Readable names of the intervals, such as ``<=35``, ``(35,55]``, ``>55``."""
+        low, high, opening, closing = ("<=", ">", "(", "]") if self.closed == "right" else ("<", ">=", "[", ")")
+        texts = [f"{edge:g}" for edge in self.edges]
+        if len(set(texts)) < len(texts):
+            texts = [repr(edge) for edge in self.edges]
+        inner = [f"{opening}{a},{b}{closing}" for a, b in itertools.pairwise(texts)]
+        return (low + texts[0], *inner, high + texts[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One question; code i stands for ``answers[i]``.
+
+    `cut` says how numbers are read as answers, `missing` which answer an empty value is read as (none: refused).
+
+    >>> Attribute("smokes", ("no", "yes")).encode("yes")
+    1
+    """
+
+    name: str
+    answers: tuple[str, ...]
+    ordered: bool = False
+    cut: Cut | None = None
+    missing: str | None = None
+    shows: Shows = "one"
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InvalidInput("An attribute needs a name.")
+        if len(self.answers) < 2:
+            raise InvalidInput(
+                f"{self.name!r} has {len(self.answers)} answer(s): there is nothing to hide and nothing to learn. "
+                "Give at least two, or leave the attribute out."
+            )
+        if len(set(self.answers)) < len(self.answers):
+            repeated = next(answer for answer in self.answers if self.answers.count(answer) > 1)
+            raise InvalidInput(f"{self.name!r} lists the answer {repeated!r} twice. Name each answer once.")
+        if self.cut is not None and len(self.cut.edges) + 1 != len(self.answers):
+            raise InvalidInput(
+                f"{self.name!r} has {len(self.answers)} answers but its cut makes {len(self.cut.edges) + 1} intervals."
+            )
+        if self.missing is not None and self.missing not in self.answers:
+            raise UnknownAnswer(self.name, self.missing, self.answers)
+
+    @property
+    def size(self) -> int:
+        return len(self.answers)
+
+    @property
+    def tally_size(self) -> int:
+        """Slots of its axis in a tally: one per answer, and for sets a last one that counts every report."""
+        return self.size if self.shows == "one" else self.size + 1
+
+    def encode(self, value: str) -> int:
+        try:
+            return self.answers.index(value)
+        except ValueError:
+            raise UnknownAnswer(self.name, value, self.answers) from None
+
+    def to_document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"name": self.name, "answers": list(self.answers), "ordered": self.ordered}
+        if self.cut is not None:
+            document["cut"] = {"edges": list(self.cut.edges), "closed": self.cut.closed}
+        if self.missing is not None:
+            document["missing"] = self.missing
+        return document
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Attribute:
+        if not isinstance(document, Mapping) or not isinstance(document.get("name"), str):
+            raise InvalidInput(f"An attribute must be an object with a name and answers, not {document!r}.")
+        name, answers = document["name"], document.get("answers")
+        if not isinstance(answers, list | tuple):
+            raise InvalidInput(f"The answers of {name!r} must be a list of texts, not {answers!r}.")
+        cut = document.get("cut")
+        return cls(
+            name,
+            tuple(str(answer) for answer in answers),
+            ordered=bool(document.get("ordered", False)),
+            cut=None if cut is None else Cut(tuple(map(float, cut["edges"])), cut.get("closed", "right")),
+            missing=document.get("missing"),
+        )
+
+
+def numeric(name: str, edges: Sequence[float], *, closed: Closed = "right", labels: Sequence[str] = ()) -> Attribute:
+    """An ordered attribute whose answers are the intervals between `edges`."""
+    cut = Cut(tuple(map(float, edges)), closed)
+    return Attribute(name, tuple(labels) or cut.labels(), ordered=True, cut=cut)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The attributes of a table, in order.
+
+    >>> schema = Schema((Attribute("smokes", ("no", "yes")), Attribute("age", ("young", "old"), ordered=True)))
+    >>> schema.shape(["age"])
+    (2,)
+    """
+
+    attributes: tuple[Attribute, ...]
+
+    def __post_init__(self) -> None:
+        names = self.names
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise InvalidInput(f"Two attributes are called {repeated!r}. Give each its own name.")
+        if RESERVED in names:
+            raise InvalidInput(f"No attribute may be called {RESERVED!r}: report files use this column themselves.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    def __iter__(self) -> Iterator[Attribute]:
+        return iter(self.attributes)
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise UnknownName("Attribute", name, self.names)
+
+    def shape(self, names: Iterable[str] | None = None) -> tuple[int, ...]:
+        return tuple(self[name].size for name in (self.names if names is None else names))
+
+    def select(self, names: Iterable[str]) -> Schema:
+        return Schema(tuple(self[name] for name in names))
