@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit import channel as channels
     from tacit.channel.scheme import Group, Questionnaire, Scheme
     from tacit.dataset import Dataset
+    from tacit.disguise import disguise
     from tacit.errors import TacitError
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
@@ -32,6 +33,7 @@ _HOMES = {
     "Attribute": "tacit.schema",
     "Cut": "tacit.schema",
     "Dataset": "tacit.dataset",
+    "disguise": "tacit.disguise",
     "Group": "tacit.channel.scheme",
     "Questionnaire": "tacit.channel.scheme",
     "Reports": "tacit.reports",
@@ -52,6 +54,7 @@ __all__ = [
     "Scheme",
     "TacitError",
     "channels",
+    "disguise",
 ]
 
 

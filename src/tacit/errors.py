@@ -25,9 +25,10 @@ class UnknownName(InvalidInput):
 class UnknownAnswer(InvalidInput):
     """A value outside its attribute's answers."""
 
-    def __init__(self, attribute: str, value: str, answers: Iterable[str]) -> None:
+    def __init__(self, attribute: str, value: str, answers: Iterable[str], row: int | None = None) -> None:
         self.attribute, self.value = attribute, value
-        super().__init__(f"{attribute!r} has no answer {value!r}. {suggestion(value, answers)}")
+        where = "" if row is None else f" (row {row + 1:,})"
+        super().__init__(f"{attribute!r} has no answer {value!r}{where}. {suggestion(value, answers)}")
 
 
 class NotEstimable(TacitError, ValueError):

@@ -43,7 +43,7 @@ class SystemRandomness:
 
     def words(self, count: int) -> Words:
         out = np.empty(count, dtype=np.uint32)
-        view = memoryview(out.view(np.uint8))
+        view = out.view(np.uint8).data
         zeros = memoryview(self._zeros)
         for start in range(0, len(view), self._CHUNK):
             part = view[start : start + self._CHUNK]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,9 +36,10 @@ class Cut:
         if self.closed not in ("left", "right"):
             raise InvalidInput(f"A cut is closed on the 'left' or the 'right', not {self.closed!r}.")
 
-    def code(self, value: float) -> int:
-        find = bisect.bisect_left if self.closed == "right" else bisect.bisect_right
-        return find(self.edges, value)
+    @property
+    def side(self) -> Closed:
+        """The side on which `numpy.searchsorted` must look to give the codes of numbers."""
+        return "left" if self.closed == "right" else "right"
 
     def labels(self) -> tuple[str, ...]:
         """Readable names of the intervals, such as ``<=35``, ``(35,55]``, ``>55``."""

@@ -17,7 +17,7 @@ EXACT_CHOICES = 1 << 17
 @njit(cache=True, nogil=True)
 def _reports(
     truth: NDArray[Any], words: NDArray[np.uint32], coin: float, inverse_width: float, out: NDArray[Any]
-) -> int:
+) -> np.int32:
     highest = np.int32(0)
     for row in range(len(truth)):
         # Doubles instead of integer division, and no branch: this compiles to vector instructions.
@@ -31,7 +31,7 @@ def _reports(
 @njit(cache=True, nogil=True)
 def _other_reports(
     truth: NDArray[Any], words: NDArray[np.uint32], coin: float, inverse_width: float, out: NDArray[Any]
-) -> int:
+) -> np.int32:
     highest = np.int32(0)
     for row in range(len(truth)):
         rest = np.float64(words[row]) - coin

@@ -17,7 +17,6 @@ from tacit.channel.protocol import (
     Codes,
     checked_axes,
     checked_matrix_size,
-    code_type,
     flat,
     grid,
     joint_codes,
@@ -28,6 +27,7 @@ from tacit.channel.protocol import (
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness
 from tacit.schema import Attribute
+from tacit.table.coded import code_type
 
 # Beyond this the inverse multiplies rounding errors into the digits that matter.
 LARGEST_CONDITION = 1e12
@@ -126,7 +126,7 @@ class MatrixChannel:
                 "reports, so the truth cannot be estimated. Choose a matrix whose columns are linearly independent."
             )
         if len(self.weights) == self.size:
-            return np.linalg.inv(self.matrix)
+            return np.linalg.inv(self.matrix).astype(np.float64)
         truth = np.full(self.size, 1 / self.size) if guess is None else guess.reshape(-1)
         expected = self.matrix @ truth
         possible = expected > 0

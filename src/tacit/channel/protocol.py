@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.randomness import Randomness
 from tacit.schema import Attribute
+from tacit.table.coded import code_type
 
 Array = NDArray[np.float64]
 Codes = NDArray[Any]  # integer codes of one column: rows, or rows x members for a set, or rows x answers for bits
@@ -151,11 +152,6 @@ def split_codes(codes: NDArray[np.int64], shape: tuple[int, ...]) -> tuple[Codes
         codes, digit = np.divmod(codes, size)
         columns.append(digit.astype(code_type(size)))
     return (codes.astype(code_type(shape[0])), *reversed(columns))
-
-
-def code_type(size: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
-    """The smallest type that holds codes below `size`."""
-    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
 
 
 def grid(shape: tuple[int, ...]) -> tuple[Codes, ...]:

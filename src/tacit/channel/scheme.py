@@ -21,6 +21,7 @@ from tacit.channel.protocol import Channel
 from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Schema
+from tacit.table.files import written_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +220,6 @@ class Scheme:
         return cls.from_document(read_json(path), where=repr(str(path)))
 
     def write(self, path: str | Path) -> None:
-        from tacit.table import written_whole
-
         with written_whole(path) as temporary:
             Path(temporary).write_text(
                 json.dumps(self.to_document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"

@@ -20,7 +20,6 @@ from tacit.channel.protocol import (
     Codes,
     checked_axes,
     checked_matrix_size,
-    code_type,
     flat,
     joint_codes,
     joint_labels,
@@ -30,6 +29,7 @@ from tacit.channel.protocol import (
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
 from tacit.schema import Attribute
+from tacit.table.coded import code_type
 
 # Membership is marked in a table of rows by answers; this many cells stay in the cache.
 MARKED_CELLS = 1 << 22

@@ -1,0 +1,79 @@
+"""A table of truths: only where someone already holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.schema import Schema
+from tacit.table import Missing, Table, as_arrow, decode, encode, infer_schema, read_table
+from tacit.table.infer import MissingPolicy
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """True records, coded; not what estimators and miners take (the explicit door is `Reports.from_truth`).
+
+    >>> from tacit import Dataset
+    >>> Dataset.from_arrow({"smokes": ["no", "yes", "no"]}).schema.names
+    ('smokes',)
+    """
+
+    table: Table
+
+    @property
+    def schema(self) -> Schema:
+        return self.table.schema
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @classmethod
+    def from_arrow(
+        cls,
+        data: Any,
+        schema: Schema | None = None,
+        *,
+        missing: MissingPolicy = "refuse",
+        marks: tuple[str, ...] = (),
+        drop_others: bool = False,
+    ) -> Dataset:
+        """The truths in any data frame; without a schema it is inferred.
+
+        With a schema, `missing` may be "refuse" or "drop": which answer a missing value is read as, the schema says.
+        """
+        table = as_arrow(data)
+        if schema is None:
+            schema = infer_schema(table, missing=missing, marks=marks)
+        policy = Missing(marks, drop=missing == "drop")
+        return cls(encode(table, schema, missing=policy, drop_others=drop_others))
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        schema: Schema | None = None,
+        *,
+        missing: MissingPolicy = "refuse",
+        marks: tuple[str, ...] = (),
+        drop_others: bool = False,
+    ) -> Dataset:
+        """The truths in a CSV or Parquet file."""
+        columns = list(schema.names) if schema is not None and drop_others else None
+        return cls.from_arrow(read_table(path, columns), schema, missing=missing, marks=marks, drop_others=drop_others)
+
+    def select(self, names: Iterable[str]) -> Dataset:
+        return Dataset(self.table.select(names))
+
+    def to_arrow(self) -> Any:
+        """An Arrow table of answers, which any data frame library takes."""
+        return decode(self.table)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

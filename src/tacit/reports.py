@@ -1,0 +1,240 @@
+"""A table of reports with the scheme they were disguised under."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from tacit.channel.scheme import Questionnaire, Scheme
+from tacit.errors import InvalidInput, SchemeMismatch
+from tacit.schema import RESERVED, Schema
+from tacit.table import Table, as_arrow, decode, encode, read_table
+from tacit.table.encode import checked_columns, file_columns
+from tacit.table.files import read_metadata, table_writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class MissingSchemeNote(UserWarning):
+    """A report file does not say which scheme it belongs to."""
+
+
+class HoldsTable(Protocol):
+    """Whatever holds a coded table of truths."""
+
+    @property
+    def table(self) -> Table: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Disguised records: for each questionnaire of the scheme the table of its reports.
+
+    >>> from tacit import Attribute, Reports, Schema, Scheme
+    >>> clear = Scheme.of([Attribute("smokes", ("no", "yes"))])
+    >>> Reports.from_arrow({"smokes": ["no", "yes", "no"]}, clear).n_reports
+    3
+    """
+
+    scheme: Scheme
+    parts: tuple[Table, ...]
+    is_simulation: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.parts) != len(self.scheme.questionnaires):
+            raise InvalidInput("Reports need one table for each questionnaire of their scheme.")
+        for questionnaire, part in self:
+            if part.schema.names != questionnaire.report_schema.names:
+                raise SchemeMismatch(
+                    f"Reports under this scheme have the columns {list(questionnaire.report_schema.names)}, not "
+                    f"{list(part.schema.names)}."
+                )
+
+    def __iter__(self) -> Iterator[tuple[Questionnaire, Table]]:
+        return iter(zip(self.scheme.questionnaires, self.parts, strict=True))
+
+    @property
+    def n_reports(self) -> int:
+        return sum(part.n_rows for part in self.parts)
+
+    def __len__(self) -> int:
+        return self.n_reports
+
+    @property
+    def table(self) -> Table:
+        """The reports of a scheme that deals only one questionnaire."""
+        if self.scheme.is_dealt:
+            raise InvalidInput("These reports come from several questionnaires; look at the parts.")
+        return self.parts[0]
+
+    @classmethod
+    def from_truth(cls, truth: HoldsTable | Table) -> Reports:
+        """Clear records as reports of the scheme that disguises nothing: the one explicit door from truth to mining."""
+        table = truth if isinstance(truth, Table) else truth.table
+        return cls(Scheme.of(table.schema), (table,))
+
+    @classmethod
+    def from_arrow(cls, data: Any, scheme: Scheme, *, is_simulation: bool = False) -> Reports:
+        """Reports in any data frame; their columns must be the scheme's, in any order."""
+        table = as_arrow(data)
+        if not scheme.is_dealt:
+            return cls(scheme, (encode(table, scheme.report_schema),), is_simulation)
+        return cls(scheme, tuple(_dealt_parts(table, scheme)), is_simulation)
+
+    @classmethod
+    def read(cls, path: str | Path, scheme: Scheme) -> Reports:
+        """The reports in a file, which must have been disguised under this scheme."""
+        simulation = checked_scheme_note(path, scheme)
+        return cls.from_arrow(read_table(path), scheme, is_simulation=simulation)
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table of reports, as a report file holds them."""
+        import pyarrow as pa
+
+        if not self.scheme.is_dealt:
+            return decode(self.parts[0])
+        return pa.concat_tables(decoded_parts(self), promote_options="permissive").select(report_columns(self.scheme))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def write(self, path: str | Path) -> None:
+        """Write a report file; it says which scheme it belongs to and whether it is a simulation."""
+        with table_writer(path, scheme_note(self.scheme, is_simulation=self.is_simulation)) as writer:
+            writer.write(file_table(self, path))
+
+    def rows(self, which: Any) -> Reports:
+        """Some of the reports (a mask, positions or a slice) of a scheme that deals only one questionnaire."""
+        return Reports(self.scheme, (self.table.rows(which),), self.is_simulation)
+
+
+def report_columns(scheme: Scheme) -> list[str]:
+    """The columns of a report file of this scheme."""
+    columns = [RESERVED] if scheme.is_dealt else []
+    for questionnaire in scheme.questionnaires:
+        for attribute in questionnaire.report_schema:
+            columns.extend(name for name in file_columns(attribute) if name not in columns)
+    return columns
+
+
+def decoded_parts(reports: Reports, *, text_only: bool = False) -> list[pa.Table]:
+    """One Arrow table per questionnaire, the name of the questionnaire in a column of its own."""
+    import pyarrow as pa
+
+    parts = []
+    for questionnaire, table in reports:
+        arrow = decode(table, text_only=text_only)
+        name = pa.array([questionnaire.name] * table.n_rows, pa.string())
+        parts.append(arrow.add_column(0, RESERVED, name))
+    # Dictionaries of different questionnaires need not agree, so a common file holds plain text.
+    return [_plain(part) for part in parts]
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    columns = {
+        field.name: table.column(field.name).cast(field.type.value_type)
+        if pa.types.is_dictionary(field.type)
+        else table.column(field.name)
+        for field in table.schema
+    }
+    return pa.table(columns)
+
+
+def file_table(reports: Reports, path: str | Path) -> pa.Table:
+    """The Arrow table of a report file, as its format holds sets and bits."""
+    import pyarrow as pa
+
+    from tacit.table.files import is_parquet
+
+    text_only = not is_parquet(path)
+    if not reports.scheme.is_dealt:
+        return decode(reports.parts[0], text_only=text_only)
+    parts = decoded_parts(reports, text_only=text_only)
+    return pa.concat_tables(parts, promote_options="permissive").select(report_columns(reports.scheme))
+
+
+def scheme_note(scheme: Scheme, *, is_simulation: bool) -> dict[str, Any]:
+    """What a report file says of itself."""
+    return {"scheme": scheme.hash, "simulation": is_simulation}
+
+
+def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:
+    """Whether a report file is a simulation; refuses one that belongs to another scheme."""
+    note = read_metadata(path)
+    if note is None or "scheme" not in note:
+        if not scheme.is_identity:
+            warnings.warn(
+                f"{str(path)!r} does not say under which scheme it was disguised; going on as if it were this one.",
+                MissingSchemeNote,
+                stacklevel=3,
+            )
+        return False
+    if note["scheme"] != scheme.hash:
+        raise SchemeMismatch(
+            f"{str(path)!r} was disguised under the scheme {str(note['scheme'])[:12]}..., not under {scheme.hash[:12]}.... "
+            "Estimates with the wrong chances would be wrong: give the scheme it was disguised with."
+        )
+    return bool(note.get("simulation", False))
+
+
+def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[Table]:
+    import pyarrow.compute as pc
+
+    checked_columns(table.column_names, report_columns(scheme), drop_others=False)
+    dealt = np.array([str(name) for name in table.column(RESERVED).to_pylist()])
+    for name in np.unique(dealt):
+        scheme.questionnaire(str(name))
+    for questionnaire in scheme.questionnaires:
+        mine = table.filter(pc.equal(table.column(RESERVED), questionnaire.name))
+        yield encode(mine, questionnaire.report_schema, drop_others=True)
+
+
+def joined(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: Sequence[Any]) -> Reports:
+    """One table of reports from two parties' tables about the same people, matched by key.
+
+    Each party's records stay disguised by its own scheme, so the joint scheme has the groups of both (the two-party use
+    of multi-group randomized response). Rows without a partner are left out; a key that occurs twice is refused.
+    """
+    scheme = joint_scheme(left.scheme, right.scheme)
+    keys, positions_left, positions_right = np.intersect1d(
+        _unique_keys(left_keys, left.n_reports), _unique_keys(right_keys, right.n_reports), return_indices=True
+    )
+    if not len(keys):
+        raise InvalidInput("The two tables have no key in common, so nothing can be joined.")
+    first, second = left.table.rows(positions_left), right.table.rows(positions_right)
+    columns = {**first.columns, **second.columns}
+    schema: Schema = scheme.report_schema
+    return Reports(scheme, (Table(schema, {name: columns[name] for name in schema.names}),), left.is_simulation)
+
+
+def _unique_keys(keys: Sequence[Any], n_reports: int) -> Any:
+    values = np.asarray([str(key) for key in keys])
+    if len(values) != n_reports:
+        raise InvalidInput(f"There are {len(values)} keys for {n_reports} reports; each report needs one.")
+    unique, counts = np.unique(values, return_counts=True)
+    if (counts > 1).any():
+        raise InvalidInput(f"The key {str(unique[counts > 1][0])!r} occurs twice; every person may be there once.")
+    return values
+
+
+def joint_scheme(left: Scheme, right: Scheme) -> Scheme:
+    """The scheme of two tables joined on a key: the attributes and groups of both."""
+    from tacit.channel.recipe import Recipe
+
+    common = [name for name in left.schema.names if name in right.schema.names]
+    if common:
+        raise InvalidInput(
+            f"Both tables hold {common[0]!r}; joined tables must ask different things. Leave it out of one."
+        )
+    groups = [
+        (group.names, Recipe(group.channel.kind, group.channel.parameters)) for group in (*left.groups, *right.groups)
+    ]
+    return Scheme.of((*left.schema, *right.schema), groups)

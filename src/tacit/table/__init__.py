@@ -1,0 +1,26 @@
+"""Integer-coded columns with their schema, in and out of CSV, Parquet and anything that speaks Arrow.
+
+A `Table` is neither truth nor report: `Dataset` and `Reports` say which of the two it is.
+"""
+
+from tacit.table.coded import Table
+from tacit.table.discretize import equal_width, middle, quantiles
+from tacit.table.encode import Missing, as_arrow, decode, encode
+from tacit.table.files import read_batches, read_metadata, read_table, written_whole
+from tacit.table.infer import infer_schema
+
+__all__ = [
+    "Missing",
+    "Table",
+    "as_arrow",
+    "decode",
+    "encode",
+    "equal_width",
+    "infer_schema",
+    "middle",
+    "quantiles",
+    "read_batches",
+    "read_metadata",
+    "read_table",
+    "written_whole",
+]

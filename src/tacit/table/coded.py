@@ -1,0 +1,88 @@
+"""The table itself: one array of codes per attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows as codes: column by column, in the smallest unsigned type.
+
+    A column that shows one answer is a vector; one that shows a set holds the member codes of each row (rows x members);
+    one that shows bits holds a truth value per answer (rows x answers).
+    """
+
+    schema: Schema
+    columns: Mapping[str, NDArray[Any]]
+
+    def __post_init__(self) -> None:
+        lengths = {name: len(self.columns[name]) for name in self.schema.names if name in self.columns}
+        missing = [name for name in self.schema.names if name not in self.columns]
+        if missing:
+            raise InvalidInput(f"The column {missing[0]!r} is missing from the table.")
+        if len(set(lengths.values())) > 1:
+            raise InvalidInput(f"The columns of a table must have one length, not {lengths}.")
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.columns[self.schema.names[0]]) if len(self.schema) else 0
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[self.schema[name].name]
+
+    def select(self, names: Iterable[str]) -> Table:
+        """The table with only these attributes, in this order."""
+        schema = self.schema.select(names)
+        return Table(schema, {name: self.columns[name] for name in schema.names})
+
+    def rows(self, which: NDArray[Any] | slice) -> Table:
+        """The rows of a mask, of an array of positions, or of a slice."""
+        return Table(self.schema, {name: self.columns[name][which] for name in self.schema.names})
+
+    @staticmethod
+    def concatenate(tables: Sequence[Table]) -> Table:
+        """Tables with one schema, one after the other."""
+        if any(table.schema != tables[0].schema for table in tables):
+            raise InvalidInput("Only tables with the same schema can be put one after the other.")
+        names = tables[0].schema.names
+        return Table(
+            tables[0].schema, {name: np.concatenate([table.columns[name] for table in tables]) for name in names}
+        )
+
+    @classmethod
+    def from_codes(cls, schema: Schema, columns: Mapping[str, Any]) -> Table:
+        """A table of codes that are checked to lie within their attributes."""
+        checked = {}
+        for attribute in schema:
+            if attribute.name not in columns:
+                raise InvalidInput(f"The column {attribute.name!r} is missing from the table.")
+            checked[attribute.name] = checked_codes(attribute.name, np.asarray(columns[attribute.name]), attribute.size)
+        return cls(schema, checked)
+
+
+def code_type(size: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
+    """The smallest type that holds codes below `size`."""
+    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
+
+
+def checked_codes(name: str, codes: NDArray[Any], size: int) -> NDArray[Any]:
+    if codes.dtype == np.bool_:
+        return codes
+    if codes.dtype.kind not in "iu":
+        raise InvalidInput(f"The codes of {name!r} must be whole numbers, not {codes.dtype}.")
+    if codes.size and not (codes.min() >= 0 and codes.max() < size):
+        bad = codes[(codes < 0) | (codes >= size)].flat[0]
+        raise InvalidInput(f"{name!r} has the codes 0 to {size - 1}, not {bad}.")
+    return codes.astype(code_type(size))

@@ -1,0 +1,57 @@
+"""Where to cut numbers: equal widths, quantiles, or the middle of their range."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.schema import Closed, Cut
+
+Numbers = NDArray[np.float64]
+CutRule = Callable[[Numbers], Cut]
+
+
+def equal_width(intervals: int, *, closed: Closed = "right") -> CutRule:
+    """Intervals of one width from the least to the greatest number."""
+    _checked_intervals(intervals)
+
+    def rule(numbers: Numbers) -> Cut:
+        low, high = _checked_range(numbers)
+        return Cut(tuple(np.linspace(low, high, intervals + 1)[1:-1].tolist()), closed)
+
+    return rule
+
+
+def quantiles(intervals: int, *, closed: Closed = "right") -> CutRule:
+    """Intervals that hold equally many numbers, as far as ties allow."""
+    _checked_intervals(intervals)
+
+    def rule(numbers: Numbers) -> Cut:
+        _, high = _checked_range(numbers)
+        edges = np.unique(np.quantile(numbers, np.arange(1, intervals) / intervals, method="inverted_cdf"))
+        # An edge at the greatest number of a right-closed cut would leave nothing above it.
+        return Cut(tuple(edges[edges < high].tolist()) or (float((edges[0] + numbers.min()) / 2),), closed)
+
+    return rule
+
+
+def middle(*, closed: Closed = "right") -> CutRule:
+    """Two intervals that meet in the middle of the range."""
+    return equal_width(2, closed=closed)
+
+
+def _checked_intervals(intervals: int) -> None:
+    if not (isinstance(intervals, int) and intervals >= 2):
+        raise InvalidInput(f"Numbers are cut into at least 2 intervals, not {intervals!r}.")
+
+
+def _checked_range(numbers: Numbers) -> tuple[float, float]:
+    if not len(numbers):
+        raise InvalidInput("There are no numbers to find a cut from.")
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        raise InvalidInput(f"All numbers are {low:g}: there is nothing to cut. Leave the attribute out.")
+    return low, high

@@ -1,0 +1,216 @@
+"""CSV and Parquet files: read in batches, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 1 << 17
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+def is_parquet(path: str | Path) -> bool:
+    return Path(path).suffix.lower() in PARQUET_SUFFIXES
+
+
+def checked_file(path: str | Path) -> Path:
+    file = Path(path)
+    if not file.exists():
+        raise InvalidInput(f"There is no file {str(path)!r}.")
+    if file.is_dir():
+        raise InvalidInput(f"{str(path)!r} is a folder, not a file.")
+    if file.stat().st_size == 0:
+        raise InvalidInput(f"{str(path)!r} is empty: not even a line of column names.")
+    if not os.access(file, os.R_OK):
+        raise InvalidInput(f"{str(path)!r} may not be read: permission denied.")
+    return file
+
+
+@contextlib.contextmanager
+def _readable(path: str | Path) -> Iterator[None]:
+    """Arrow's complaints about a file, in one sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowInvalid, UnicodeDecodeError, csv.Error) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidInput(
+            f"{str(path)!r} cannot be read as {'Parquet' if is_parquet(path) else 'CSV'}: {reason} "
+            "Is the file truncated, ragged, or of another format?"
+        ) from None
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror or error}") from None
+
+
+def read_batches(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The rows of a file, in parts that fit memory; values of a CSV file stay text, so that nothing is reinterpreted."""
+    file = checked_file(path)
+    with _readable(path):
+        yield from _parquet_batches(file, columns) if is_parquet(file) else _csv_batches(file, columns)
+
+
+def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as source:
+        known = [name for name in columns if name in source.schema_arrow.names] if columns is not None else None
+        for batch in source.iter_batches(batch_size=BATCH_ROWS, columns=known):
+            yield pa.Table.from_batches([batch])
+        if source.metadata.num_rows == 0:
+            yield source.schema_arrow.empty_table()
+
+
+def csv_header(file: Path) -> list[str]:
+    with _readable(file), file.open(newline="", encoding="utf-8-sig") as lines:
+        header = next(csv.reader(lines), [])
+    if not header or not any(header):
+        raise InvalidInput(f"{str(file)!r} has no line of column names.")
+    return header
+
+
+def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    header = csv_header(file)
+    options = arrow_csv.ConvertOptions(
+        column_types=dict.fromkeys(header, pa.string()),
+        strings_can_be_null=False,
+        include_columns=[name for name in columns if name in header] if columns is not None else None,
+    )
+    parse = arrow_csv.ParseOptions(newlines_in_values=True)
+    with arrow_csv.open_csv(file, parse_options=parse, convert_options=options) as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def column_names(path: str | Path) -> list[str]:
+    """The names of a file's columns, without reading its rows."""
+    file = checked_file(path)
+    if not is_parquet(file):
+        return csv_header(file)
+    import pyarrow.parquet as pq
+
+    with _readable(path):
+        return list(pq.read_schema(file).names)
+
+
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """A whole file as one Arrow table."""
+    import pyarrow as pa
+
+    parts = list(read_batches(path, columns))
+    if not parts:
+        return pa.table({name: pa.array([], pa.string()) for name in column_names(path)})
+    return pa.concat_tables(parts, promote_options="default")
+
+
+def sidecar(path: str | Path) -> Path:
+    """The file beside a CSV file that says which scheme it belongs to."""
+    return Path(f"{path}.json")
+
+
+def read_metadata(path: str | Path) -> dict[str, Any] | None:
+    """What was noted when a file was written; None where nothing was."""
+    file = checked_file(path)
+    if is_parquet(file):
+        import pyarrow.parquet as pq
+
+        with _readable(path):
+            noted = (pq.read_schema(file).metadata or {}).get(b"tacit")
+        return None if noted is None else json.loads(noted)
+    beside = sidecar(file)
+    if not beside.exists():
+        return None
+    try:
+        noted = json.loads(beside.read_text(encoding="utf-8"))
+    except ValueError:
+        raise InvalidInput(
+            f"{str(beside)!r} is not JSON. Restore it, or delete it to go on without its checks."
+        ) from None
+    return noted if isinstance(noted, dict) else None
+
+
+@contextlib.contextmanager
+def written_whole(path: str | Path) -> Iterator[Path]:
+    """A temporary file that takes its final name only when everything went well."""
+    target = Path(path)
+    if target.is_dir():
+        raise InvalidInput(f"{str(path)!r} is a folder. Give the name of a file.")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except FileNotFoundError:
+        raise InvalidInput(
+            f"There is no folder {str(target.parent)!r} to write {target.name!r} into. Make it first."
+        ) from None
+    except OSError as error:
+        raise InvalidInput(f"Nothing can be written into {str(target.parent)!r}: {error.strerror}.") from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes private files; the final one gets what the user's umask would have given it.
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(target)
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} could not be written: {error.strerror or error}.") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+class TableWriter:
+    """Writes Arrow tables to one file, batch by batch; Parquet keeps the metadata, CSV has it in a sidecar."""
+
+    def __init__(self, path: Path, *, parquet: bool, metadata: Mapping[str, Any]) -> None:
+        self._path, self._parquet, self._metadata = path, parquet, dict(metadata)
+        self._writer: Any = None
+
+    def write(self, table: pa.Table) -> None:
+        if self._writer is None:
+            self._open(table.schema)
+        self._writer.write_table(table)
+
+    def _open(self, schema: pa.Schema) -> None:
+        if self._parquet:
+            import pyarrow.parquet as pq
+
+            noted = schema.with_metadata({**(schema.metadata or {}), b"tacit": json.dumps(self._metadata).encode()})
+            self._schema = noted
+            self._writer = pq.ParquetWriter(self._path, noted, compression="zstd")
+        else:
+            from pyarrow import csv as arrow_csv
+
+            self._writer = arrow_csv.CSVWriter(self._path, schema)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextlib.contextmanager
+def table_writer(path: str | Path, metadata: Mapping[str, Any]) -> Iterator[TableWriter]:
+    """A writer for CSV or Parquet, by the file's name; nothing appears under that name before all is written."""
+    with written_whole(path) as temporary:
+        writer = TableWriter(temporary, parquet=is_parquet(path), metadata=metadata)
+        try:
+            yield writer
+        finally:
+            writer.close()
+        if not is_parquet(path):
+            with written_whole(sidecar(path)) as beside:
+                beside.write_text(json.dumps(dict(metadata), indent=1) + "\n", encoding="utf-8")
