@@ -29,6 +29,7 @@ class FlipChannel:
 
     kind = "flip"
     has_marginals = True
+    has_choice = False
 
     def __post_init__(self) -> None:
         if any(size != 2 for size in self.shape):
@@ -120,6 +121,9 @@ class FlipChannel:
 
     def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
         return [(tuple(range(len(self.shape))), self.solve_adjoint(outer(masks)))]
+
+    def margin(self, axes: Sequence[int]) -> FlipChannel:
+        return self.marginal(axes)
 
     def marginal(self, axes: Sequence[int]) -> FlipChannel:
         return FlipChannel((2,) * len(checked_axes(axes, self.shape)), self.theta)

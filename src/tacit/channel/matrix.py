@@ -24,6 +24,7 @@ from tacit.channel.protocol import (
     outer,
     split_codes,
 )
+from tacit.channel.summed import SummedMatrix
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness
 from tacit.schema import Attribute
@@ -157,6 +158,14 @@ class MatrixChannel:
 
     def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
         return [(tuple(range(len(self.tally_shape))), self.solve_adjoint(outer(masks)))]
+
+    @property
+    def has_choice(self) -> bool:
+        return len(self.weights) > self.size
+
+    def margin(self, axes: Sequence[int]) -> MatrixChannel | SummedMatrix:
+        kept = checked_axes(axes, self.shape)
+        return self if len(kept) == len(self.shape) else SummedMatrix(self, kept)
 
     def marginal(self, axes: Sequence[int]) -> MatrixChannel:
         if len(checked_axes(axes, self.shape)) < len(self.shape):

@@ -40,6 +40,7 @@ class MixtureLaw:
 
     shape: tuple[int, ...]
     has_marginals = True
+    has_choice = False
 
     @property
     def keep(self) -> float:
@@ -205,6 +206,9 @@ class MixtureChannel(MixtureLaw):
                 out[rows][again] = values + (self.others & (values >= part[again]))
         return out
 
+    def margin(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
+        return self.marginal(axes)
+
     def marginal(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
         kept = checked_axes(axes, self.shape)
         return self if len(kept) == len(self.shape) else MarginalMixture(self, kept)
@@ -247,6 +251,9 @@ class MarginalMixture(MixtureLaw):
         anything = np.zeros_like(truths[0])
         drawn = self.whole.sample([given.get(axis, anything) for axis in range(len(self.whole.shape))], randomness)
         return tuple(drawn[axis] for axis in self.axes)
+
+    def margin(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
+        return self.marginal(axes)
 
     def marginal(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
         kept = checked_axes(axes, self.shape)

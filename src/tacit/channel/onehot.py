@@ -31,6 +31,7 @@ class OneHotLaw:
 
     shape: tuple[int, ...]
     has_marginals = True
+    has_choice = False
 
     @property
     def background(self) -> float:
@@ -195,6 +196,9 @@ class MaskChannel(OneHotLaw):
             columns.append(one_hot(truth, size) ^ reversed_bits)
         return tuple(columns)
 
+    def margin(self, axes: Sequence[int]) -> MaskChannel:
+        return self.marginal(axes)
+
     def marginal(self, axes: Sequence[int]) -> MaskChannel:
         return MaskChannel(tuple(self.shape[axis] for axis in checked_axes(axes, self.shape)), self.p)
 
@@ -297,6 +301,9 @@ class CutAndPasteChannel(OneHotLaw):
             sure = order[:, position] < kept
             columns.append(entered | (one_hot(truth, size) & sure[:, None]))
         return tuple(columns)
+
+    def margin(self, axes: Sequence[int]) -> CutAndPasteChannel:
+        return self.marginal(axes)
 
     def marginal(self, axes: Sequence[int]) -> CutAndPasteChannel:
         shape = tuple(self.shape[axis] for axis in checked_axes(axes, self.shape))

@@ -26,7 +26,37 @@ Codes = NDArray[Any]  # integer codes of one column: rows, or rows x members for
 MATRIX_ENTRIES = 1 << 24
 
 
-class Channel(Protocol):
+class Estimator(Protocol):
+    """How the truth is estimated from a tally: the part of a channel that a sum over attributes has as well."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of answers of each attribute."""
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        """Shape of a tally of its report columns."""
+
+    def is_invertible(self) -> bool:
+        """Whether the distribution of the truth can be estimated from reports."""
+
+    def solve(self, tally: Array, guess: Array | None = None) -> Array:
+        """Unbiased estimate of the truth; `guess` is where it should be most precise, if there is a choice."""
+
+    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
+        """Weights on reports whose mean is the estimate of ``sum(weights * truth)``: ``shape`` to ``tally_shape``."""
+
+    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
+        """Mean square of one report's contribution to `solve`, for each truth."""
+
+    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
+        """Mean product of one report's contributions: ``(truths, truths)`` before the further axes."""
+
+    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
+        """Weight tables on report columns whose product estimates "every attribute within its mask"."""
+
+
+class Channel(Estimator, Protocol):
     """The law of a report given the truth, after all of the respondent's own draws."""
 
     @property
@@ -38,16 +68,12 @@ class Channel(Protocol):
         """Its parameters in the scheme document."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Number of answers of each attribute of the group."""
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        """Shape of a tally of its report columns."""
-
-    @property
     def has_marginals(self) -> bool:
         """Whether the reports of some attributes alone are again reports of a simple channel."""
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there are more reports than truths, so that there are many unbiased estimators."""
 
     @property
     def amplification(self) -> float:
@@ -72,26 +98,11 @@ class Channel(Protocol):
     def adjoint(self, weights: Array) -> Array:
         """Expected weight of a report, given each truth: ``tally_shape`` to ``shape``."""
 
-    def is_invertible(self) -> bool:
-        """Whether the distribution of the truth can be estimated from reports."""
-
-    def solve(self, tally: Array, guess: Array | None = None) -> Array:
-        """Unbiased estimate of the truth; `guess` is where it should be most precise, if there is a choice."""
-
-    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        """Weights on reports whose mean is the estimate of ``sum(weights * truth)``: ``shape`` to ``tally_shape``."""
-
-    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
-        """Mean square of one report's contribution to `solve`, for each truth."""
-
-    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
-        """Mean product of one report's contributions: ``(truths, truths)`` before the further axes."""
-
-    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
-        """Weight tables on report columns whose product estimates "every attribute within its mask"."""
-
     def marginal(self, axes: Sequence[int]) -> Channel:
         """The channel of some of the attributes, where `has_marginals`."""
+
+    def margin(self, axes: Sequence[int]) -> Estimator:
+        """What estimates some of the attributes: their marginal channel, or the whole group's estimate, summed."""
 
 
 def flat(array: Array, axes: int) -> Array:

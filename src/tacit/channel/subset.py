@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from tacit.channel.protocol import (
     joint_name,
     outer,
 )
+from tacit.channel.summed import SummedSubset
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
 from tacit.schema import Attribute
@@ -45,6 +47,7 @@ class SubsetChannel:
 
     kind = "subset"
     has_marginals = False
+    has_choice = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.members, int) and 1 <= self.members < self.size):
@@ -156,7 +159,8 @@ class SubsetChannel:
     def is_invertible(self) -> bool:
         return self.holds != self.background
 
-    def _contrast(self) -> float:
+    @property
+    def contrast(self) -> float:
         if not self.is_invertible():
             raise NotEstimable(
                 "With gamma = 1 the set says nothing of the truth, so nothing can be estimated. Choose a larger gamma."
@@ -165,43 +169,52 @@ class SubsetChannel:
 
     def solve(self, tally: Array, guess: Array | None = None) -> Array:
         q = flat(tally, 1)
-        p = (q[:-1] - self.background * q[-1:]) / self._contrast()
+        p = (q[:-1] - self.background * q[-1:]) / self.contrast
         return p.reshape(self.shape + tally.shape[1:])
 
     def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        w = flat(weights, len(self.shape)) / self._contrast()
+        w = flat(weights, len(self.shape)) / self.contrast
         y = np.concatenate([w, -self.background * w.sum(axis=0, keepdims=True)])
         return y.reshape(self.tally_shape + weights.shape[len(self.shape) :])
 
     def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
         q, b = flat(tally, 1), self.background
-        squares = (q[:-1] * (1 - 2 * b) + b * b * q[-1:]) / self._contrast() ** 2
+        squares = (q[:-1] * (1 - 2 * b) + b * b * q[-1:]) / self.contrast**2
         return squares.reshape(self.shape + tally.shape[1:])
 
     def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
-        p = flat(self.solve(tally), len(self.shape))
-        q, b = flat(tally, 1), self.background
-        both = self._pair_inclusion(p)
-        members = q[:-1]
-        pairs = both - b * (members[:, None] + members[None, :]) + b * b * q[-1:]
-        cells = np.arange(self.size)
-        pairs[cells, cells] = members * (1 - 2 * b) + b * b * q[-1:]
-        return (pairs / self._contrast() ** 2).reshape(self.size, self.size, *tally.shape[1:])
+        return SummedSubset(self, tuple(range(len(self.shape)))).solve_pairs(tally)
 
-    def _pair_inclusion(self, p: Array) -> Array:
-        """Chance that a set holds both of two answers, when the truth is distributed like `p`.
+    @cached_property
+    def _pair_chances(self) -> tuple[float, float]:
+        """Chance that a set holds two given answers: if one of them is true, and if neither is."""
+        n, k = self.size, self.members
+        with_truth = self.holds * (k - 1) / (n - 1)
+        hold_both = (k - 1) * (k - 2) / ((n - 1) * (n - 2)) if n > 2 else 0.0
+        fill_both = k * (k - 1) / ((n - 1) * (n - 2)) if n > 2 else 0.0
+        return with_truth, self.holds * hold_both + (1 - self.holds) * fill_both
+
+    def pair_inclusion(self, truth: Array, size: int) -> Array:
+        """Expected pairs of members, one from each of two different cells of `size` answers, if `truth` is true.
 
         A tally per member does not count pairs, but their chance is linear in the distribution of the truth.
         """
-        n, k = self.size, self.members
-        with_truth = self.holds * (k - 1) / (n - 1)
-        hold_both = math.comb(n - 3, k - 3) / math.comb(n - 1, k - 1) if k >= 3 else 0.0
-        fill_both = math.comb(n - 3, k - 2) / math.comb(n - 1, k) if 2 <= k < n and n >= 3 else 0.0
-        without = self.holds * hold_both + (1 - self.holds) * fill_both
-        return without * p.sum(axis=0) + (with_truth - without) * (p[:, None] + p[None, :])
+        with_truth, without = self._pair_chances
+        everyone = truth.sum(axis=0)
+        return without * size**2 * everyone + (with_truth - without) * size * (truth[:, None] + truth[None, :])
+
+    def pair_inclusion_within(self, truth: Array, size: int) -> Array:
+        """Expected ordered pairs of different members that both fall into one cell of `size` answers."""
+        with_truth, without = self._pair_chances
+        everyone = truth.sum(axis=0)
+        return (size - 1) * (without * size * everyone + (with_truth - without) * 2 * truth)
 
     def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
         return [((0,), self.solve_adjoint(outer(masks)))]
+
+    def margin(self, axes: Sequence[int]) -> SubsetChannel | SummedSubset:
+        kept = checked_axes(axes, self.shape)
+        return self if len(kept) == len(self.shape) else SummedSubset(self, kept)
 
     def marginal(self, axes: Sequence[int]) -> SubsetChannel:
         if len(checked_axes(axes, self.shape)) < len(self.shape):
