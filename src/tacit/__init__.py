@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tacit.dataset import Dataset
     from tacit.disguise import disguise
     from tacit.errors import TacitError
+    from tacit.estimate import estimate, estimate_share, estimate_shares
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
 
@@ -34,6 +35,9 @@ _HOMES = {
     "Cut": "tacit.schema",
     "Dataset": "tacit.dataset",
     "disguise": "tacit.disguise",
+    "estimate": "tacit.estimate",
+    "estimate_share": "tacit.estimate",
+    "estimate_shares": "tacit.estimate",
     "Group": "tacit.channel.scheme",
     "Questionnaire": "tacit.channel.scheme",
     "Reports": "tacit.reports",
@@ -55,6 +59,9 @@ __all__ = [
     "TacitError",
     "channels",
     "disguise",
+    "estimate",
+    "estimate_share",
+    "estimate_shares",
 ]
 
 

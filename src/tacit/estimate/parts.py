@@ -1,0 +1,112 @@
+"""The groups that a wanted table touches, and how each is estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacit.channel.mixture import MixtureChannel
+from tacit.channel.protocol import Array, Channel, Estimator
+from tacit.channel.scheme import Group, Questionnaire
+from tacit.randomness import ONE
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One group's share of a table: its report columns, the attributes they tell of, and the estimator between them.
+
+    `channel` is the law of these columns over `group_shape`; it differs from the estimator only where the channel has
+    no marginals, and then covers the whole group.
+    """
+
+    attributes: tuple[str, ...]
+    columns: tuple[str, ...]
+    estimator: Estimator
+    channel: Channel
+    covered: tuple[str, ...]  # the attributes the channel covers
+    guess: Array | None = None  # where the estimator should be most precise, if there is a choice
+
+    @cached_property
+    def tally_ndim(self) -> int:
+        return len(self.estimator.tally_shape)
+
+
+def identity(shape: tuple[int, ...]) -> Channel:
+    """The channel of what is public: the truth with certainty."""
+    return MixtureChannel("mixture", {"keep": 1.0, "personal": "uniform"}, shape, ONE)
+
+
+def parts_for(questionnaire: Questionnaire, wanted: Sequence[str]) -> list[Part]:
+    """One part for each group with a wanted attribute, and one for each wanted public attribute."""
+    for name in wanted:
+        questionnaire.group_of(name)
+    parts = [_group_part(group, wanted) for group in questionnaire.groups if set(group.names) & set(wanted)]
+    for attribute in questionnaire.public:
+        if attribute.name in wanted:
+            channel = identity((attribute.size,))
+            parts.append(Part((attribute.name,), (attribute.name,), channel, channel, (attribute.name,)))
+    return parts
+
+
+def _group_part(group: Group, wanted: Sequence[str]) -> Part:
+    axes = [axis for axis, name in enumerate(group.names) if name in wanted]
+    names = tuple(group.names[axis] for axis in axes)
+    if not group.channel.has_marginals:
+        columns = tuple(column.name for column in group.report_attributes)
+        return Part(names, columns, group.channel.margin(axes), group.channel, group.names)
+    channel = group.channel.marginal(axes)
+    columns = tuple(column.name for column in channel.report_attributes([group.attributes[axis] for axis in axes]))
+    return Part(names, columns, channel, channel, names)
+
+
+def columns_of(parts: Sequence[Part]) -> list[str]:
+    return [column for part in parts for column in part.columns]
+
+
+def attributes_of(parts: Sequence[Part]) -> list[str]:
+    return [name for part in parts for name in part.attributes]
+
+
+def solve(parts: Sequence[Part], tally: Array) -> Array:
+    """The unbiased estimate: every part's inverse along its own axes; the big matrix is never built."""
+    for part in parts:
+        tally = _behind(part.estimator.solve(tally, part.guess), len(part.attributes))
+    return tally
+
+
+def solve_squares(parts: Sequence[Part], tally: Array) -> Array:
+    """Mean square of one report's contribution to each cell of the estimate."""
+    for part in parts:
+        tally = _behind(part.estimator.solve_squares(tally, part.guess), len(part.attributes))
+    return tally
+
+
+def solve_pairs(parts: Sequence[Part], tally: Array) -> Array:
+    """Mean product of one report's contributions to each two cells: ``(cells, cells)``."""
+    for part in parts:
+        tally = _behind(part.estimator.solve_pairs(tally, part.guess), 2)
+    pairs = tally.transpose(*range(0, tally.ndim, 2), *range(1, tally.ndim, 2))
+    cells = int(np.prod([np.prod(part.estimator.shape) for part in parts]))
+    return pairs.reshape(cells, cells)
+
+
+def _behind(array: Array, axes: int) -> Array:
+    """The first axes moved behind all others: after a round over the parts every axis is back in its place."""
+    return np.moveaxis(array, range(axes), range(-axes, 0))
+
+
+def apply(parts: Sequence[Part], truth: Array) -> Array:
+    """Expected tally of one report, for a truth over everything that the parts' channels cover."""
+    for part in parts:
+        truth = _behind(part.channel.apply(truth), part.tally_ndim)
+    return truth
+
+
+def adjoint(parts: Sequence[Part], weights: Array) -> Array:
+    """Expected weight of a report, given each truth over everything that the parts' channels cover."""
+    for part in parts:
+        weights = _behind(part.channel.adjoint(weights), len(part.covered))
+    return weights
