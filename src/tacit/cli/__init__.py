@@ -1,0 +1,26 @@
+"""The command line: parse, call, print. Each command group is a file of its own."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run a command; what Tacit refuses is one clear message and exit code 2, never a traceback."""
+    from tacit.cli.app import app
+    from tacit.cli.output import fail, show_warnings
+    from tacit.errors import TacitError
+
+    show_warnings()
+    try:
+        app()
+    except TacitError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted. Nothing was left half-written.\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except MemoryError:
+        fail("There is not enough memory for this. Ask for fewer attributes at once, or read from a Parquet file.")

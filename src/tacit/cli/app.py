@@ -1,0 +1,39 @@
+"""All commands, registered. Command modules import what they need when they run, so that help stays quick."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tacit import __version__
+from tacit.cli import demo, disguise, estimate
+
+app = typer.Typer(
+    name="tacit",
+    help="Learn what a crowd knows without any of its members telling.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tacit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("demo")(demo.demo)
+app.command("disguise")(disguise.disguise)
+app.command("estimate")(estimate.estimate)

@@ -1,0 +1,43 @@
+"""``tacit disguise``: a file of truths becomes a file of reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
+
+
+def disguise(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="CSV or Parquet file of true answers.")],
+    scheme: Annotated[Path, typer.Option(help="Scheme document (JSON).")],
+    out: Annotated[Path, typer.Option(help="Report file to write (.csv or .parquet).")],
+    seed: Annotated[int | None, typer.Option(help="Repeatable simulation instead of real randomness.")] = None,
+    drop_others: Annotated[bool, typer.Option(help="Leave out columns that the scheme does not name.")] = False,
+    missing: Annotated[Literal["refuse", "drop"], typer.Option(help="What to do with missing values.")] = "refuse",
+    missing_mark: Annotated[list[str] | None, typer.Option(help="Text that means missing, such as '?'.")] = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
+    from tacit.channel.scheme import Scheme
+    from tacit.disguise import disguise_file
+    from tacit.table.encode import Missing
+    from tacit.table.files import checked_file
+
+    plan = Scheme.read(scheme)
+    checked_file(source)
+    if plan.public_names:
+        note(f"Going out undisguised, as the scheme has them in no group: {', '.join(plan.public_names)}.")
+    policy = Missing(tuple(missing_mark or ()), drop=missing == "drop")
+    with progress("Disguising") as bar:
+        written = disguise_file(
+            source, plan, out, seed=seed, missing=policy, drop_others=drop_others, on_rows=bar.advance
+        )
+    if seed is not None:
+        note("A seed was given: this is a simulation, and the file says so. Never disguise real answers with a seed.")
+    if json:
+        print_json({"n_reports": written, "out": str(out), "scheme": plan.hash, "simulation": seed is not None})
+    else:
+        print_text(f"{written:,} reports written to {out}.")

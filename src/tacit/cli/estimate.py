@@ -1,0 +1,56 @@
+"""``tacit estimate``: what the crowd's true answers are, from disguised reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tacit.cli.output import JsonFlag, note, print_json, print_table
+
+if TYPE_CHECKING:
+    from tacit.count.sources import ReportSource
+    from tacit.estimate.result import TableEstimate
+
+Method = Literal["inversion", "likelihood"]
+Sampling = Literal["population", "respondents"]
+
+
+def estimate(
+    reports: Annotated[list[str], typer.Argument(help="Report files, or database tables.")],
+    scheme: Annotated[list[Path], typer.Option(help="Scheme document of the reports; one for all, or one for each.")],
+    attributes: Annotated[str, typer.Option(help="Attributes of the wanted table, separated by commas.")],
+    method: Annotated[Method, typer.Option(help="How to estimate.")] = "inversion",
+    sampling: Annotated[Sampling, typer.Option(help="Whom the errors speak of.")] = "population",
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
+    import tacit
+    from tacit.cli.reading import joined_reports, read_reports
+    from tacit.estimate.result import checked_level
+
+    checked_level(level)
+    found: list[ReportSource]
+    found = [joined_reports(reports, scheme, join)] if join is not None else read_reports(reports, scheme)
+    names = [name.strip() for name in attributes.split(",") if name.strip()]
+    result = tacit.estimate(found, names, method=method, sampling=sampling)
+    if not result.converged:
+        note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
+    if json:
+        print_json(result.to_document(level))
+    else:
+        _print(result, level)
+
+
+def _print(result: TableEstimate, level: float) -> None:
+    rows = [
+        (*cell["answers"].values(), f"{cell['probability']:.4f}", f"{cell['standard_error']:.4f}",
+         f"{cell['low']:.4f}", f"{cell['high']:.4f}")
+        for cell in result.cells(level)
+    ]  # fmt: skip
+    columns = (*result.names, "share", "standard error", f"{level:.0%} from", "to")
+    whom = "a population sampled at random" if result.sampling == "population" else "just the people who answered"
+    print_table(f"{result.n_reports:,} reports, by {result.method}; errors for {whom}", columns, rows)

@@ -1,0 +1,132 @@
+"""What commands print: tables for people, JSON for programs, messages on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn, TextIO
+
+import typer
+
+JsonFlag = typer.Option("--json", help="Print a machine-readable answer on standard output.")
+
+
+def fail(message: str) -> NoReturn:
+    sys.stderr.write(f"Error: {message}\n")
+    sys.exit(2)
+
+
+def note(message: str) -> None:
+    """A line for people that is not part of the answer."""
+    sys.stderr.write(f"{message}\n")
+
+
+def show_warnings() -> None:
+    """Warnings as sentences, without the file and line of the code that raised them."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        note(f"Warning: {message}")
+
+    warnings.showwarning = show
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """A JSON object on standard output; what is infinite or undefined is null, and `warnings` says so."""
+    text = json.dumps(finite(document), ensure_ascii=False, indent=1, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def finite(value: Any) -> Any:
+    """`value` with everything that JSON cannot hold as null."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(entry) for entry in value]
+    if hasattr(value, "tolist"):
+        return finite(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table on standard output; numbers are aligned to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
+    for position, name in enumerate(columns):
+        numeric = all(isinstance(row[position], int | float) or _is_number(row[position]) for row in rows)
+        table.add_column(name, justify="right" if numeric and rows else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(str(entry) for entry in row))
+    Console().print(table)
+
+
+def _is_number(value: object) -> bool:
+    text = str(value).strip().rstrip("%").lstrip("±")
+    try:
+        float(text.replace(",", ""))
+    except ValueError:
+        return text in ("", "-", "inf")
+    return True
+
+
+def print_text(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+class Progress:
+    """A bar that knows how far the work is; silent until two seconds have passed."""
+
+    def __init__(self, description: str, total: float | None) -> None:
+        self._description, self._total = description, total
+        self._bar: Any = None
+        self._done = 0.0
+        import time
+
+        self._clock = time.monotonic
+        self._start = self._clock()
+
+    def advance(self, amount: float = 1) -> None:
+        self._done += amount
+        if self._bar is None and self._clock() - self._start > 2 and sys.stderr.isatty():
+            self._open()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done)
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        text, left = TextColumn("{task.description}"), TimeRemainingColumn()
+        self._bar = RichProgress(text, BarColumn(), left, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._description, total=self._total)
+        self._bar.start()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def progress(description: str, total: float | None = None) -> Iterator[Progress]:
+    """A progress bar on standard error for work that runs longer than two seconds."""
+    bar = Progress(description, total)
+    try:
+        yield bar
+    finally:
+        bar.close()

@@ -1,0 +1,1 @@
+"""The chapters of the demonstration, one file per capability."""

@@ -1,0 +1,30 @@
+"""The demonstration page: every capability tells its part of one story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tacit.report.chapters.collect import collect
+from tacit.report.chapters.estimates import estimates, joint_estimates
+from tacit.report.page import Chapter, write
+from tacit.report.story import Story
+
+TITLE = "What a crowd knows, without any of its members telling"
+INTRODUCTION = (
+    "This page was made by one command from public census records. Each person's answers were disguised by chance before "
+    "anything else happened; all that follows was learned from the disguised reports alone, and is shown beside the truth "
+    "only because here, for once, the truth is known."
+)
+
+CHAPTERS: tuple[Callable[[Story], Chapter], ...] = (collect, estimates, joint_estimates)
+
+
+def write_demo(folder: Path, *, seed: int, on_chapter: Callable[[], None] = lambda: None) -> Path:
+    """Write ``report.html`` into a folder and return its path."""
+    story = Story(seed)
+    chapters = []
+    for chapter in CHAPTERS:
+        chapters.append(chapter(story))
+        on_chapter()
+    return write(folder / "report.html", TITLE, INTRODUCTION, chapters)

@@ -1,0 +1,38 @@
+"""The demonstration's material: bundled truth, a scheme, and the reports everything else is learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from tacit.bundled import load_adult
+from tacit.channel import gamma_diagonal
+from tacit.channel.scheme import Scheme
+from tacit.dataset import Dataset
+from tacit.disguise import disguise
+from tacit.reports import Reports
+
+QUESTIONS = ("age", "education", "marital-status", "sex", "hours-per-week", "income")
+# Every question gets its own disguise: five times as likely to report the truth as any one other answer.
+GAMMA = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """What the chapters share; each thing is made when the first of them asks for it."""
+
+    seed: int
+
+    @cached_property
+    def truth(self) -> Dataset:
+        """Census records that the bundled data set makes public; a real survey would never hold them."""
+        return load_adult().select(QUESTIONS)
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        groups = [([name], gamma_diagonal(GAMMA)) for name in QUESTIONS if name != "sex"]
+        return Scheme.of(self.truth.schema, groups)
+
+    @cached_property
+    def reports(self) -> Reports:
+        return disguise(self.truth, self.scheme, seed=self.seed)
