@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit.errors import InvalidInput
 from tacit.schema import Schema
 from tacit.table import Missing, Table, as_arrow, decode, encode, infer_schema, read_table
+from tacit.table.columns import checked_columns
+from tacit.table.files import column_names
 from tacit.table.infer import MissingPolicy
 
 
@@ -49,10 +52,15 @@ class Dataset:
         With a schema, `missing` may be "refuse" or "drop": which answer a missing value is read as, the schema says.
         """
         table = as_arrow(data)
+        if table.num_rows == 0:
+            raise InvalidInput("The table has no rows: there is nothing to disguise or to learn.")
         if schema is None:
             schema = infer_schema(table, missing=missing, marks=marks)
         policy = Missing(marks, drop=missing == "drop")
-        return cls(encode(table, schema, missing=policy, drop_others=drop_others))
+        coded = encode(table, schema, missing=policy, drop_others=drop_others)
+        if coded.n_rows == 0:
+            raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
+        return cls(coded)
 
     @classmethod
     def read(
@@ -65,7 +73,9 @@ class Dataset:
         drop_others: bool = False,
     ) -> Dataset:
         """The truths in a CSV or Parquet file."""
-        columns = list(schema.names) if schema is not None and drop_others else None
+        if schema is not None:
+            checked_columns(column_names(path), schema.names, drop_others=drop_others)
+        columns = list(schema.names) if schema is not None else None
         return cls.from_arrow(read_table(path, columns), schema, missing=missing, marks=marks, drop_others=drop_others)
 
     def select(self, names: Iterable[str]) -> Dataset:

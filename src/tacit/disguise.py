@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,8 @@ from tacit.errors import InvalidInput
 from tacit.randomness import Randomness, randomness_from
 from tacit.reports import Reports, file_table, scheme_note
 from tacit.table import Missing, Table, encode, read_batches
-from tacit.table.files import table_writer
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from tacit.table.columns import checked_columns
+from tacit.table.files import column_names, table_writer
 
 
 def disguise(dataset: Dataset, scheme: Scheme, *, seed: int | None = None) -> Reports:
@@ -88,25 +86,20 @@ def disguise_file(
     """
     if Path(source).resolve() == Path(out).resolve():
         raise InvalidInput("The reports would overwrite the truths. Give another name for the output.")
+    checked_columns(column_names(source), scheme.schema.names, drop_others=drop_others)
     randomness = randomness_from(seed)
-    columns = list(scheme.schema.names) if drop_others else None
-    written = 0
+    policy = missing or Missing()
+    read = written = 0
     with table_writer(out, scheme_note(scheme, is_simulation=randomness.is_simulation)) as writer:
-        for batch in read_batches(source, columns):
-            reports = _disguised_batch(batch, scheme, randomness, missing, drop_others)
+        for batch in read_batches(source, scheme.schema.names):
+            reports = disguised(encode(batch, scheme.schema, missing=policy, first_row=read), scheme, randomness)
             writer.write(file_table(reports, out))
+            read += batch.num_rows
             written += reports.n_reports
             on_rows(batch.num_rows)
         if not written:
             raise InvalidInput(f"{str(source)!r} has no rows to disguise.")
     return written
-
-
-def _disguised_batch(
-    batch: pa.Table, scheme: Scheme, randomness: Randomness, missing: Missing | None, drop_others: bool
-) -> Reports:
-    truths = encode(batch, scheme.schema, missing=missing, drop_others=drop_others)
-    return disguised(truths, scheme, randomness)
 
 
 make_callable(__name__)

@@ -14,8 +14,8 @@ from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.schema import RESERVED, Schema
 from tacit.table import Table, as_arrow, decode, encode, read_table
-from tacit.table.encode import checked_columns, file_columns
-from tacit.table.files import read_metadata, table_writer
+from tacit.table.columns import as_text, checked_columns, file_columns, plain
+from tacit.table.files import is_parquet, read_metadata, table_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,13 +93,14 @@ class Reports:
         simulation = checked_scheme_note(path, scheme)
         return cls.from_arrow(read_table(path), scheme, is_simulation=simulation)
 
-    def to_arrow(self) -> pa.Table:
-        """An Arrow table of reports, as a report file holds them."""
+    def to_arrow(self, *, text_only: bool = False) -> pa.Table:
+        """An Arrow table of reports, as a report file holds them; `text_only` writes sets and bits as CSV has them."""
         import pyarrow as pa
 
         if not self.scheme.is_dealt:
-            return decode(self.parts[0])
-        return pa.concat_tables(decoded_parts(self), promote_options="permissive").select(report_columns(self.scheme))
+            return decode(self.parts[0], text_only=text_only)
+        parts = _named_parts(self, text_only=text_only)
+        return pa.concat_tables(parts, promote_options="permissive").select(report_columns(self.scheme))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -123,42 +124,23 @@ def report_columns(scheme: Scheme) -> list[str]:
     return columns
 
 
-def decoded_parts(reports: Reports, *, text_only: bool = False) -> list[pa.Table]:
+def _named_parts(reports: Reports, *, text_only: bool) -> list[pa.Table]:
     """One Arrow table per questionnaire, the name of the questionnaire in a column of its own."""
     import pyarrow as pa
 
     parts = []
     for questionnaire, table in reports:
         arrow = decode(table, text_only=text_only)
-        name = pa.array([questionnaire.name] * table.n_rows, pa.string())
-        parts.append(arrow.add_column(0, RESERVED, name))
-    # Dictionaries of different questionnaires need not agree, so a common file holds plain text.
-    return [_plain(part) for part in parts]
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    import pyarrow as pa
-
-    columns = {
-        field.name: table.column(field.name).cast(field.type.value_type)
-        if pa.types.is_dictionary(field.type)
-        else table.column(field.name)
-        for field in table.schema
-    }
-    return pa.table(columns)
+        # Dictionaries of different questionnaires need not agree, so a common file holds plain text.
+        columns = {name: plain(column) for name, column in zip(arrow.column_names, arrow.columns, strict=True)}
+        name = pa.repeat(pa.scalar(questionnaire.name), table.n_rows)
+        parts.append(pa.table({RESERVED: name, **columns}))
+    return parts
 
 
 def file_table(reports: Reports, path: str | Path) -> pa.Table:
     """The Arrow table of a report file, as its format holds sets and bits."""
-    import pyarrow as pa
-
-    from tacit.table.files import is_parquet
-
-    text_only = not is_parquet(path)
-    if not reports.scheme.is_dealt:
-        return decode(reports.parts[0], text_only=text_only)
-    parts = decoded_parts(reports, text_only=text_only)
-    return pa.concat_tables(parts, promote_options="permissive").select(report_columns(reports.scheme))
+    return reports.to_arrow(text_only=not is_parquet(path))
 
 
 def scheme_note(scheme: Scheme, *, is_simulation: bool) -> dict[str, Any]:
@@ -189,11 +171,10 @@ def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[Table]:
     import pyarrow.compute as pc
 
     checked_columns(table.column_names, report_columns(scheme), drop_others=False)
-    dealt = np.array([str(name) for name in table.column(RESERVED).to_pylist()])
-    for name in np.unique(dealt):
+    for name in table.column(RESERVED).unique().to_pylist():
         scheme.questionnaire(str(name))
     for questionnaire in scheme.questionnaires:
-        mine = table.filter(pc.equal(table.column(RESERVED), questionnaire.name))
+        mine = table.filter(pc.equal(as_text(table.column(RESERVED)), questionnaire.name))
         yield encode(mine, questionnaire.report_schema, drop_others=True)
 
 
@@ -212,7 +193,8 @@ def joined(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: 
     first, second = left.table.rows(positions_left), right.table.rows(positions_right)
     columns = {**first.columns, **second.columns}
     schema: Schema = scheme.report_schema
-    return Reports(scheme, (Table(schema, {name: columns[name] for name in schema.names}),), left.is_simulation)
+    table = Table(schema, {name: columns[name] for name in schema.names})
+    return Reports(scheme, (table,), left.is_simulation or right.is_simulation)
 
 
 def _unique_keys(keys: Sequence[Any], n_reports: int) -> Any:

@@ -4,8 +4,9 @@ A `Table` is neither truth nor report: `Dataset` and `Reports` say which of the 
 """
 
 from tacit.table.coded import Table
+from tacit.table.columns import as_arrow
 from tacit.table.discretize import equal_width, middle, quantiles
-from tacit.table.encode import Missing, as_arrow, decode, encode
+from tacit.table.encode import Missing, decode, encode
 from tacit.table.files import read_batches, read_metadata, read_table, written_whole
 from tacit.table.infer import infer_schema
 

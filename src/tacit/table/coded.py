@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.schema import Schema
+from tacit.schema import Attribute, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,8 @@ class Table:
     @staticmethod
     def concatenate(tables: Sequence[Table]) -> Table:
         """Tables with one schema, one after the other."""
+        if not tables:
+            raise InvalidInput("There are no tables to put one after the other.")
         if any(table.schema != tables[0].schema for table in tables):
             raise InvalidInput("Only tables with the same schema can be put one after the other.")
         names = tables[0].schema.names
@@ -68,7 +70,7 @@ class Table:
         for attribute in schema:
             if attribute.name not in columns:
                 raise InvalidInput(f"The column {attribute.name!r} is missing from the table.")
-            checked[attribute.name] = checked_codes(attribute.name, np.asarray(columns[attribute.name]), attribute.size)
+            checked[attribute.name] = checked_codes(attribute, np.asarray(columns[attribute.name]))
         return cls(schema, checked)
 
 
@@ -77,12 +79,18 @@ def code_type(size: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
     return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
 
 
-def checked_codes(name: str, codes: NDArray[Any], size: int) -> NDArray[Any]:
-    if codes.dtype == np.bool_:
-        return codes
-    if codes.dtype.kind not in "iu":
+def checked_codes(attribute: Attribute, codes: NDArray[Any]) -> NDArray[Any]:
+    """The codes of one column in their smallest type, refused where they do not fit the attribute."""
+    name, size = attribute.name, attribute.size
+    if codes.ndim != (1 if attribute.shows == "one" else 2):
+        raise InvalidInput(
+            f"The codes of {name!r} have {codes.ndim} dimension(s); a column showing {attribute.shows} "
+            f"needs {1 if attribute.shows == 'one' else 2}."
+        )
+    if codes.dtype.kind not in "iub":
         raise InvalidInput(f"The codes of {name!r} must be whole numbers, not {codes.dtype}.")
-    if codes.size and not (codes.min() >= 0 and codes.max() < size):
-        bad = codes[(codes < 0) | (codes >= size)].flat[0]
-        raise InvalidInput(f"{name!r} has the codes 0 to {size - 1}, not {bad}.")
-    return codes.astype(code_type(size))
+    bound = 2 if attribute.shows == "bits" else size
+    if codes.size and not (codes.min() >= 0 and codes.max() < bound):
+        bad = codes[(codes < 0) | (codes >= bound)].flat[0]
+        raise InvalidInput(f"{name!r} has the codes 0 to {bound - 1}, not {bad}.")
+    return codes.astype(np.bool_ if attribute.shows == "bits" else code_type(size))

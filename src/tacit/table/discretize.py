@@ -30,12 +30,19 @@ def quantiles(intervals: int, *, closed: Closed = "right") -> CutRule:
     _checked_intervals(intervals)
 
     def rule(numbers: Numbers) -> Cut:
-        _, high = _checked_range(numbers)
-        edges = np.unique(np.quantile(numbers, np.arange(1, intervals) / intervals, method="inverted_cdf"))
-        # An edge at the greatest number of a right-closed cut would leave nothing above it.
-        return Cut(tuple(edges[edges < high].tolist()) or (float((edges[0] + numbers.min()) / 2),), closed)
+        _checked_range(numbers)
+        if closed == "right":
+            return Cut(_right_closed_quantiles(numbers, intervals), closed)
+        return Cut(tuple(-edge for edge in reversed(_right_closed_quantiles(-numbers, intervals))), closed)
 
     return rule
+
+
+def _right_closed_quantiles(numbers: Numbers, intervals: int) -> tuple[float, ...]:
+    edges = np.unique(np.quantile(numbers, np.arange(1, intervals) / intervals, method="inverted_cdf"))
+    # An edge at the greatest number would leave nothing above it.
+    below = numbers[numbers < numbers.max()].max()
+    return tuple(np.unique(np.minimum(edges, below)).tolist())
 
 
 def middle(*, closed: Closed = "right") -> CutRule:
@@ -52,6 +59,8 @@ def _checked_range(numbers: Numbers) -> tuple[float, float]:
     if not len(numbers):
         raise InvalidInput("There are no numbers to find a cut from.")
     low, high = float(numbers.min()), float(numbers.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise InvalidInput("Numbers can only be cut where all of them are finite. Name what stands for missing values.")
     if low == high:
         raise InvalidInput(f"All numbers are {low:g}: there is nothing to cut. Leave the attribute out.")
     return low, high

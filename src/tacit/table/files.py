@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
+from tacit.table.columns import checked_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,14 +45,16 @@ def _readable(path: str | Path) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowInvalid, UnicodeDecodeError, csv.Error) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"{str(path)!r} cannot be read as {'Parquet' if is_parquet(path) else 'CSV'}: {reason} "
+            f"{str(path)!r} is not UTF-8 text ({error.reason}). Save it as UTF-8, or as Parquet."
+        ) from None
+    except (pa.ArrowInvalid, csv.Error, OSError) as error:
+        reason = getattr(error, "strerror", None) or (str(error) or type(error).__name__).splitlines()[0]
+        raise InvalidInput(
+            f"{str(path)!r} cannot be read as {'Parquet' if is_parquet(path) else 'CSV'}: {reason.rstrip('.')}. "
             "Is the file truncated, ragged, or of another format?"
         ) from None
-    except OSError as error:
-        raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror or error}") from None
 
 
 def read_batches(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -66,6 +69,7 @@ def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.T
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file) as source:
+        checked_names(source.schema_arrow.names)
         known = [name for name in columns if name in source.schema_arrow.names] if columns is not None else None
         for batch in source.iter_batches(batch_size=BATCH_ROWS, columns=known):
             yield pa.Table.from_batches([batch])
@@ -78,6 +82,7 @@ def csv_header(file: Path) -> list[str]:
         header = next(csv.reader(lines), [])
     if not header or not any(header):
         raise InvalidInput(f"{str(file)!r} has no line of column names.")
+    checked_names(header)
     return header
 
 
@@ -91,8 +96,15 @@ def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table
         strings_can_be_null=False,
         include_columns=[name for name in columns if name in header] if columns is not None else None,
     )
-    parse = arrow_csv.ParseOptions(newlines_in_values=True)
-    with arrow_csv.open_csv(file, parse_options=parse, convert_options=options) as reader:
+    # In a file of one column an empty line is a missing value, in any other it is nothing.
+    parse = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1)
+    try:
+        reader = arrow_csv.open_csv(file, parse_options=parse, convert_options=options)
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):  # a header without an end of line, and nothing below it
+            return
+        raise
+    with reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
@@ -131,17 +143,19 @@ def read_metadata(path: str | Path) -> dict[str, Any] | None:
 
         with _readable(path):
             noted = (pq.read_schema(file).metadata or {}).get(b"tacit")
-        return None if noted is None else json.loads(noted)
+        return None if noted is None else _note(noted, f"The note about its scheme in {str(path)!r}")
     beside = sidecar(file)
-    if not beside.exists():
-        return None
+    return _note(beside.read_bytes(), repr(str(beside))) if beside.exists() else None
+
+
+def _note(content: bytes, where: str) -> dict[str, Any]:
     try:
-        noted = json.loads(beside.read_text(encoding="utf-8"))
+        noted = json.loads(content)
     except ValueError:
-        raise InvalidInput(
-            f"{str(beside)!r} is not JSON. Restore it, or delete it to go on without its checks."
-        ) from None
-    return noted if isinstance(noted, dict) else None
+        noted = None
+    if not isinstance(noted, dict):
+        raise InvalidInput(f"{where} is not a JSON object. Restore it, or remove it to go on without its checks.")
+    return noted
 
 
 @contextlib.contextmanager
@@ -150,12 +164,10 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     if target.is_dir():
         raise InvalidInput(f"{str(path)!r} is a folder. Give the name of a file.")
+    if not target.parent.exists():
+        raise InvalidInput(f"There is no folder {str(target.parent)!r} to write {target.name!r} into. Make it first.")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except FileNotFoundError:
-        raise InvalidInput(
-            f"There is no folder {str(target.parent)!r} to write {target.name!r} into. Make it first."
-        ) from None
     except OSError as error:
         raise InvalidInput(f"Nothing can be written into {str(target.parent)!r}: {error.strerror}.") from None
     os.close(handle)
@@ -190,7 +202,6 @@ class TableWriter:
             import pyarrow.parquet as pq
 
             noted = schema.with_metadata({**(schema.metadata or {}), b"tacit": json.dumps(self._metadata).encode()})
-            self._schema = noted
             self._writer = pq.ParquetWriter(self._path, noted, compression="zstd")
         else:
             from pyarrow import csv as arrow_csv
@@ -212,5 +223,6 @@ def table_writer(path: str | Path, metadata: Mapping[str, Any]) -> Iterator[Tabl
         finally:
             writer.close()
         if not is_parquet(path):
+            # Before the file itself: reports beside the note of another scheme are refused, without a note they are not.
             with written_whole(sidecar(path)) as beside:
                 beside.write_text(json.dumps(dict(metadata), indent=1) + "\n", encoding="utf-8")

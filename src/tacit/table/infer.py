@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Cut, Schema
+from tacit.table.columns import as_arrow, as_text, missing_values
 from tacit.table.discretize import CutRule
-from tacit.table.encode import as_arrow, as_text, missing_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Absent = NDArray[np.bool_]
 MissingPolicy = Literal["refuse", "answer", "drop", "most-frequent"]
 MISSING_POLICIES = ("refuse", "answer", "drop", "most-frequent")
 MISSING_ANSWER = "missing"
@@ -37,39 +40,52 @@ def infer_schema(
     if missing not in MISSING_POLICIES:
         raise UnknownName("Policy for missing values", str(missing), MISSING_POLICIES)
     table = as_arrow(data)
-    if table.num_rows == 0:
-        raise InvalidInput("The table has no rows, so its answers cannot be inferred. Give a schema.")
     rules = dict(cuts or {})
     for name in rules:
         if name not in table.column_names:
             raise UnknownName("Column", name, table.column_names)
+    if table.num_rows == 0:
+        raise InvalidInput("The table has no rows, so its answers cannot be inferred. Give a schema.")
     absent = {name: missing_values(table.column(name), marks) for name in table.column_names}
     if missing == "drop":
-        keep = ~np.logical_or.reduce(list(absent.values()))
-        table = table.filter(keep)
-        absent = {name: np.zeros(table.num_rows, dtype=np.bool_) for name in table.column_names}
-        if table.num_rows == 0:
-            raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
-    made = []
-    for name in table.column_names:
-        present = table.column(name).filter(~absent[name])
-        if absent[name].any() and missing == "refuse":
-            raise InvalidInput(
-                f"{name!r} has {int(absent[name].sum()):,} missing value(s). State what they mean: 'answer' (one of its "
-                "own), 'most-frequent', or 'drop' the rows."
-            )
-        policy = missing if absent[name].any() else "refuse"
-        made.append(_attribute(name, present, rules.get(name), policy, most_answers))
-    return Schema(tuple(made))
+        table, absent = _complete_rows(table, absent)
+    return Schema(
+        tuple(
+            _attribute(name, table.column(name), absent[name], rules.get(name), missing, most_answers)
+            for name in table.column_names
+        )
+    )
+
+
+def _complete_rows(table: pa.Table, absent: Mapping[str, Absent]) -> tuple[pa.Table, dict[str, Absent]]:
+    complete = table.filter(~np.logical_or.reduce(list(absent.values())))
+    if complete.num_rows == 0:
+        raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
+    return complete, {name: np.zeros(complete.num_rows, dtype=np.bool_) for name in absent}
 
 
 def _attribute(
-    name: str, present: pa.ChunkedArray, rule: CutRule | Cut | None, missing: MissingPolicy, most_answers: int
+    name: str,
+    column: pa.ChunkedArray,
+    absent: Absent,
+    rule: CutRule | Cut | None,
+    missing: MissingPolicy,
+    most_answers: int,
 ) -> Attribute:
+    if absent.any() and missing == "refuse":
+        raise InvalidInput(
+            f"{name!r} has {int(absent.sum()):,} missing value(s). State what they mean: 'answer' (one of its own), "
+            "'most-frequent', or 'drop' the rows."
+        )
+    present = column.filter(~absent)
+    policy = missing if absent.any() else "refuse"
     if rule is not None:
-        return _cut_attribute(name, present, rule, missing)
-    text = as_text(present)
-    counts = text.value_counts()
+        return _cut_attribute(name, present, rule, policy)
+    return _listed_attribute(name, present, policy, most_answers)
+
+
+def _listed_attribute(name: str, present: pa.ChunkedArray, missing: MissingPolicy, most_answers: int) -> Attribute:
+    counts = as_text(present).value_counts()
     answers = [str(entry["values"].as_py()) for entry in counts]
     if len(answers) > most_answers:
         raise InvalidInput(
@@ -86,6 +102,7 @@ def _attribute(
 
 def _cut_attribute(name: str, present: pa.ChunkedArray, rule: CutRule | Cut, missing: MissingPolicy) -> Attribute:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if missing == "answer":
         raise InvalidInput(
@@ -93,7 +110,7 @@ def _cut_attribute(name: str, present: pa.ChunkedArray, rule: CutRule | Cut, mis
             "Drop these rows, or read them as the most frequent interval."
         )
     try:
-        numbers = as_text(present).cast(pa.float64()).to_numpy()
+        numbers = pc.utf8_trim_whitespace(as_text(present)).cast(pa.float64()).to_numpy()
     except pa.ArrowInvalid:
         raise InvalidInput(f"{name!r} holds values that are not numbers, so it cannot be cut.") from None
     cut = rule if isinstance(rule, Cut) else rule(numbers)
@@ -106,10 +123,13 @@ def _cut_attribute(name: str, present: pa.ChunkedArray, rule: CutRule | Cut, mis
 
 
 def _in_order(answers: list[str]) -> tuple[tuple[str, ...], bool]:
+    """Numbers by size, and everything else by its text; and whether the order means something."""
     try:
-        return tuple(sorted(answers, key=float)), True
+        if all(math.isfinite(float(answer)) for answer in answers):
+            return tuple(sorted(answers, key=float)), True
     except ValueError:
-        return tuple(sorted(answers)), False
+        pass
+    return tuple(sorted(answers)), False
 
 
 def _unused(label: str, answers: tuple[str, ...]) -> str:

@@ -1,0 +1,141 @@
+"""Arrow columns of every kind, brought to the few that the rest of the package reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput, suggestion
+from tacit.schema import Attribute
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def as_arrow(data: Any) -> pa.Table:
+    """Any data frame or stream that speaks Arrow's PyCapsule interface, or a dict of lists, as a pyarrow table."""
+    import pyarrow as pa
+
+    table = _table(data)
+    checked_names(table.column_names)
+    columns = [_without_views(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names) if columns else table
+
+
+def _table(data: Any) -> pa.Table:
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return pa.table(data)
+    if not isinstance(data, dict):
+        raise InvalidInput(
+            f"{type(data).__name__} does not speak Arrow. Pass a pandas, polars, pyarrow or DuckDB table, or a dict of "
+            "lists."
+        )
+    lengths = {name: len(values) for name, values in data.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidInput(f"The columns of a table must have one length, not {lengths}.")
+    return pa.table({name: _array(values) for name, values in data.items()})
+
+
+def _array(values: Sequence[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several kinds: answers are compared as text anyway
+        return pa.array([None if value is None else str(value) for value in values])
+
+
+def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same values as plain text: Arrow can neither filter nor take the string views that polars hands out."""
+    import pyarrow as pa
+
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.string())
+    if not (pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type)):
+        return column
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string()))
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, type=pa.dictionary(pa.int32(), pa.string()))
+
+
+def checked_names(names: Sequence[str]) -> None:
+    """Refuse a table in which a name does not say which column is meant."""
+    repeated = next((name for name in names if list(names).count(name) > 1), None)
+    if repeated is not None:
+        raise InvalidInput(f"There are two columns called {repeated!r}. Rename one of them.")
+
+
+def checked_columns(present: Sequence[str], wanted: Sequence[str], *, drop_others: bool) -> None:
+    """Refuse a table that lacks a column, or that holds others which nobody said to drop."""
+    checked_names(present)
+    for name in wanted:
+        if name not in present:
+            raise InvalidInput(f"The column {name!r} is missing. {suggestion(name, present)}")
+    others = [name for name in present if name not in wanted]
+    if others and not drop_others:
+        raise InvalidInput(
+            f"The scheme does not name the column(s) {', '.join(map(repr, others[:8]))}. They would not be disguised, so "
+            "they are not passed on: add --drop-others (drop_others=True) to leave them out, or name them in the scheme."
+        )
+
+
+def file_columns(attribute: Attribute) -> tuple[str, ...]:
+    """The columns that show an attribute in a file: its own name, or one bit per answer."""
+    if attribute.shows != "bits":
+        return (attribute.name,)
+    return tuple(f"{attribute.name}={answer}" for answer in attribute.answers)
+
+
+def missing_values(column: pa.ChunkedArray, marks: Iterable[str] = ()) -> NDArray[np.bool_]:
+    """Which values are null, not a number, empty text, or one of the marks."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = plain(column)
+    absent = pc.is_null(column, nan_is_null=True)
+    if is_text(column.type) or marks:
+        empty = pa.array(["", *marks])
+        absent = pc.or_(absent, pc.is_in(pc.utf8_trim_whitespace(as_text(column)), value_set=empty))
+    return as_numpy(absent).astype(np.bool_)
+
+
+def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of a dictionary-encoded column; any other column as it is."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values as text, the way answers are compared."""
+    import pyarrow as pa
+
+    column = plain(column)
+    try:
+        return column if pa.types.is_string(column.type) else column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InvalidInput(f"Values of type {column.type} cannot be read as answers. Give text or numbers.") from None
+
+
+def as_numpy(values: Any) -> NDArray[Any]:
+    """An Arrow array, chunked or not, as a numpy array."""
+    import pyarrow as pa
+
+    return values.to_numpy() if isinstance(values, pa.ChunkedArray) else values.to_numpy(zero_copy_only=False)
