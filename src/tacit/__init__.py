@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tacit import channel as channels
+    from tacit.bundled import load_adult, load_breast_cancer, load_votes
     from tacit.channel.scheme import Group, Questionnaire, Scheme
     from tacit.dataset import Dataset
     from tacit.disguise import disguise
@@ -44,6 +45,9 @@ _HOMES = {
     "Schema": "tacit.schema",
     "Scheme": "tacit.channel.scheme",
     "TacitError": "tacit.errors",
+    "load_adult": "tacit.bundled",
+    "load_breast_cancer": "tacit.bundled",
+    "load_votes": "tacit.bundled",
 }
 _MODULES = {"channels": "tacit.channel"}
 
@@ -62,6 +66,9 @@ __all__ = [
     "estimate",
     "estimate_share",
     "estimate_shares",
+    "load_adult",
+    "load_breast_cancer",
+    "load_votes",
 ]
 
 

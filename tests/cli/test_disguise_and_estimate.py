@@ -1,0 +1,161 @@
+"""From a file of truths to estimates, as a user types it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.run import refused, tacit
+
+from tacit import Attribute, Schema, Scheme, channels
+
+SCHEMA = Schema((Attribute("smokes", ("no", "yes")), Attribute("age", ("young", "old"), ordered=True)))
+SCHEME = Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.8))])
+N = 4000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(5)
+    smokes = np.where(rng.random(N) < 0.3, "yes", "no")
+    age = np.where(rng.random(N) < 0.6, "young", "old")
+    pq.write_table(pa.table({"smokes": smokes, "age": age}), tmp_path / "truth.parquet")
+    lines = ["smokes,age", *(f"{s},{a}" for s, a in zip(smokes, age, strict=True))]
+    (tmp_path / "truth.csv").write_text("\n".join(lines) + "\n")
+    SCHEME.write(tmp_path / "scheme.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("source", ["truth.csv", "truth.parquet"])
+@pytest.mark.parametrize("target", ["reports.csv", "reports.parquet"])
+def test_a_file_is_disguised_and_the_truth_estimated(folder: Path, source: str, target: str) -> None:
+    done = tacit(
+        "disguise", folder / source, "--scheme", folder / "scheme.json", "--out", folder / target, "--seed", 3, "--json"
+    )
+    assert done.code == 0
+    assert done.json["n_reports"] == N
+    assert done.json["simulation"] is True
+    assert "age" in done.err  # what goes out undisguised is named
+    found = tacit(
+        "estimate", folder / target, "--scheme", folder / "scheme.json", "--attributes", "smokes,age", "--json"
+    )
+    assert found.code == 0
+    assert found.json["n_reports"] == N
+    assert found.json["method"] == "inversion"
+    cells = {tuple(cell["answers"].values()): cell for cell in found.json["cells"]}
+    cell = cells["yes", "young"]
+    assert cell["low"] < 0.18 < cell["high"]
+    assert cell["standard_error"] == pytest.approx(np.sqrt((cell["high"] - cell["low"]) ** 2) / 2 / 1.959964, rel=1e-6)
+    assert sum(c["probability"] for c in cells.values()) == pytest.approx(1)
+
+
+def test_a_table_is_printed_for_people(folder: Path) -> None:
+    tacit("disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / "r.csv", "--seed", 3)
+    shown = tacit("estimate", folder / "r.csv", "--scheme", folder / "scheme.json", "--attributes", "smokes")
+    assert shown.code == 0
+    assert "4,000 reports" in shown.out
+    assert "yes" in shown.out
+
+
+def test_likelihood_is_a_distribution_with_the_intervals_of_inversion(folder: Path) -> None:
+    tacit("disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / "r.csv", "--seed", 3)
+    common = ("estimate", folder / "r.csv", "--scheme", folder / "scheme.json", "--attributes", "smokes", "--json")
+    likely, inverted = tacit(*common, "--method", "likelihood").json, tacit(*common).json
+    assert likely["method"] == "likelihood"
+    assert [c["low"] for c in likely["cells"]] == [c["low"] for c in inverted["cells"]]
+    assert sum(c["probability"] for c in likely["cells"]) == pytest.approx(1)
+
+
+def test_several_files_are_pooled(folder: Path) -> None:
+    other = Scheme.of(SCHEMA, [(["smokes"], channels.gamma_diagonal(9))])
+    other.write(folder / "other.json")
+    for plan, out in (("scheme.json", "a.csv"), ("other.json", "b.csv")):
+        tacit("disguise", folder / "truth.csv", "--scheme", folder / plan, "--out", folder / out, "--seed", 3)
+    one = tacit(
+        "estimate", folder / "a.csv", "--scheme", folder / "scheme.json", "--attributes", "smokes", "--json"
+    ).json
+    both = tacit(
+        "estimate", folder / "a.csv", folder / "b.csv", "--scheme", folder / "scheme.json", "--scheme", folder / "other.json",
+        "--attributes", "smokes", "--json",
+    ).json  # fmt: skip
+    assert both["n_reports"] == 2 * N
+    assert both["cells"][0]["standard_error"] < one["cells"][0]["standard_error"]
+
+
+def test_two_parties_are_joined_on_a_key(folder: Path) -> None:
+    rng = np.random.default_rng(8)
+    keys = rng.permutation(N)
+    smokes = np.where(rng.random(N) < 0.3, "yes", "no")
+    pq.write_table(pa.table({"id": np.arange(N), "smokes": smokes[np.argsort(keys)]}), folder / "mine.parquet")
+    pq.write_table(pa.table({"id": keys, "age": np.where(smokes == "yes", "old", "young")}), folder / "theirs.parquet")
+    Scheme.of(SCHEMA.select(["smokes"])).write(folder / "mine.json")
+    Scheme.of(SCHEMA.select(["age"])).write(folder / "theirs.json")
+    found = tacit(
+        "estimate", folder / "mine.parquet", folder / "theirs.parquet", "--scheme", folder / "mine.json",
+        "--scheme", folder / "theirs.json", "--join", "id", "--attributes", "smokes,age", "--json",
+    )  # fmt: skip
+    cells = {tuple(cell["answers"].values()): cell["probability"] for cell in found.json["cells"]}
+    assert cells["yes", "young"] == 0
+    assert cells["yes", "old"] == pytest.approx((smokes == "yes").mean())
+
+
+def test_without_a_seed_two_runs_differ_and_are_no_simulation(folder: Path) -> None:
+    for out in ("a.parquet", "b.parquet"):
+        done = tacit(
+            "disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / out, "--json"
+        )
+        assert done.json["simulation"] is False
+    a, b = pq.read_table(folder / "a.parquet"), pq.read_table(folder / "b.parquet")
+    assert not a.column("smokes").equals(b.column("smokes"))
+
+
+def test_another_scheme_is_refused(folder: Path) -> None:
+    tacit("disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / "r.csv", "--seed", 3)
+    Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.7))]).write(folder / "other.json")
+    message = refused("estimate", folder / "r.csv", "--scheme", folder / "other.json", "--attributes", "smokes")
+    assert "was disguised under the scheme" in message
+
+
+def test_a_missing_sidecar_is_a_warning(folder: Path) -> None:
+    tacit("disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / "r.csv", "--seed", 3)
+    (folder / "r.csv.json").unlink()
+    shown = tacit("estimate", folder / "r.csv", "--scheme", folder / "scheme.json", "--attributes", "smokes", "--json")
+    assert shown.code == 0
+    assert "does not say under which scheme" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("estimate", "nothing.csv", "--scheme", "scheme.json", "--attributes", "smokes"), "There is no file"),
+        (("estimate", "truth.csv", "--scheme", "nothing.json", "--attributes", "smokes"), "There is no file"),
+        (("estimate", "truth.csv", "--scheme", "truth.csv", "--attributes", "smokes"), "is not JSON"),
+        (("estimate", "truth.csv", "--scheme", "scheme.json", "--attributes", "smoke"), "Did you mean 'smokes'"),
+        (("estimate", "truth.csv", "--scheme", "scheme.json", "--attributes", ","), "Say which attributes"),
+        (("estimate", "truth.csv", "--scheme", "scheme.json", "--attributes", "smokes", "--level", "2"), "confidence level"),
+        (("estimate", "truth.csv", "--scheme", "scheme.json", "--attributes", "smokes", "--method", "x"), "--method"),
+        (("estimate", "truth.csv", "truth.csv", "truth.csv", "--scheme", "scheme.json", "--scheme", "scheme.json",
+          "--attributes", "smokes"), "Give one scheme for all"),
+        (("disguise", "truth.csv", "--scheme", "scheme.json", "--out", "truth.csv"), "would overwrite the truths"),
+        (("disguise", "truth.csv", "--scheme", "scheme.json", "--out", "no/such/folder.csv"), "There is no folder"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_one_clear_message(
+    folder: Path, arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    before = sorted(path.name for path in folder.iterdir())
+    assert message in refused(*arguments)
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_unnamed_columns_are_never_passed_through(folder: Path) -> None:
+    Scheme.of(SCHEMA.select(["smokes"])).write(folder / "one.json")
+    common = ("disguise", folder / "truth.csv", "--scheme", folder / "one.json", "--out", folder / "r.csv")
+    assert "does not name the column(s) 'age'" in refused(*common)
+    assert not (folder / "r.csv").exists()
+    assert tacit(*common, "--drop-others").code == 0
+    assert (folder / "r.csv").read_text().splitlines()[0] == '"smokes"'

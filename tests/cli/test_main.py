@@ -1,0 +1,60 @@
+"""The command line as a whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import typer
+from tests.cli.run import refused, tacit
+
+from tacit.cli.app import app
+
+COMMANDS = typer.main.get_command(app)
+
+
+def leaves(command: object, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], object]]:
+    children = getattr(command, "commands", None)
+    if children is None:
+        return [(path, command)]
+    return [leaf for name, child in children.items() for leaf in leaves(child, (*path, name))]
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), leaves(COMMANDS), ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_every_command_explains_itself_and_speaks_json(path: tuple[str, ...], command: object) -> None:
+    assert command.help, f"{path} is missing its help"
+    assert any("--json" in parameter.opts for parameter in command.params), f"{path} has no --json"
+    for parameter in command.params:
+        assert getattr(parameter, "help", None) or parameter.param_type_name == "argument", f"{path}: {parameter.name}"
+    assert tacit(*path, "--help").code == 0
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = """
+import sys
+from tacit.cli import main
+sys.argv = ["tacit", "--help"]
+try:
+    main()
+except SystemExit:
+    pass
+heavy = {"numpy", "pyarrow", "numba", "scipy", "matplotlib", "sklearn", "ibis", "duckdb", "rich"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+
+
+def test_importing_tacit_loads_nothing_heavy() -> None:
+    code = "import sys, tacit; assert not {'numpy', 'pyarrow', 'numba', 'scipy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+
+
+def test_version() -> None:
+    assert tacit("--version").out.startswith("tacit 0.")
+
+
+def test_an_unknown_command_is_refused() -> None:
+    assert "No such command" in refused("guess")
