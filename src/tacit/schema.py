@@ -41,6 +41,13 @@ class Cut:
         """The side on which `numpy.searchsorted` must look to give the codes of numbers."""
         return "left" if self.closed == "right" else "right"
 
+    @classmethod
+    def from_document(cls, document: Any) -> Cut:
+        edges = document.get("edges") if isinstance(document, Mapping) else None
+        if not isinstance(edges, list | tuple) or not all(isinstance(edge, int | float) for edge in edges):
+            raise InvalidInput(f"A cut must be an object with a list of edges, not {document!r}.")
+        return cls(tuple(map(float, edges)), document.get("closed", "right"))
+
     def labels(self) -> tuple[str, ...]:
         """Readable names of the intervals, such as ``<=35``, ``(35,55]``, ``>55``."""
         low, high, opening, closing = ("<=", ">", "(", "]") if self.closed == "right" else ("<", ">=", "[", ")")
@@ -121,7 +128,7 @@ class Attribute:
             name,
             tuple(str(answer) for answer in answers),
             ordered=bool(document.get("ordered", False)),
-            cut=None if cut is None else Cut(tuple(map(float, cut["edges"])), cut.get("closed", "right")),
+            cut=None if cut is None else Cut.from_document(cut),
             missing=document.get("missing"),
         )
 

@@ -9,9 +9,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 ONE = 1 << 32
-# Below this many stretches the quotient in doubles is exact: (rest + 1/2) / width is at least 2**-33 away from every
-# integer, and its rounding error at most the quotient times 2**-51.
-EXACT_CHOICES = 1 << 17
 
 
 @njit(cache=True, nogil=True)
@@ -20,7 +17,9 @@ def _reports(
 ) -> np.int32:
     highest = np.int32(0)
     for row in range(len(truth)):
-        # Doubles instead of integer division, and no branch: this compiles to vector instructions.
+        # Doubles instead of integer division, and no branch: this compiles to vector instructions. The quotient is
+        # exact: (rest + 1/2) / width lies at least 1 / (2 width) from every integer, and rounding moves it by less
+        # than 2**-51 of itself, which is at most 2**-19 / width.
         rest = np.float64(words[row]) - coin
         value = np.int32((rest + 0.5) * inverse_width)
         highest = max(highest, value)
@@ -45,9 +44,11 @@ def _other_reports(
 def mixture_codes(
     truth: NDArray[Any], words: NDArray[np.uint32], coin: int, choices: int, others: bool, out: NDArray[Any]
 ) -> NDArray[np.intp]:
-    width = max((ONE - coin) // choices, 1)
+    width = (ONE - coin) // choices
     draw = _other_reports if others else _reports
-    if draw(truth, words, float(coin), 1 / width, out) < choices:
+    if width and draw(truth, words, float(coin), 1 / width, out) < choices:
         return np.empty(0, dtype=np.intp)
     rest = words.astype(np.int64) - coin
-    return np.flatnonzero((rest >= 0) & (rest // width >= choices))
+    if not width:
+        np.copyto(out, truth)
+    return np.flatnonzero((rest >= 0) & (rest >= width * choices))

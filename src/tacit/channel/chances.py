@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +14,23 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 
+LARGEST_GAMMA = sys.float_info.max
 # Numbers printed with seven digits still pass; anything further from one is a mistake.
 SUM_TOLERANCE = 1e-6
 
 
 def checked_chance(name: str, value: float) -> float:
     """`value` if it is a probability, else a refusal that names the parameter."""
-    try:
-        chance = float(value)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a number between 0 and 1, not {value!r}.") from None
-    if not 0 <= chance <= 1:
+    if not isinstance(value, Real):
+        raise InvalidInput(f"{name} must be a number between 0 and 1, not {value!r}.")
+    if not 0 <= value <= 1:
         raise InvalidInput(f"{name} must lie between 0 and 1, not {value!r}.")
-    return chance
+    return float(value)
 
 
 def checked_gamma(gamma: float) -> float:
     """`gamma` if it is a finite amplification of at least 1."""
-    if not (isinstance(gamma, int | float) and math.isfinite(gamma) and gamma >= 1):
+    if not (isinstance(gamma, Real) and 1 <= gamma <= LARGEST_GAMMA):
         raise InvalidInput(f"gamma, the amplification, must be a finite number of at least 1, not {gamma!r}.")
     return float(gamma)
 
@@ -38,9 +40,22 @@ def numerator(chance: float) -> int:
     return math.floor(chance * ONE + 0.5)
 
 
-def numerator_below(chance: float) -> int:
-    """The next multiple of 2**-32 downwards: for chances that a privacy demand bounds from above."""
+def numerator_below(chance: Fraction) -> int:
+    """The next multiple of 2**-32 downwards: for chances that a privacy demand bounds from above.
+
+    A fraction, because a quotient of floats may already have been rounded upwards.
+    """
     return math.floor(chance * ONE)
+
+
+def ratio(high: Fraction, low: Fraction) -> float:
+    """``high / low`` of two chances of one report, infinite where a float cannot hold it."""
+    if high == low:
+        return 1.0
+    try:
+        return float(high / low)
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
 
 
 def checked_distribution(name: str, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,45 +5,67 @@ The canonical form is that of RFC 8785, so that a browser computes the same hash
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
-import math
+import sys
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import InvalidInput, SchemeMismatch
+from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
 
 FORMAT = "tacit-scheme/1"
+KEYS = ("format", "attributes", "groups", "questionnaires", "prior", "hash")
 
 
 def canonical(value: Any) -> str:
     """`value` as JSON with sorted keys, no spaces, and numbers written as ECMAScript writes them."""
-    if value is None or isinstance(value, bool | str):
-        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return _text(value)
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
     if isinstance(value, int | float):
         return _number(value)
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(canonical, value)) + "]"
     if isinstance(value, Mapping):
-        keys = sorted(value, key=lambda key: str(key).encode("utf-16-be"))
-        return "{" + ",".join(f"{canonical(str(key))}:{canonical(value[key])}" for key in keys) + "}"
+        members = {str(key): (_text(str(key)), canonical(item)) for key, item in value.items()}
+        keys = sorted(members, key=lambda key: key.encode("utf-16-be"))
+        return "{" + ",".join(":".join(members[key]) for key in keys) + "}"
     raise InvalidInput(f"A scheme document cannot hold {value!r}.")
 
 
+def _text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"A scheme document cannot hold half of a surrogate pair, as in {value!r}.") from None
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _number(value: float) -> str:
-    if not math.isfinite(value):
+    """The shortest digits that read back as the same double, placed as ``Number.prototype.toString`` places them."""
+    if not abs(value) <= sys.float_info.max:
         raise InvalidInput(f"A scheme document cannot hold the number {value}.")
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
-    digits = repr(float(value))
-    mantissa, _, exponent = digits.partition("e")
-    if exponent:
-        power = int(exponent)
-        if power >= -6:
-            return f"{float(value):.{len(mantissa.replace('.', '').lstrip('-')) - 1 - power}f}"
-        return f"{mantissa.removesuffix('.0')}e{power:+d}"
-    return digits
+    if value == 0:
+        return "0"
+    _, figures, exponent = Decimal(repr(float(value))).normalize().as_tuple()
+    digits = "".join(map(str, figures))
+    point = len(digits) + int(exponent)  # where the decimal point stands, counted from the first digit
+    return ("-" if value < 0 else "") + _placed(digits, point)
+
+
+def _placed(digits: str, point: int) -> str:
+    if len(digits) <= point <= 21:
+        return digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return f"{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{digits[0]}{fraction}e{point - 1:+d}"
 
 
 def document_hash(document: Mapping[str, Any]) -> str:
@@ -62,6 +84,10 @@ def checked_document(document: Any, where: str = "The scheme document") -> dict[
             f"{where} has the format {found!r}; this version of Tacit reads {FORMAT!r}. "
             "Write it anew with `tacit design scheme`, or use the version of Tacit that wrote it."
         )
+    for key in document:
+        # A misspelt `groups` would leave every attribute undisguised.
+        if key not in KEYS and difflib.get_close_matches(str(key), KEYS, n=1, cutoff=0.7):
+            raise UnknownName(f"In {where}, the entry", str(key), KEYS)
     if not isinstance(document.get("attributes"), list) or not document["attributes"]:
         raise InvalidInput(f"{where} names no attributes.")
     stated = document.get("hash")

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.chances import ratio
 from tacit.channel.protocol import (
     Array,
     Codes,
@@ -32,6 +34,8 @@ from tacit.schema import Attribute
 
 # From here on the compiled kernel earns its import.
 COMPILED_ROWS = 1 << 20
+# The kernel numbers the stretches, at most twice as many as the choices, in 32 bits.
+COMPILED_CHOICES = 1 << 30
 CHUNK_ROWS = 1 << 16
 
 
@@ -43,14 +47,24 @@ class MixtureLaw:
     has_choice = False
 
     @property
-    def keep(self) -> float:
+    def exact_keep(self) -> Fraction:
         """Weight of the truth in the mixture; negative for Warner's channel with p below 1/n."""
+        raise NotImplementedError
+
+    @property
+    def rarest(self) -> Fraction:
+        """Least chance of any record under the alternative, without writing all of them out."""
         raise NotImplementedError
 
     @property
     def personal_distribution(self) -> Array:
         """The law of the alternative over the joint domain, shaped like it."""
         raise NotImplementedError
+
+    @cached_property
+    def keep(self) -> float:
+        """`exact_keep` as a float."""
+        return float(self.exact_keep)
 
     @property
     def tally_shape(self) -> tuple[int, ...]:
@@ -66,13 +80,10 @@ class MixtureLaw:
 
     @property
     def amplification(self) -> float:
-        if self.keep == 0:
-            return 1.0
-        rarest = float(self._noise.min())
-        if self.keep > 0:
-            return 1 + self.keep / rarest if rarest else math.inf
-        diagonal = rarest + self.keep
-        return rarest / diagonal if diagonal > 0 else math.inf
+        # Where a record is rarest as a lie, being the truth matters most. In fractions: a demanded gamma is met exactly.
+        as_lie = (1 - self.exact_keep) * self.rarest
+        low, high = sorted((as_lie, as_lie + self.exact_keep))
+        return ratio(high, low)
 
     @property
     def matrix(self) -> Array:
@@ -152,20 +163,30 @@ class MixtureChannel(MixtureLaw):
     others: bool = False
     personal: tuple[NDArray[np.int64], ...] | None = None
 
-    @property
-    def keep(self) -> float:
+    @cached_property
+    def exact_keep(self) -> Fraction:
         if not self.others:
-            return self.coin / ONE
-        return (self.size * self.coin - ONE) / (ONE * (self.size - 1))
+            return Fraction(self.coin, ONE)
+        return Fraction(self.size * self.coin - ONE, ONE * (self.size - 1))
+
+    @property
+    def rarest(self) -> Fraction:
+        if self.personal is None:
+            return Fraction(1, self.size)
+        return math.prod((Fraction(int(weights.min()), ONE) for weights in self.personal), start=Fraction(1))
+
+    @property
+    def matrix(self) -> Array:
+        law = super().matrix
+        if self.others:  # keep and noise only add up to the coin's chance within a rounding error
+            np.fill_diagonal(law, self.coin / ONE)
+        return law
 
     @cached_property
     def personal_distribution(self) -> Array:
         if self.personal is None:
             return np.full(self.shape, 1 / self.size)
-        joint: Array = np.ones(())
-        for weights in self.personal:
-            joint = np.multiply.outer(joint, weights / ONE)
-        return joint.reshape(self.shape)
+        return outer_product([weights / ONE for weights in self.personal]).reshape(self.shape)
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         if self.coin == ONE:
@@ -192,10 +213,10 @@ class MixtureChannel(MixtureLaw):
 
     def _sample_one(self, truth: Codes, size: int, randomness: Randomness) -> Codes:
         """Coin and uniform alternative of one column, both from a single word a row."""
-        draw = mixture_codes
-        if len(truth) >= COMPILED_ROWS:
-            from tacit.channel._mixture_kernels import mixture_codes as draw
         choices = size - 1 if self.others else size
+        draw = mixture_codes
+        if len(truth) >= COMPILED_ROWS and choices <= COMPILED_CHOICES:
+            from tacit.channel._mixture_kernels import mixture_codes as draw
         out = np.empty_like(truth)
         for start in range(0, len(truth), CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
@@ -225,15 +246,24 @@ class MarginalMixture(MixtureLaw):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {"keep": self.keep, "personal": self.personal_distribution.tolist()}
+        return {"keep": self.keep, "personal": self.personal_distribution.reshape(-1).tolist()}
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
         return tuple(self.whole.shape[axis] for axis in self.axes)
 
     @property
-    def keep(self) -> float:
-        return self.whole.keep
+    def exact_keep(self) -> Fraction:
+        return self.whole.exact_keep
+
+    @property
+    def rarest(self) -> Fraction:
+        personal = self.whole.personal
+        if personal is None:
+            return Fraction(1, self.size)
+        if len(personal) == len(self.whole.shape):
+            return math.prod((Fraction(int(personal[axis].min()), ONE) for axis in self.axes), start=Fraction(1))
+        return Fraction(float(self.personal_distribution.min()))
 
     @cached_property
     def personal_distribution(self) -> Array:
@@ -273,12 +303,14 @@ def mixture_codes(
     """Reports into `out`; returns the rows whose alternative must be drawn again.
 
     A word below the coin keeps the truth. The others are equally likely, so they are cut into `choices` stretches of
-    one width; the few left over after the last stretch say nothing and are drawn anew.
+    one width; the few left over after the last stretch say nothing and are drawn anew. Where there are fewer such words
+    than choices, all of them are.
     """
     rest = words.astype(np.int64) - coin
-    value = rest // max((ONE - coin) // choices, 1)
     kept = rest < 0
-    again = np.flatnonzero(~kept & (value >= choices))
+    width = (ONE - coin) // choices
+    value = rest // max(width, 1)
+    again = np.flatnonzero(~kept & (rest >= width * choices))
     if others:
         value += value >= truth
     out[:] = np.where(kept, truth, value)

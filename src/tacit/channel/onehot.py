@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.chances import numerator
+from tacit.channel.chances import numerator, ratio
 from tacit.channel.protocol import Array, Codes, checked_axes, checked_matrix_size
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
@@ -51,7 +52,7 @@ class OneHotLaw:
 
     def reports(self) -> tuple[Codes, ...]:
         n_bits = sum(self.shape)
-        checked_matrix_size(2.0**n_bits, math.prod(self.shape))
+        checked_matrix_size(1 << n_bits, math.prod(self.shape))
         patterns = (np.arange(1 << n_bits)[:, None] >> np.arange(n_bits)) & 1
         return tuple(np.split(patterns.astype(np.bool_), np.cumsum(self.shape)[:-1], axis=1))
 
@@ -176,8 +177,11 @@ class MaskChannel(OneHotLaw):
 
     @property
     def amplification(self) -> float:
-        low, high = sorted((self.chance, 1 - self.chance))
-        return (high / low) ** (2 * len(self.shape)) if low else math.inf
+        # Two truths differ in at most two bits of each attribute.
+        kept = Fraction(numerator(self.p), ONE)
+        low, high = sorted((kept, 1 - kept))
+        differing = 2 * len(self.shape)
+        return ratio(high**differing, low**differing)
 
     @property
     def matrix(self) -> Array:
@@ -253,28 +257,28 @@ class CutAndPasteChannel(OneHotLaw):
 
     @property
     def amplification(self) -> float:
-        rho, M = self.background, self.whole
-        if rho in (0, 1):
-            return math.inf if rho == 0 else 1.0
-        if len(self.shape) < M:
-            return self._dense_amplification()
-        if M >= self.K:
-            return sum(rho**-w for w in range(self.K + 1))
-        return sum(rho**-w for w in range(M)) + (self.K + 1 - M) * rho**-M
+        # A report with one item of every attribute is likeliest for the record of just these items, and least likely
+        # for a record that shares none of them, to which all are foreign.
+        if self.background == 1:
+            return 1.0
+        looked = len(self.shape)
+        foreign = Fraction(numerator(self.rho), ONE) ** looked
+        return ratio(self._entered(looked), self._entered(0) * foreign)
 
-    def _dense_amplification(self) -> float:
-        rows = self.matrix
-        return float((rows.max(axis=1) / rows.min(axis=1)).max())
+    def _entered(self, shown: int) -> Fraction:
+        """Chance that these `shown` of the record's items enter, and that none of its others was kept for sure."""
+        rho, looked = Fraction(numerator(self.rho), ONE), len(self.shape)
+        total = Fraction(0)
+        for draw in range(self.K + 1):
+            w = min(draw, self.whole)
+            for sure in range(min(w, shown) + 1):  # how many of the shown ones were kept for sure
+                ways = math.comb(shown, sure) * math.comb(self.whole - looked, w - sure)
+                total += rho ** (shown - sure) * ways / math.comb(self.whole, w)
+        return total / (self.K + 1)
 
     def own_items(self, shown: int) -> float:
         """Chance that exactly these `shown` of the record's items (among those looked at) are in the report."""
-        rho, looked = self.background, len(self.shape)
-        total = 0.0
-        for w, chance in enumerate(self.kept):
-            for sure in range(min(w, shown) + 1):  # how many of the shown ones were kept for sure
-                ways = math.comb(shown, sure) * math.comb(self.whole - looked, w - sure)
-                total += chance * ways / math.comb(self.whole, w) * rho ** (shown - sure)
-        return total * (1 - rho) ** (looked - shown)
+        return float(self._entered(shown)) * (1 - self.background) ** (len(self.shape) - shown)
 
     @property
     def matrix(self) -> Array:

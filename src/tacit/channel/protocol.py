@@ -8,6 +8,7 @@ everything stays linear. Arrays may carry further axes behind the group's own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -111,11 +112,12 @@ def flat(array: Array, axes: int) -> Array:
     return array.reshape(size, -1)
 
 
-def checked_matrix_size(n_reports: float, n_truths: int) -> None:
+def checked_matrix_size(n_reports: int, n_truths: int) -> None:
     if n_reports * n_truths > MATRIX_ENTRIES:
+        # The logarithm also holds numbers that a float does not.
         raise InvalidInput(
-            f"A dense matrix of {n_reports:.3g} reports by {n_truths:,} truths is too large to write out. "
-            "Ask for a marginal of fewer attributes."
+            f"A dense matrix of about 10**{math.log10(n_reports):.0f} reports by 10**{math.log10(n_truths):.0f} truths is "
+            "too large to write out. Ask for a marginal of fewer attributes."
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,15 +40,20 @@ def randomized_gamma_diagonal(shape: tuple[int, ...], parameters: dict[str, Any]
     """The channel whose diagonal lies within alpha of that of the gamma-diagonal matrix."""
     gamma, alpha = checked_gamma(parameters["gamma"]), parameters["alpha"]
     size = math.prod(shape)
-    smallest = 1 / (gamma + size - 1)
-    limit = min(gamma * smallest, (size - 1) * smallest)
+    smallest = 1 / (Fraction(gamma) + size - 1)
+    limit = float(min(Fraction(gamma), Fraction(size - 1)) * smallest)
     if not (isinstance(alpha, int | float) and 0 <= alpha <= limit):
         raise InvalidInput(
             f"alpha must lie between 0 and min(gamma, n - 1) / (gamma + n - 1) = {limit:.6g} here, not {alpha!r}: "
             "beyond that some chance would be negative."
         )
-    coin = numerator_below(gamma * smallest)
-    spread = min(numerator_below(alpha), coin, ONE - coin)
+    coin = numerator_below(Fraction(gamma) * smallest)
+    if coin * size < ONE:
+        raise InvalidInput(
+            f"gamma = {gamma!r} is too close to 1: with chances in steps of 2**-32 the truth would be less likely than "
+            "another record. Choose a larger gamma."
+        )
+    spread = min(numerator_below(Fraction(float(alpha))), coin, ONE - coin)
     return RandomizedGammaDiagonal(
         "randomized-gamma-diagonal", dict(parameters), shape, coin, others=True, spread=spread
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from tacit.channel.chances import (
     checked_chance,
@@ -71,7 +74,7 @@ def _uniform_perturbation(shape: Shape, parameters: Parameters) -> Channel:
 
 def _gamma_diagonal(shape: Shape, parameters: Parameters) -> Channel:
     gamma = checked_gamma(parameters["gamma"])
-    coin = numerator_below((gamma - 1) / (gamma + math.prod(shape) - 1))
+    coin = numerator_below((Fraction(gamma) - 1) / (Fraction(gamma) + math.prod(shape) - 1))
     return MixtureChannel("gamma-diagonal", parameters, shape, coin)
 
 
@@ -80,11 +83,7 @@ def _mixture(shape: Shape, parameters: Parameters) -> Channel:
     personal = parameters.get("personal", "uniform")
     if personal == "uniform":
         return MixtureChannel("mixture", parameters, shape, coin)
-    if not isinstance(personal, Sequence) or isinstance(personal, str) or not len(personal):
-        raise InvalidInput(
-            f"`personal` must be 'uniform', one distribution per attribute, or one over the joint domain, not {personal!r}."
-        )
-    lists = personal if isinstance(personal[0], Sequence) else [personal]
+    lists = _distributions(personal)
     sizes = shape if len(lists) > 1 or len(shape) == 1 else (math.prod(shape),)
     if len(lists) != len(sizes) or any(len(part) != size for part, size in zip(lists, sizes, strict=True)):
         raise InvalidInput(
@@ -93,6 +92,18 @@ def _mixture(shape: Shape, parameters: Parameters) -> Channel:
         )
     weights = tuple(integer_weights(checked_distribution("`personal`", part)) for part in lists)
     return MixtureChannel("mixture", parameters, shape, coin, personal=weights)
+
+
+def _distributions(personal: Any) -> Sequence[Sequence[float]]:
+    """The distributions `personal` holds: one per attribute, or a single one."""
+    if isinstance(personal, list | tuple) and personal:
+        if all(isinstance(part, list | tuple) for part in personal):
+            return personal
+        if not any(isinstance(part, list | tuple) for part in personal):
+            return [personal]
+    raise InvalidInput(
+        f"`personal` must be 'uniform', one distribution per attribute, or one over the joint domain, not {personal!r}."
+    )
 
 
 def _flip(shape: Shape, parameters: Parameters) -> Channel:
@@ -150,7 +161,8 @@ def gamma_diagonal(gamma: float) -> Recipe:
 
 def mixture(keep: float, personal: Any = "uniform") -> Recipe:
     """Keep the truth with chance `keep`, else report a draw from `personal` (the unrelated question)."""
-    return Recipe("mixture", {"keep": keep, "personal": personal})
+    plain = personal.tolist() if isinstance(personal, np.ndarray) else personal
+    return Recipe("mixture", {"keep": keep, "personal": plain})
 
 
 def flip(theta: float) -> Recipe:

@@ -155,7 +155,8 @@ class Scheme:
     @cached_property
     def dealing_weights(self) -> NDArray[np.int64]:
         """Chances of the questionnaires as integers over 2**32."""
-        return integer_weights(np.array([questionnaire.probability for questionnaire in self.questionnaires]))
+        chances = [questionnaire.probability for questionnaire in self.questionnaires]
+        return integer_weights(checked_distribution("The probabilities of the questionnaires", chances))
 
     def questionnaire(self, name: str) -> Questionnaire:
         for questionnaire in self.questionnaires:
@@ -208,11 +209,7 @@ class Scheme:
         if "questionnaires" in checked:
             if checked.get("groups"):
                 raise InvalidInput(f"{where} has both `groups` and `questionnaires`; only one of them may be there.")
-            dealt = [
-                (str(part.get("name", "")), part.get("probability", 0.0), _recipes(part.get("groups", [])))
-                for part in checked["questionnaires"]
-            ]
-            return cls.dealt(schema, dealt, prior=prior)
+            return cls.dealt(schema, _dealt(checked["questionnaires"]), prior=prior)
         return cls.of(schema, _recipes(checked.get("groups", [])), prior=prior)
 
     @classmethod
@@ -226,15 +223,32 @@ class Scheme:
             )
 
 
+def _dealt(questionnaires: Any) -> list[tuple[str, float, list[tuple[Sequence[str], Recipe]]]]:
+    if not isinstance(questionnaires, list) or not questionnaires:
+        raise InvalidInput(f"`questionnaires` must be a list of at least one, not {questionnaires!r}.")
+    made = []
+    for part in questionnaires:
+        if not isinstance(part, Mapping) or not {"name", "probability", "groups"} <= set(part):
+            raise InvalidInput(
+                f"A questionnaire must be an object with a name, a probability and groups, not {part!r}."
+            )
+        made.append((str(part["name"]), part["probability"], _recipes(part["groups"])))
+    return made
+
+
 def _recipes(groups: Any) -> list[tuple[Sequence[str], Recipe]]:
     if not isinstance(groups, list):
         raise InvalidInput(f"`groups` must be a list, not {groups!r}.")
     made = []
     for group in groups:
-        if not isinstance(group, Mapping) or not isinstance(group.get("attributes"), list):
+        if not isinstance(group, Mapping) or not _are_texts(group.get("attributes")):
             raise InvalidInput(f"A group must be an object with a list of attributes and a channel, not {group!r}.")
         made.append((group["attributes"], Recipe.from_document(group.get("channel", {}))))
     return made
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _group(schema: Schema, names: Sequence[str], recipe: Recipe) -> Group:
@@ -268,6 +282,8 @@ def _checked_prior(schema: Schema, prior: Mapping[str, Sequence[float]] | None) 
     """The distributions a design assumed: one per attribute, or per group under its joint name ``a+b``."""
     if prior is None:
         return None
+    if not isinstance(prior, Mapping):
+        raise InvalidInput(f"`prior` must give a distribution for each name, not {prior!r}.")
     checked = {}
     for name, chances in prior.items():
         sizes = schema.shape([name]) if name in schema else schema.shape(name.split("+"))

@@ -9,13 +9,14 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.chances import numerator_below
+from tacit.channel.chances import numerator_below, ratio
 from tacit.channel.protocol import (
     Array,
     Codes,
@@ -55,6 +56,11 @@ class SubsetChannel:
                 f"The size of a subset must be a whole number from 1 to {self.size - 1} (the group has {self.size} joint "
                 f"answers), not {self.members!r}."
             )
+        if self.coin * self.size < self.members * ONE:
+            raise InvalidInput(
+                f"gamma = {self.gamma!r} is too close to 1: with chances in steps of 2**-32 the truth would be less likely "
+                "to be in the set than another answer. Choose a larger gamma."
+            )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -70,8 +76,8 @@ class SubsetChannel:
 
     @property
     def coin(self) -> int:
-        k, n = self.members, self.size
-        return numerator_below(self.gamma * k / (self.gamma * k + n - k))
+        weight = Fraction(self.gamma) * self.members
+        return numerator_below(weight / (weight + self.size - self.members))
 
     @property
     def holds(self) -> float:
@@ -85,12 +91,11 @@ class SubsetChannel:
 
     @property
     def amplification(self) -> float:
-        odds = self.holds * (self.size - self.members) / self.members
-        ratio = odds / (1 - self.holds) if self.holds < 1 else math.inf
-        return max(ratio, 1 / ratio) if ratio else math.inf
+        holds = Fraction(self.coin, ONE)
+        return ratio(holds * (self.size - self.members), (1 - holds) * self.members)
 
     def reports(self) -> tuple[Codes, ...]:
-        checked_matrix_size(float(math.comb(self.size, self.members)), self.size)
+        checked_matrix_size(math.comb(self.size, self.members), self.size)
         sets = list(itertools.combinations(range(self.size), self.members))
         return (np.array(sets, dtype=code_type(self.size)),)
 
@@ -157,7 +162,7 @@ class SubsetChannel:
         return x.reshape(self.shape + weights.shape[1:])
 
     def is_invertible(self) -> bool:
-        return self.holds != self.background
+        return self.coin * self.size != self.members * ONE
 
     @property
     def contrast(self) -> float:
