@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.channel.playback import Playback
+from tests.statistics import assert_drawn_from, assert_share
 
 from tacit.errors import InvalidInput
 from tacit.randomness import (
@@ -15,8 +17,6 @@ from tacit.randomness import (
     scaled_words,
     uniform_below,
 )
-from tests.channel.playback import Playback
-from tests.statistics import assert_drawn_from, assert_share
 
 
 @pytest.mark.parametrize("source", [SystemRandomness(), SeededRandomness(1)], ids=["system", "seeded"])

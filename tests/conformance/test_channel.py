@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conformance import dense
+from tests.conformance.channels import NAMED, UNINFORMATIVE, axes_of_marginals, invertible_channels, with_marginals
 
 from tacit.channel import KINDS, Recipe
 from tacit.channel.protocol import Channel
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.schema import Attribute
-from tests.conformance import dense
-from tests.conformance.channels import NAMED, UNINFORMATIVE, axes_of_marginals, invertible_channels, with_marginals
 
 EVERY = with_marginals(NAMED)
 every_channel = pytest.mark.parametrize("channel", EVERY.values(), ids=EVERY)
