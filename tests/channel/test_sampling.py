@@ -190,7 +190,7 @@ def test_known_faults_are_caught_by_enumeration(faulty: Channel, bits: int) -> N
 
 @pytest.mark.parametrize(("faulty", "bits"), FAULTS.values(), ids=FAULTS)
 def test_known_faults_are_caught_statistically(faulty: Channel, bits: int) -> None:
-    with pytest.raises(AssertionError, match="p-value|does not list"):
+    with pytest.raises(AssertionError, match=r"p-value|does not list"):
         assert_samples_its_law(faulty)
 
 

@@ -144,3 +144,15 @@ def invertible_channels(draw: st.DrawFn) -> Channel:
     if channel.has_marginals and len(channel.shape) > 1 and draw(st.booleans()):
         return channel.marginal(draw(st.sampled_from(axes_of_marginals(channel))))
     return channel
+
+
+@st.composite
+def summed_channels(draw: st.DrawFn) -> Channel:
+    """Channels of several attributes that have no marginals, so that their estimates are summed."""
+    shape = draw(_shapes.filter(lambda shape: len(shape) > 1 and math.prod(shape) <= 9))
+    size, more = math.prod(shape), draw(st.integers(0, 2))
+    if draw(st.booleans()):
+        return channels.subset(draw(st.integers(1, size - 1)), draw(_gammas)).build(shape)
+    columns = [draw(_distribution(size + more)) for _ in range(size)]
+    matrix = 0.4 * np.array(columns).T + 0.6 * np.eye(size + more, size)
+    return channels.matrix(matrix, [f"r{row}" for row in range(size + more)] if more else None).build(shape)

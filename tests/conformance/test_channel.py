@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance import dense
-from tests.conformance.channels import NAMED, UNINFORMATIVE, axes_of_marginals, invertible_channels, with_marginals
+from tests.conformance.channels import (
+    NAMED,
+    UNINFORMATIVE,
+    axes_of_marginals,
+    invertible_channels,
+    summed_channels,
+    with_marginals,
+)
 
 from tacit.channel import KINDS, Recipe
 from tacit.channel.protocol import Channel
@@ -189,10 +196,56 @@ def test_all_attributes_are_a_marginal_of_every_channel(channel: Channel) -> Non
 
 
 @every_channel
-@pytest.mark.parametrize("axes", [[], [1, 0], [0, 0], [9], [-1]], ids=str)
-def test_impossible_marginals_are_refused(channel: Channel, axes: list[int]) -> None:
-    with pytest.raises(InvalidInput, match="ascending positions"):
-        channel.marginal(axes)
+def test_impossible_marginals_are_refused(channel: Channel) -> None:
+    for axes in ([], [1, 0], [0, 0], [9], [-1]):
+        with pytest.raises(InvalidInput, match="ascending positions"):
+            channel.marginal(axes)
+        with pytest.raises(InvalidInput, match="ascending positions"):
+            channel.margin(axes)
+
+
+@every_whole
+def test_margins_are_marginal_channels_or_sums_of_the_whole_estimate(channel: Channel) -> None:
+    for axes in axes_of_marginals(channel):
+        margin = channel.margin(axes)
+        assert margin.shape == tuple(channel.shape[axis] for axis in axes)
+        if channel.has_marginals:
+            assert_close(margin.matrix, channel.marginal(axes).matrix)
+        else:
+            assert_sums_the_estimate(channel, axes)
+
+
+def assert_sums_the_estimate(channel: Channel, axes: tuple[int, ...]) -> None:
+    """Unbiased, with the moments of what each report contributes to the sum."""
+    margin = channel.margin(axes)
+    others = tuple(axis for axis in range(len(channel.shape)) if axis not in axes)
+    truth, wanted = random_truth(channel), random_weights(margin.shape)
+    parts = dense.contributions(channel).reshape(*channel.shape, -1).sum(axis=others)
+    parts = parts.reshape(math.prod(margin.shape), -1)
+    pairs = (parts * (channel.matrix @ truth.reshape(-1))) @ parts.T
+    tally, scale = channel.apply(truth), float((parts**2).max())
+    assert margin.is_invertible()
+    assert margin.tally_shape == channel.tally_shape
+    assert_close(margin.solve(tally), truth.sum(axis=others), scale)
+    assert_close(margin.solve_pairs(tally), pairs, scale)
+    assert_close(margin.solve_squares(tally), np.diagonal(pairs).reshape(margin.shape), scale)
+    assert_close((margin.solve_adjoint(wanted) * tally).sum(), (wanted * margin.solve(tally)).sum(), scale)
+    masks = [np.arange(size) % 2 == 0 for size in margin.shape]
+    ((columns, table),) = margin.conjunction(masks)
+    assert columns == tuple(range(len(channel.tally_shape)))
+    assert_close((table * tally).sum(), truth.sum(axis=others)[np.ix_(*masks)].sum(), scale)
+
+
+@settings(deadline=None, max_examples=30)
+@given(summed_channels())
+def test_any_sum_is_that_of_the_whole_estimate(channel: Channel) -> None:
+    for axes in axes_of_marginals(channel):
+        assert_sums_the_estimate(channel, axes)
+
+
+@every_whole
+def test_a_choice_of_estimators_is_where_there_are_more_reports_than_slots(channel: Channel) -> None:
+    assert channel.has_choice == (channel.kind == "matrix" and len(channel.matrix) > math.prod(channel.shape))
 
 
 @every_whole
