@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.statistics import assert_drawn_from
 
 from tacit import channels
 from tacit.channel.onehot import random_orders
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import SeededRandomness
-from tests.statistics import assert_drawn_from
 
 
 @pytest.mark.parametrize(("attributes", "p"), [(6, 0.5610), (7, 0.5524)])
@@ -42,7 +42,7 @@ def test_an_amplification_beyond_floats_is_infinite() -> None:
     assert channels.mask(0.9).build((2,) * 60).amplification == pytest.approx(9.0**120, rel=1e-6)
 
 
-def test_longer_itemsets_than_K_are_refused_and_shorter_ones_estimated() -> None:
+def test_longer_itemsets_than_are_kept_are_refused_and_shorter_ones_estimated() -> None:
     channel = channels.cut_and_paste(2, 0.25).build((2, 2, 2))
     assert not channel.is_invertible()
     assert channel.marginal([0, 2]).is_invertible()
@@ -51,7 +51,7 @@ def test_longer_itemsets_than_K_are_refused_and_shorter_ones_estimated() -> None
 
 
 @pytest.mark.parametrize("K", [0, -1, 1.5, "3", None])
-def test_an_impossible_K_is_refused(K: object) -> None:
+def test_an_impossible_number_of_kept_items_is_refused(K: object) -> None:
     with pytest.raises(InvalidInput, match="K, the most items that are kept, must be a whole number of at least 1"):
         channels.Recipe("cut-and-paste", {"K": K, "rho": 0.5}).build((2, 2))
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.channel.playback import Playback
 
 from tacit import channels
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
-from tests.channel.playback import Playback
 
 STEP = 2.0**-32
 
@@ -38,7 +38,7 @@ def test_a_demanded_gamma_is_never_exceeded_and_no_chance_is_negative(gamma: flo
     diagonal = Fraction(channel.coin, ONE)
     assert diagonal * (size - 1) / (1 - diagonal) <= Fraction(gamma)
     assert channel.amplification <= gamma
-    assert 0 <= channel.coin - channel.spread
+    assert channel.coin - channel.spread >= 0
     assert channel.coin + channel.spread <= ONE
 
 

@@ -10,7 +10,9 @@ from tacit.errors import InvalidInput, UnknownName
 
 @pytest.mark.parametrize("kind", ["warmer", "Warner", "gamma_diagonal"])
 def test_an_unknown_kind_is_refused_with_the_nearest_one(kind: str) -> None:
-    with pytest.raises(UnknownName, match=rf"Channel kind '{kind}' does not exist\. Did you mean '(warner|gamma-diagonal)'\?"):
+    with pytest.raises(
+        UnknownName, match=rf"Channel kind '{kind}' does not exist\. Did you mean '(warner|gamma-diagonal)'\?"
+    ):
         Recipe(kind, {}).build((2,))
 
 
@@ -25,7 +27,11 @@ def test_a_kind_like_no_other_lists_what_there_is() -> None:
         ("warner", {}, r"The channel 'warner' lacks 'p'\. It takes: p\."),
         ("warner", {"p": 0.5, "q": 0.5}, r"does not take 'q'\. It takes: p\."),
         ("cut-and-paste", {"K": 3}, "lacks 'rho'. It takes: K, rho"),
-        ("mixture", {"keep": 0.5, "persona": "uniform"}, r"does not take 'persona'\. It takes: keep, personal \(optional\)"),
+        (
+            "mixture",
+            {"keep": 0.5, "persona": "uniform"},
+            r"does not take 'persona'\. It takes: keep, personal \(optional\)",
+        ),
         ("warner", {"p": 1.5}, "p, the chance of the truth, must lie between 0 and 1, not 1.5"),
         ("uniform-perturbation", {"q": -1}, "q, the chance to keep the truth, must lie between"),
         ("gamma-diagonal", {"gamma": 0.5}, "gamma, the amplification, must be a finite number of at least 1, not 0.5"),

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.statistics import assert_drawn_from
 
 from tacit import channels
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE, SeededRandomness
 from tacit.schema import Attribute
-from tests.statistics import assert_drawn_from
 
 
 @given(st.floats(1.01, 1e9), st.integers(2, 500), st.data())
@@ -42,8 +42,10 @@ def test_a_subset_of_one_is_gamma_diagonal() -> None:
 
 
 def test_members_ascend_and_never_repeat() -> None:
-    (sets,) = channels.subset(7, 3).build((4, 5)).sample(
-        [np.full(5000, 1, dtype=np.uint8), np.full(5000, 3, dtype=np.uint8)], SeededRandomness(6)
+    (sets,) = (
+        channels.subset(7, 3)
+        .build((4, 5))
+        .sample([np.full(5000, 1, dtype=np.uint8), np.full(5000, 3, dtype=np.uint8)], SeededRandomness(6))
     )
     assert sets.shape == (5000, 7)
     assert (np.diff(sets.astype(int), axis=1) > 0).all()
@@ -78,7 +80,9 @@ def test_the_report_is_one_column_of_sets_of_joint_answers() -> None:
 
 @pytest.mark.parametrize("size", [0, 4, -1, 1.5, "2", None])
 def test_an_impossible_size_is_refused(size: object) -> None:
-    with pytest.raises(InvalidInput, match="must be a whole number from 1 to 3 .the group has 4 joint answers., not"):
+    with pytest.raises(
+        InvalidInput, match=r"must be a whole number from 1 to 3 \(the group has 4 joint answers\), not"
+    ):
         channels.Recipe("subset", {"size": size, "gamma": 3}).build((4,))
 
 
