@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.channel.playback import Playback
-from tests.statistics import assert_drawn_from, assert_share
 
 from tacit.errors import InvalidInput
 from tacit.randomness import (
@@ -17,6 +15,8 @@ from tacit.randomness import (
     scaled_words,
     uniform_below,
 )
+from tests.channel.playback import Playback
+from tests.statistics import assert_drawn_from, assert_share
 
 
 @pytest.mark.parametrize("source", [SystemRandomness(), SeededRandomness(1)], ids=["system", "seeded"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tests.statistics import assert_drawn_from, assert_share, assert_standard_scores, power_against
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tacit.disguise import disguise
     from tacit.errors import TacitError
     from tacit.estimate import estimate, estimate_share, estimate_shares
+    from tacit.mine import TreeClassifier
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
 
@@ -45,6 +46,7 @@ _HOMES = {
     "Schema": "tacit.schema",
     "Scheme": "tacit.channel.scheme",
     "TacitError": "tacit.errors",
+    "TreeClassifier": "tacit.mine",
     "load_adult": "tacit.bundled",
     "load_breast_cancer": "tacit.bundled",
     "load_votes": "tacit.bundled",
@@ -61,6 +63,7 @@ __all__ = [
     "Schema",
     "Scheme",
     "TacitError",
+    "TreeClassifier",
     "channels",
     "disguise",
     "estimate",

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.channel.playback import Playback
 
 from tacit import channels
 from tacit.channel.matrix import MatrixChannel
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 from tacit.schema import Attribute
+from tests.channel.playback import Playback
 
 WIDE = np.array([[0.6, 0.1, 0.1], [0.1, 0.5, 0.2], [0.1, 0.1, 0.4], [0.2, 0.3, 0.3]])
 

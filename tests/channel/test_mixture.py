@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.channel.playback import Playback
-from tests.statistics import assert_drawn_from
 
 from tacit import channels
 from tacit.channel import _mixture_kernels as compiled
 from tacit.channel.mixture import MixtureChannel
 from tacit.randomness import ONE, SeededRandomness, coins, uniform_below
+from tests.channel.playback import Playback
+from tests.statistics import assert_drawn_from
 
 mixture = importlib.import_module("tacit.channel.mixture")  # a function of the same name hides it in its package
 both_paths = pytest.mark.parametrize("draw", [mixture.mixture_codes, compiled.mixture_codes], ids=["numpy", "compiled"])

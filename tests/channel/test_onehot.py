@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.statistics import assert_drawn_from
 
 from tacit import channels
 from tacit.channel.onehot import random_orders
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import SeededRandomness
+from tests.statistics import assert_drawn_from
 
 
 @pytest.mark.parametrize(("attributes", "p"), [(6, 0.5610), (7, 0.5524)])

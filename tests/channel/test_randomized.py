@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.channel.playback import Playback
 
 from tacit import channels
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
+from tests.channel.playback import Playback
 
 STEP = 2.0**-32
 

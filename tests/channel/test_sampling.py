@@ -12,10 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.channel.playback import assert_samples_exactly
-from tests.conformance import dense
-from tests.conformance.channels import NAMED, with_marginals
-from tests.statistics import assert_drawn_from, power_against
 
 from tacit import channels
 from tacit.channel.flip import FlipChannel
@@ -25,6 +21,10 @@ from tacit.channel.onehot import MaskChannel, one_hot
 from tacit.channel.protocol import Channel, Codes
 from tacit.channel.subset import SubsetChannel
 from tacit.randomness import ONE, Randomness, SeededRandomness
+from tests.channel.playback import assert_samples_exactly
+from tests.conformance import dense
+from tests.conformance.channels import NAMED, with_marginals
+from tests.statistics import assert_drawn_from, power_against
 
 DRAWS = 40_000
 SEED = 1965

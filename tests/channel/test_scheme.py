@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conformance.channels import NAMED, invertible_channels
 
 from tacit import Attribute, Schema, Scheme, channels
 from tacit.channel.document import FORMAT, document_hash
 from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
 from tacit.randomness import ONE
+from tests.conformance.channels import NAMED, invertible_channels
 
 SMOKES = Attribute("smokes", ("no", "yes"))
 DRINKS = Attribute("drinks", ("no", "yes"))

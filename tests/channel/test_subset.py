@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.statistics import assert_drawn_from
 
 from tacit import channels
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE, SeededRandomness
 from tacit.schema import Attribute
+from tests.statistics import assert_drawn_from
 
 
 @given(st.floats(1.01, 1e9), st.integers(2, 500), st.data())

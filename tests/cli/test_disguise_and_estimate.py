@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.run import refused, tacit
 
 from tacit import Attribute, Schema, Scheme, channels
+from tests.cli.run import refused, tacit
 
 SCHEMA = Schema((Attribute("smokes", ("no", "yes")), Attribute("age", ("young", "old"), ordered=True)))
 SCHEME = Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.8))])

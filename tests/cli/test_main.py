@@ -7,9 +7,9 @@ import sys
 
 import pytest
 import typer
-from tests.cli.run import refused, tacit
 
 from tacit.cli.app import app
+from tests.cli.run import refused, tacit
 
 COMMANDS = typer.main.get_command(app)
 

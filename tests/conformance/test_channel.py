@@ -11,6 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tacit.channel import KINDS, Recipe
+from tacit.channel.protocol import Channel
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.schema import Attribute
 from tests.conformance import dense
 from tests.conformance.channels import (
     NAMED,
@@ -20,11 +25,6 @@ from tests.conformance.channels import (
     summed_channels,
     with_marginals,
 )
-
-from tacit.channel import KINDS, Recipe
-from tacit.channel.protocol import Channel
-from tacit.errors import InvalidInput, NotEstimable
-from tacit.schema import Attribute
 
 EVERY = with_marginals(NAMED)
 every_channel = pytest.mark.parametrize("channel", EVERY.values(), ids=EVERY)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.estimate.simulation import SCHEMA, SCHEMES, simulated
 
 import tacit
 from tacit.count import sources
 from tacit.estimate.conditioned import ConditionedTables
+from tests.estimate.simulation import SCHEMA, SCHEMES, simulated
 
 
 @pytest.mark.parametrize("scheme", [name for name in SCHEMES if name not in ("dealt", "tall", "tall-part")])

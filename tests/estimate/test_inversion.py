@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import binomtest, chi2, norm
-from tests.estimate.simulation import SCHEMES, marginal, people, simulated
 
 import tacit
+from tests.estimate.simulation import SCHEMES, marginal, people, simulated
 
 FALSE_ALARM = 1e-6  # chance that a correct estimator fails one of these tests under another seed
 REPEATS = 400

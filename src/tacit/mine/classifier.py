@@ -1,0 +1,122 @@
+"""What every classifier here has in common: reports or plain arrays in, predictions out, scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.channel.protocol import Array
+from tacit.count.sources import ReportSource, Stored
+from tacit.errors import InvalidInput
+from tacit.mine.plain import PlainCoding, plain_reports
+from tacit.reports import Reports
+from tacit.schema import Attribute, Schema
+from tacit.table import Table, encode
+
+
+class ReportClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that learns from disguised reports.
+
+    ``fit(reports)`` learns `target` from reports and their scheme; ``fit(X, y)`` with plain arrays means undisguised
+    data, and `fitted_on_` says so. After fitting: `classes_`, `schema_` (what is asked), `target_`, `n_reports_`.
+    """
+
+    target: str | None
+    _coding: PlainCoding | None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from reports, or from plain arrays."""
+        if y is None and is_reports(X):
+            self.fitted_on_ = "reports"
+            return self._fit_reports(X)
+        X, y = validate_data(self, X, y, dtype=None, ensure_min_samples=1)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise InvalidInput(f"The classifier can't train when only one class is present: {self.classes_[0]!r}.")
+        self._coding, reports = plain_reports(X, y, self.classes_)
+        self.fitted_on_ = "plain arrays, undisguised"
+        return self._learn(reports, "y")
+
+    def _fit_reports(self, reports: ReportSource | Sequence[ReportSource]) -> Self:
+        if self.target is None:
+            raise InvalidInput("Say which attribute is the class: target='...'.")
+        self._coding = None
+        self._learn(reports, self.target)
+        self.classes_ = np.array(self.target_.answers)
+        return self
+
+    def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
+        raise NotImplementedError
+
+    def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
+        """Class codes and class shares of true records."""
+        raise NotImplementedError
+
+    @property
+    def inputs_(self) -> Schema:
+        """The attributes a prediction needs."""
+        return Schema(tuple(attribute for attribute in self.schema_ if attribute.name != self.target_.name))
+
+    def _records(self, X: Any) -> Table:
+        check_is_fitted(self)
+        if self._coding is not None:
+            return self._coding.table(validate_data(self, X, dtype=None, reset=False))
+        table = true_table(X)
+        if table is not None:
+            return table.select(self.inputs_.names)
+        if isinstance(X, Reports):
+            raise InvalidInput(
+                "Predictions are made for true records. How well the classifier does on disguised ones, "
+                "tacit.disguised_accuracy estimates."
+            )
+        return encode(X, self.inputs_, drop_others=True)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of every record."""
+        return self.classes_[self._predict_table(self._records(X))[0]]
+
+    def predict_proba(self, X: Any) -> Array:
+        """The share of every class among records like each one."""
+        return self._predict_table(self._records(X))[1]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Share of right predictions on true records; without `y` the class is taken from the table."""
+        table = true_table(X)
+        if y is None and table is not None:
+            y = np.array(self.target_.answers)[table[self.target_.name]]
+        return float(super().score(X, y, sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def true_table(data: Any) -> Table | None:
+    """The coded table of whatever holds true records; None for anything else."""
+    if isinstance(data, Table):
+        return data
+    table = getattr(data, "table", None)
+    return table if isinstance(table, Table) and not isinstance(data, Reports) else None
+
+
+def is_reports(X: Any) -> bool:
+    """Whether this is something to be counted, not a plain array."""
+    if isinstance(X, Reports | Stored):
+        return True
+    return isinstance(X, list | tuple) and bool(X) and all(isinstance(part, Reports | Stored) for part in X)
+
+
+def checked_target(schema: Schema, target: str) -> Attribute:
+    attribute = schema[target]
+    if len(schema) < 2:
+        raise InvalidInput(f"There is nothing but the class {target!r} to learn from. Add attributes.")
+    return attribute
