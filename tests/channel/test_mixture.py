@@ -62,7 +62,7 @@ def test_reports_change_exactly_at_the_edges(draw, others: bool, coin: int, choi
             assert report is None or report == seen
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.integers(0, ONE), st.integers(1, 70_000), st.booleans(), st.integers(0, 2**32))
 def test_compiled_and_plain_paths_give_the_same_reports(coin: int, choices: int, others: bool, seed: int) -> None:
     generator = np.random.default_rng(seed)

@@ -48,7 +48,7 @@ class TestRoundTrip:
         assert again.to_document() == scheme.to_document()
         assert np.array_equal(again.groups[0].channel.matrix, scheme.groups[0].channel.matrix)
 
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     @given(invertible_channels().filter(lambda channel: type(channel).__name__ != "MarginalMixture"))
     def test_any_parameters_come_back(self, channel: Any) -> None:
         if getattr(channel, "whole", len(channel.shape)) != len(channel.shape):

@@ -55,26 +55,32 @@ def amplification(matrix: Array) -> float:
     return math.inf if (possible == 0).any() else float((possible.max(axis=1) / possible.min(axis=1)).max())
 
 
-def report_keys(columns: Sequence[Codes]) -> list[bytes]:
-    """Each report as something to look up."""
-    wide = np.column_stack([column.reshape(len(column), -1).astype(np.int64) for column in columns])
-    return [row.tobytes() for row in wide]
+def report_keys(columns: Sequence[Codes]) -> NDArray[np.uint64]:
+    """Each report as one number to look up: eight bits for every code in it."""
+    wide = np.column_stack([column.reshape(len(column), -1) for column in columns]).astype(np.uint64)
+    assert wide.shape[1] <= 8, "too many codes for a number of 64 bits"
+    assert wide.max(initial=0) < 256, "a code needs more than eight bits"
+    return (wide << (8 * np.arange(wide.shape[1], dtype=np.uint64))).sum(axis=1, dtype=np.uint64)
+
+
+def report_rows(channel: Channel, columns: Sequence[Codes]) -> NDArray[np.intp]:
+    """Which row of the channel's matrix each of these reports is; one that is not listed there is an error."""
+    listed, wanted = report_keys(channel.reports()), report_keys(columns)
+    order = np.argsort(listed)
+    rows = order[np.searchsorted(listed[order], wanted).clip(max=len(listed) - 1)]
+    unlisted = np.flatnonzero(listed[rows] != wanted)
+    assert not len(unlisted), f"the channel does not list the report {[column[unlisted[0]] for column in columns]}"
+    return rows
 
 
 def report_counts(channel: Channel, columns: Sequence[Codes]) -> NDArray[np.int64]:
-    """How often each report of `channel.reports` is among these; one that is not listed there is an error."""
-    position = {key: row for row, key in enumerate(report_keys(channel.reports()))}
-    keys = report_keys(columns)
-    unlisted = [key for key in set(keys) if key not in position]
-    assert not unlisted, f"the channel does not list the report {np.frombuffer(unlisted[0], dtype=np.int64)}"
-    return np.bincount([position[key] for key in keys], minlength=len(position))
+    """How often each possible report is among these."""
+    return np.bincount(report_rows(channel, columns), minlength=len(channel.reports()[0]))
 
 
 def summed_law(whole: Channel, axes: Sequence[int], marginal: Channel) -> Array:
     """Chances of the marginal's reports for every *whole* truth, by summing the dense law of the whole."""
-    position = {key: row for row, key in enumerate(report_keys(marginal.reports()))}
     columns = whole.reports()
-    rows = [position[key] for key in report_keys([columns[axis] for axis in axes])]
-    law = np.zeros((len(position), math.prod(whole.shape)))
-    np.add.at(law, rows, whole.matrix)
+    law = np.zeros((len(marginal.reports()[0]), math.prod(whole.shape)))
+    np.add.at(law, report_rows(marginal, [columns[axis] for axis in axes]), whole.matrix)
     return law

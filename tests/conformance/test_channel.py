@@ -29,7 +29,7 @@ from tests.conformance.channels import (
 EVERY = with_marginals(NAMED)
 every_channel = pytest.mark.parametrize("channel", EVERY.values(), ids=EVERY)
 every_whole = pytest.mark.parametrize("channel", NAMED.values(), ids=NAMED)
-found_by_hypothesis = settings(deadline=None, max_examples=60)
+found_by_hypothesis = settings(max_examples=60)
 
 
 def random_truth(channel: Channel, *behind: int) -> np.ndarray:
@@ -236,7 +236,7 @@ def assert_sums_the_estimate(channel: Channel, axes: tuple[int, ...]) -> None:
     assert_close((table * tally).sum(), truth.sum(axis=others)[np.ix_(*masks)].sum(), scale)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(summed_channels())
 def test_any_sum_is_that_of_the_whole_estimate(channel: Channel) -> None:
     for axes in axes_of_marginals(channel):
