@@ -139,6 +139,14 @@ def test_a_demanded_gamma_is_never_exceeded(gamma: float, size: int) -> None:
     assert coin == ONE or 1 + Fraction(coin * size, ONE - coin) > Fraction(gamma)
 
 
+@given(st.integers(1, ONE - 1), st.integers(2, 10_000))
+def test_a_gamma_just_below_a_step_is_not_rounded_up_to_it(coin: int, size: int) -> None:
+    """Where a quotient of floats would round to the step itself."""
+    gamma = math.nextafter(float(1 + Fraction(coin * size, ONE - coin)), 0)
+    assume(1 <= Fraction(gamma) < 1 + Fraction(coin * size, ONE - coin))
+    assert channels.gamma_diagonal(gamma).build((size,)).coin < coin
+
+
 @given(st.integers(2, 60), st.integers(0, 256))
 def test_chances_are_integers_over_two_to_the_32(size: int, eighths: int) -> None:
     channel = channels.warner(eighths / 256).build((size,))

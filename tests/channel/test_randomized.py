@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -40,6 +41,16 @@ def test_a_demanded_gamma_is_never_exceeded_and_no_chance_is_negative(gamma: flo
     assert channel.amplification <= gamma
     assert channel.coin - channel.spread >= 0
     assert channel.coin + channel.spread <= ONE
+
+
+@given(st.integers(2, 500), st.data())
+def test_a_gamma_just_below_a_step_is_not_rounded_up_to_it(size: int, data: st.DataObject) -> None:
+    """Where a quotient of floats would round to the step itself."""
+    coin = data.draw(st.integers(ONE // size + 1000, ONE - 1))
+    step = Fraction(coin * (size - 1), ONE - coin)
+    gamma = math.nextafter(float(step), 0)
+    assert gamma < step
+    assert channels.randomized_gamma_diagonal(gamma, 0).build((size,)).coin < coin
 
 
 def test_the_channel_is_its_expectation() -> None:

@@ -25,6 +25,17 @@ def test_a_demanded_gamma_is_never_exceeded(gamma: float, size: int, data: st.Da
     assert 1 <= channel.amplification <= gamma
 
 
+@given(st.integers(2, 500), st.data())
+def test_a_gamma_just_below_a_step_is_not_rounded_up_to_it(size: int, data: st.DataObject) -> None:
+    """Where a quotient of floats would round to the step itself."""
+    members = data.draw(st.integers(1, size - 1))
+    coin = data.draw(st.integers(members * ONE // size + 1000, ONE - 1))
+    step = Fraction(coin * (size - members), (ONE - coin) * members)
+    gamma = math.nextafter(float(step), 0)
+    assert gamma < step
+    assert channels.subset(members, gamma).build((size,)).coin < coin
+
+
 @given(st.integers(2, 40), st.floats(1.5, 100), st.data())
 def test_inclusion_chances_are_the_published_ones(n: int, gamma: float, data: st.DataObject) -> None:
     k = data.draw(st.integers(1, n - 1))
