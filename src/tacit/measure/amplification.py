@@ -1,0 +1,129 @@
+"""From amplification to what it promises, and from a promise to the parameter that keeps it (FRAPP).
+
+Amplification gamma bounds how much any report can shift the odds of anything about the person who sent it, whatever was
+known before; its logarithm is the epsilon of local differential privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tacit.channel.randomized import RandomizedGammaDiagonal
+from tacit.errors import InvalidInput
+from tacit.randomness import ONE
+
+
+def epsilon(gamma: float) -> float:
+    """The epsilon of local differential privacy."""
+    return math.log(gamma) if math.isfinite(gamma) else math.inf
+
+
+def posterior_bound(share: float, gamma: float) -> float:
+    """The surest anyone can become of a property that `share` of all people have: rho2 of (rho1, rho2) privacy."""
+    if math.isinf(gamma):
+        return 1.0
+    return share * gamma / (share * gamma + 1 - share)
+
+
+def gamma_between(rho1: float, rho2: float) -> float:
+    """The largest amplification under which no property of prior `rho1` gets a posterior above `rho2`.
+
+    >>> round(gamma_between(0.05, 0.50), 9)
+    19.0
+    """
+    for name, value in (("rho1", rho1), ("rho2", rho2)):
+        if not 0 < value < 1:
+            raise InvalidInput(f"{name} must lie strictly between 0 and 1, not {value!r}.")
+    if rho1 >= rho2:
+        raise InvalidInput(
+            f"rho2, how sure anyone may become, must exceed rho1, how sure they were before; {rho1!r} and {rho2!r} do not."
+        )
+    return rho2 * (1 - rho1) / (rho1 * (1 - rho2))
+
+
+def mask_chance(gamma: float, attributes: int) -> float:
+    """The chance to keep a bit that gives MASK on so many attributes the amplification gamma.
+
+    >>> round(mask_chance(19, 6), 4), round(mask_chance(19, 7), 4)
+    (0.561, 0.5524)
+    """
+    odds = gamma ** (1 / (2 * attributes))
+    return odds / (1 + odds)
+
+
+def cut_and_paste_chance(gamma: float, K: int, attributes: int) -> float:
+    """The least rho with which cut-and-paste on so many attributes keeps within the amplification gamma.
+
+    >>> round(cut_and_paste_chance(19, 3, 6), 4)
+    0.4514
+    """
+    longest = min(K, attributes)
+    if gamma < K + 1:
+        raise InvalidInput(
+            f"Cut-and-paste with K = {K} has an amplification of at least {K + 1}, so {gamma:g} cannot be kept. "
+            f"Allow at least {K + 1}, or choose a smaller K."
+        )
+    low, high = 0.0, 1.0
+    for _ in range(60):  # bisection to the last bit: the amplification falls as rho rises
+        rho = (low + high) / 2
+        reached = sum(rho**-w for w in range(longest)) + (K + 1 - longest) * rho**-longest
+        low, high = (rho, high) if reached > gamma else (low, rho)
+    return high
+
+
+@dataclass(frozen=True)
+class DeterminableRange:
+    """What RAN-GD is advertised with: the posteriors of the matrices that one respondent may have drawn.
+
+    The miner knows the range only; but respondents draw on their own, so the reports follow the expected matrix exactly,
+    and the posterior that counts is `expected`. `largest_gamma` is the amplification of whoever drew the far end.
+    """
+
+    share: float
+    low: float
+    expected: float
+    high: float
+    largest_gamma: float
+
+
+def determinable_range(share: float, gamma: float, alpha: float, n: int) -> DeterminableRange:
+    """Posteriors of a property of prior `share` under the randomized gamma-diagonal channel on n records (FRAPP)."""
+    x = 1 / (gamma + n - 1)
+
+    def odds(r: float) -> float:
+        other = x - r / (n - 1)
+        return (gamma * x + r) / other if other > 0 else math.inf
+
+    def posterior(r: float) -> float:
+        return posterior_bound(share, odds(r))
+
+    # A draw far below the truth's chance makes the other records the likelier ones.
+    extremes = [odds(r) for r in (-alpha, alpha)]
+    steepest = max(max(ratio, 1 / ratio if ratio else math.inf) for ratio in extremes)
+    return DeterminableRange(share, posterior(-alpha), posterior(0.0), posterior(alpha), steepest)
+
+
+def range_of(channel: RandomizedGammaDiagonal, share: float) -> DeterminableRange:
+    """The same for the rounded channel that is sampled."""
+    diagonal, n = channel.coin / ONE, channel.size
+    gamma = diagonal * (n - 1) / (1 - diagonal) if diagonal < 1 else math.inf
+    return determinable_range(share, gamma, channel.spread / ONE, n)
+
+
+def binary_pse(keep: float, share: float, personal: float) -> float:
+    """PSE of a yes/no entry under an unrelated question (electronic surveys study).
+
+    `share` is the true chance of a yes, `personal` that of the harmless question. The printed closed form drops
+    ``2 * personal`` from its first term; this one agrees with the definition everywhere.
+    """
+    yes = keep * share + (1 - keep) * personal
+    no = 1 - yes
+    from_yes = (keep + (1 - keep) * personal) * (1 - keep) * personal / yes if yes > 0 else 0.0
+    from_no = (1 - keep) * (1 - personal) * (keep + (1 - keep) * (1 - personal)) / no if no > 0 else 0.0
+    return 2 * share * (1 - share) * (from_yes + from_no)
+
+
+def coins_guessed(theta: float, groups: int) -> float:
+    """Chance to guess the coins of so many flipped groups, without any other knowledge (multi-group study)."""
+    return max(theta, 1 - theta) ** groups
