@@ -1,0 +1,118 @@
+"""What is assumed of the truth before anyone reports: given, counted in data, assumed by the design, or uniform."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.channel.chances import checked_distribution
+from tacit.channel.protocol import Array
+from tacit.channel.scheme import Scheme
+from tacit.count import MemoryEngine
+from tacit.errors import InvalidInput
+from tacit.schema import Schema
+from tacit.table import Table
+
+# Beyond this a joint distribution is not written out.
+JOINT_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """A distribution of true records: counted in `table`, or a product of the `parts`, uniform where nothing is said."""
+
+    schema: Schema
+    source: str  # "uniform", "given", "design" or "data"
+    parts: Mapping[tuple[str, ...], Array]
+    table: Table | None = None
+
+    @classmethod
+    def of(cls, schema: Schema, given: Any = None, assumed: Mapping[str, Sequence[float]] | None = None) -> Prior:
+        """The prior for a schema: `given`, else what the design `assumed`, else uniform.
+
+        `given` maps attributes (or several, as ``a+b``) to distributions, or is a table of truths.
+        """
+        if given is None:
+            source = "uniform" if assumed is None else "design"
+            return cls(schema, source, {} if assumed is None else _parts(schema, assumed))
+        table = getattr(given, "table", given)
+        if isinstance(table, Table):
+            return cls(schema, "data", {}, _checked_table(schema, table))
+        if not isinstance(given, Mapping):
+            raise InvalidInput(
+                f"A prior maps attributes to distributions, or is a table of truths, not {type(given).__name__}."
+            )
+        return cls(schema, "given", _parts(schema, given))
+
+    def is_joint_small(self, names: Sequence[str]) -> bool:
+        return math.prod(self.schema.shape(names)) <= JOINT_CELLS
+
+    def is_uniform(self, names: Sequence[str]) -> bool:
+        return self.table is None and not any(name in part for part in self.parts for name in names)
+
+    def are_independent(self, names: Sequence[str]) -> bool:
+        """Whether the joint is the product of its attributes' distributions, by assumption."""
+        return self.table is None and not any(sum(name in part for name in names) > 1 for part in self.parts)
+
+    def joint(self, names: Sequence[str]) -> Array:
+        """The distribution over the joint answers of these attributes, one axis for each."""
+        if self.table is not None:
+            return MemoryEngine(self.table).tally(names) / self.table.n_rows
+        joint: Array = np.ones(())
+        order: list[str] = []
+        for part, distribution in [*self.parts.items(), *self._even_parts(names)]:
+            asked = [name for name in part if name in names and name not in order]
+            if asked:
+                others = tuple(axis for axis, name in enumerate(part) if name not in asked)
+                joint = np.multiply.outer(joint, distribution.sum(axis=others))
+                order += asked
+        return joint.transpose([order.index(name) for name in names])
+
+    def _even_parts(self, names: Sequence[str]) -> list[tuple[tuple[str, ...], Array]]:
+        sizes = zip(names, self.schema.shape(names), strict=True)
+        return [((name,), np.full(size, 1 / size)) for name, size in sizes]
+
+
+def by_name(scheme: Scheme, prior: Any) -> Any:
+    """`prior`, where a bare distribution is that of the only group."""
+    if not isinstance(prior, Sequence | np.ndarray):
+        return prior
+    groups = {group.names for questionnaire in scheme.questionnaires for group in questionnaire.groups}
+    if len(groups) != 1:
+        raise InvalidInput(
+            f"One distribution is not enough for {len(groups)} groups: say which attribute each distribution is of."
+        )
+    return {"+".join(groups.pop()): prior}
+
+
+def _parts(schema: Schema, given: Mapping[str, Any]) -> dict[tuple[str, ...], Array]:
+    parts = {}
+    for key, chances in given.items():
+        names = (key,) if key in schema else tuple(key.split("+"))
+        shape = schema.shape(names)
+        distribution = checked_distribution(f"The prior of {key!r}", np.asarray(chances).reshape(-1))
+        if len(distribution) != math.prod(shape):
+            raise InvalidInput(
+                f"The prior of {key!r} has {len(distribution)} entries; {math.prod(shape)} are needed, one for each answer."
+            )
+        parts[names] = distribution.reshape(shape)
+    repeated = [name for name in schema.names if sum(name in part for part in parts) > 1]
+    if repeated:
+        raise InvalidInput(f"The prior speaks of {repeated[0]!r} twice. Give each attribute one distribution.")
+    return parts
+
+
+def _checked_table(schema: Schema, table: Table) -> Table:
+    if not table.n_rows:
+        raise InvalidInput("The table of truths has no rows, so it says nothing of the prior.")
+    for attribute in schema:
+        if table.schema[attribute.name].answers != attribute.answers:
+            raise InvalidInput(
+                f"The data and the scheme list the answers of {attribute.name!r} differently. "
+                "Read the data with the scheme's schema."
+            )
+    return table
