@@ -1,0 +1,131 @@
+"""How many respondents a wanted margin of error takes, disguised and asked directly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.channel.scheme import Scheme
+from tacit.errors import InvalidInput
+from tacit.estimate.result import checked_level
+from tacit.measure.cost import report_variance
+from tacit.measure.prior import Prior, by_name
+
+# Shares beside one half at which a plan is checked: with more than two answers a large share may need more people.
+OTHER_SHARES = tuple(np.arange(1, 20) / 20)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Respondents needed so that every estimated share of every attribute has at most this margin of error.
+
+    Respondents are drawn from a population; the margin is half the width of the interval at `level`.
+    """
+
+    margin: float
+    level: float
+    respondents: int
+    per_attribute: dict[str, int]
+    direct_questioning: int
+    per_attribute_direct: dict[str, int]
+    prior: str
+    warnings: tuple[str, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "margin": self.margin,
+            "level": self.level,
+            "respondents": self.respondents,
+            "per_attribute": self.per_attribute,
+            "direct_questioning": self.direct_questioning,
+            "per_attribute_direct": self.per_attribute_direct,
+            "prior": self.prior,
+            "warnings": list(self.warnings),
+        }
+
+
+def plan(
+    scheme: Scheme,
+    margin: float,
+    prior: Mapping[str, Sequence[float]] | Any = None,
+    level: float = 0.95,
+) -> Plan:
+    """The number of respondents for a margin of error, the most over all answers.
+
+    Without a prior each answer in turn is taken to have the share one half, the others sharing the rest alike.
+
+    >>> from tacit import Attribute, Scheme, channels
+    >>> scheme = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(0.75))])
+    >>> needed = plan(scheme, 0.03)
+    >>> needed.respondents, needed.direct_questioning
+    (4269, 1068)
+    """
+    if not 0 < margin < 1:
+        raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
+    people = _People(checked_level(level) / margin)
+    given = None if prior is None else Prior.of(scheme.schema, by_name(scheme, prior))
+    names = scheme.schema.names
+    if given is None:
+        halves = {name: _at_half(scheme, name) for name in names}
+        per_attribute = {name: people.needed(variance) for name, (variance, _) in halves.items()}
+        direct = dict.fromkeys(names, people.needed(0.25))
+        warnings = tuple(_larger_shares(scheme, halves, people))
+    else:
+        per_attribute = {name: people.needed(float(report_variance(scheme, given, [name]).max())) for name in names}
+        direct = {name: people.needed(_direct_variance(given, name)) for name in names}
+        warnings = ()
+    return Plan(
+        margin=margin,
+        level=level,
+        respondents=max(per_attribute.values()),
+        per_attribute=per_attribute,
+        direct_questioning=max(direct.values()),
+        per_attribute_direct=direct,
+        prior="share one half" if given is None else given.source,
+        warnings=warnings,
+    )
+
+
+@dataclass(frozen=True)
+class _People:
+    """Turns the variance of one respondent's contribution into a number of respondents."""
+
+    precision: float  # standard errors that one margin of error holds, over the margin
+
+    def needed(self, variance: float) -> int:
+        # A number that is whole but for rounding is meant to be whole.
+        return max(1, math.ceil(variance * self.precision**2 - 1e-9))
+
+
+def _direct_variance(prior: Prior, name: str) -> float:
+    share = prior.joint([name])
+    return float((share * (1 - share)).max())
+
+
+def _at_half(scheme: Scheme, name: str) -> tuple[float, int]:
+    """The largest variance of one contribution at a share of one half, and the code of the answer that has it."""
+    return max((_variance_at(scheme, name, code, 0.5), code) for code in range(scheme.schema[name].size))
+
+
+def _variance_at(scheme: Scheme, name: str, code: int, share: float) -> float:
+    """Variance of one contribution to an answer of this share, all other answers sharing the rest alike."""
+    size = scheme.schema[name].size
+    distribution = np.full(size, (1 - share) / (size - 1))
+    distribution[code] = share
+    prior = Prior.of(scheme.schema, {name: distribution})
+    return float(report_variance(scheme, prior, [name])[code])
+
+
+def _larger_shares(scheme: Scheme, halves: Mapping[str, tuple[float, int]], people: _People) -> Iterator[str]:
+    """A sentence for each attribute of which some other share needs noticeably more people than one half."""
+    for name, (half, code) in halves.items():
+        worst = max(_variance_at(scheme, name, code, share) for share in OTHER_SHARES)
+        if worst > 1.01 * half:
+            yield (
+                f"{name}: {people.needed(half):,} respondents are for a share of one half; answers that nearly everyone "
+                f"gives can need up to {people.needed(worst):,}. Give a prior if you expect one."
+            )

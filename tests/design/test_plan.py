@@ -1,0 +1,101 @@
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from tacit import Attribute, Scheme, channels
+from tacit.design.plan import plan
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.measure.scheme import measure
+from tacit.schema import Schema
+
+SMOKES, AGE = Attribute("smokes", ("no", "yes")), Attribute("age", tuple("abcdefghij"))
+SCHEMA = Schema((SMOKES, AGE))
+Z = NormalDist().inv_cdf(0.975)
+
+
+def test_direct_questioning_needs_the_textbook_number():
+    direct = plan(Scheme.of(SCHEMA), 0.03)
+    assert direct.respondents == direct.direct_questioning == 1068
+    assert direct.per_attribute == {"smokes": 1068, "age": 1068}
+
+
+def test_warners_variance_at_one_half():
+    needed = plan(Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.75))]), 0.03)
+    # reports are half yes, and 1 / (2p - 1) stretches their error
+    assert needed.per_attribute["smokes"] == math.ceil((Z / 0.03) ** 2 * 0.25 / 0.25)
+    assert needed.per_attribute["age"] == needed.direct_questioning == 1068
+    assert needed.respondents == needed.per_attribute["smokes"]
+
+
+def test_a_given_prior_counts_instead_of_one_half():
+    scheme = Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.75))])
+    prior = {"smokes": [0.9, 0.1], "age": [0.1] * 10}
+    needed = plan(scheme, 0.02, prior)
+    yes = 0.25 + 0.5 * 0.1
+    assert needed.per_attribute["smokes"] == math.ceil((Z / 0.02) ** 2 * yes * (1 - yes) / 0.25)
+    assert needed.direct_questioning == math.ceil((Z / 0.02) ** 2 * 0.09)
+    assert needed.prior == "given"
+    assert needed.warnings == ()
+
+
+def test_the_planned_number_keeps_the_margin_and_one_fewer_does_not():
+    scheme = Scheme.of(SCHEMA, [(["smokes", "age"], channels.gamma_diagonal(19))])
+    prior = {"smokes": [0.7, 0.3], "age": np.arange(1, 11) / 55}
+    needed = plan(scheme, 0.05, prior)
+
+    def margin(respondents):
+        errors = measure(scheme, prior, respondents).errors
+        return max(Z * error.worst for error in errors if len(error.attributes) == 1)
+
+    assert margin(needed.respondents) <= 0.05
+    assert margin(needed.respondents - 1) > 0.05
+
+
+def test_shares_that_need_more_than_one_half_are_named():
+    needed = plan(Scheme.of(SCHEMA, [(["age"], channels.uniform_perturbation(0.5))]), 0.03)
+    (warning,) = needed.warnings
+    assert warning.startswith("age: ")
+    assert "share of one half" in warning
+
+
+@pytest.mark.parametrize(
+    "recipe", [channels.mask(0.8), channels.subset(3, 9), channels.matrix(0.5 * np.eye(10) + 0.05)]
+)
+def test_every_kind_of_channel_can_be_planned(recipe):
+    needed = plan(Scheme.of(SCHEMA, [(["age"], recipe)]), 0.05)
+    assert needed.per_attribute["age"] > needed.direct_questioning
+
+
+def test_dealing_a_question_to_half_of_the_people_needs_twice_as_many():
+    halves = [("x", 0.5, [(["smokes"], channels.warner(0.75))]), ("y", 0.5, [(["age"], channels.warner(0.75))])]
+    whole = plan(Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.75))]), 0.03).per_attribute["smokes"]
+    dealt = plan(Scheme.dealt(SCHEMA, halves), 0.03).per_attribute["smokes"]
+    assert dealt == pytest.approx(2 * whole, abs=2)
+
+
+def test_a_scheme_that_tells_nothing_has_no_plan():
+    with pytest.raises(NotEstimable, match="theta = 1/2"):
+        plan(Scheme.of(SCHEMA, [(["smokes"], channels.flip(0.5))]), 0.03)
+
+
+@pytest.mark.parametrize("margin", [0, 1, -0.1, math.nan])
+def test_a_margin_outside_zero_and_one_is_refused(margin):
+    with pytest.raises(InvalidInput, match="strictly between 0 and 1"):
+        plan(Scheme.of(SCHEMA), margin)
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_level_outside_zero_and_one_is_refused(level):
+    with pytest.raises(InvalidInput, match="between 0 and 1"):
+        plan(Scheme.of(SCHEMA), 0.03, level=level)
+
+
+def test_a_bare_distribution_is_that_of_the_only_group():
+    scheme = Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.75))])
+    assert plan(scheme, 0.03, [0.9, 0.1]) == plan(scheme, 0.03, {"smokes": [0.9, 0.1]})
+
+
+def test_the_names_of_the_json_answer():
+    assert {"respondents", "per_attribute", "direct_questioning"} <= set(plan(Scheme.of(SCHEMA), 0.03).to_document())
