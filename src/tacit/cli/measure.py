@@ -1,0 +1,127 @@
+"""``tacit measure``: what a scheme protects and what it costs, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.output import JsonFlag, print_json, print_table, print_text
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.channel.scheme import Scheme
+    from tacit.measure.group import GroupMeasures
+    from tacit.measure.scheme import SchemeMeasures
+
+DataOption = typer.Option(help="A file of truths (CSV, Parquet) that gives the prior.")
+PriorOption = typer.Option(help="Prior shares: 0.2,0.8 for a single group, else name=0.2,0.8; may be repeated.")
+
+# More groups or pairs than this are left to --json.
+SHOWN_GROUPS = 4
+SHOWN_PAIRS = 5
+
+
+def measure(
+    scheme: Annotated[Path, typer.Argument(help="Scheme document (JSON).")],
+    data: Annotated[Path | None, DataOption] = None,
+    prior: Annotated[list[str] | None, PriorOption] = None,
+    respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Say what a scheme protects in every measure, what that means for one person, and the errors to expect."""
+    from tacit.channel.scheme import Scheme
+    from tacit.measure.scheme import measure as measure_scheme
+
+    known = Scheme.read(scheme)
+    measures = measure_scheme(known, prior_from(known, data, prior or []), respondents)
+    if json:
+        print_json(measures.to_document())
+    else:
+        show_measures(measures)
+
+
+def prior_from(scheme: Scheme, data: Path | None, prior: Sequence[str]) -> Any:
+    """The prior that the options state: counted in a file of truths, or written out."""
+    if data is not None and prior:
+        raise InvalidInput("The prior comes from --data or from --prior, not from both.")
+    if data is not None:
+        from tacit.dataset import Dataset
+
+        return Dataset.read(data, scheme.schema, drop_others=True)
+    if not prior:
+        return None
+    named = [part.rpartition("=") for part in prior]
+    if len(named) == 1 and not named[0][1]:
+        return _shares(named[0][2])
+    if not all(equals for _, equals, _ in named):
+        raise InvalidInput("Several priors need names: --prior smokes=0.8,0.2 --prior drinks=0.5,0.5.")
+    return {name: _shares(text) for name, _, text in named}
+
+
+def _shares(text: str) -> list[float]:
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"A prior is a list of numbers such as 0.2,0.8, not {text!r}.") from None
+
+
+def show_measures(measures: SchemeMeasures) -> None:
+    """Print measures for people."""
+    print_text(f"Amplification {number(measures.gamma)}, epsilon {number(measures.epsilon)}.")
+    print_text(f"{measures.meaning}\n")
+    if measures.groups:
+        _show_groups(measures)
+    _show_errors(measures)
+    show_caveats(measures.warnings)
+
+
+def show_caveats(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        print_text(f"! {warning}")
+
+
+def _show_groups(measures: SchemeMeasures) -> None:
+    columns = ("group", "channel", "gamma", "MAP", "blind", "worst", "PSE", "condition")
+    rows = []
+    for group in measures.groups:
+        where = f"{group.questionnaire}: " if group.questionnaire else ""
+        known = (group.map_privacy, group.blind_privacy, group.worst_posterior, group.pse, group.condition)
+        rows.append((where + ", ".join(group.attributes), group.kind, number(group.gamma), *map(number, known)))
+    print_table(f"What a report reveals (prior: {measures.prior})", columns, rows)
+    _show_meanings(measures.groups)
+
+
+def _show_meanings(groups: Sequence[GroupMeasures]) -> None:
+    """The sentences of every group, or of the one that reveals most where there are many."""
+    from tacit.measure.meaning import group_meanings
+
+    shown = groups if len(groups) <= SHOWN_GROUPS else [max(groups, key=lambda group: group.gamma)]
+    for group in shown:
+        print_text(", ".join(group.attributes))
+        for name, sentence in group_meanings(group).items():
+            print_text(f"  {name}: {sentence}")
+    if len(shown) < len(groups):
+        print_text(f"  (the group that reveals most; --json has the sentences of all {len(groups)})")
+    print_text("")
+
+
+def _show_errors(measures: SchemeMeasures) -> None:
+    singles = [error for error in measures.errors if len(error.attributes) == 1]
+    pairs = [error for error in measures.errors if len(error.attributes) == 2]
+    pairs.sort(key=lambda error: -(error.worst or 0))
+    rows = [
+        (" x ".join(error.attributes), number(error.worst), number(error.worst_direct))
+        for error in [*singles, *pairs[:SHOWN_PAIRS]]
+    ]
+    title = f"Standard error at {measures.respondents:,} respondents"
+    print_table(title, ("attributes", "disguised", "asked directly"), rows)
+    if len(pairs) > SHOWN_PAIRS:
+        print_text(f"  (and {len(pairs) - SHOWN_PAIRS} more pairs of attributes; --json lists them)\n")
+
+
+def number(value: float | None) -> str:
+    """A figure to three digits; a dash where it is not known."""
+    return "-" if value is None else f"{value:.3g}"

@@ -1,0 +1,67 @@
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tacit import Attribute, Scheme
+from tacit.cli.design_scheme import design_scheme
+from tacit.errors import InvalidInput
+
+app = typer.Typer()
+app.command()(design_scheme)
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text("smokes,drinks,age\nno,yes,old\nyes,no,young\nno,no,old\nno,yes,middle\n")
+    return path
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "scheme.json"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def test_a_scheme_from_data_and_a_demand(data, out):
+    options = ("--data", data, "--groups", "smokes, drinks; age", "--rho1", 0.05, "--rho2", 0.5, "--out", out)
+    answer = json.loads(run(*options, "--json").stdout)
+    written = Scheme.read(out)
+    assert [group.names for group in written.groups] == [("smokes", "drinks"), ("age",)]
+    assert answer["gamma"] == pytest.approx(19, rel=1e-6)
+    assert answer["prior"] == "data"
+    assert answer["scheme"]["hash"] == written.hash
+    assert answer["out"] == str(out)
+
+
+def test_what_it_protects_and_costs_is_printed(data, out):
+    text = run("--data", data, "--public", "age", "--theta", 0.8, "--groups", "smokes,drinks", "--out", out).stdout
+    assert f"{out}: theta = 0.8 for each group." in text
+    assert "Amplification inf" in text
+    assert "Standard error at 1,000 respondents" in text
+    assert "only two records possible" in text
+
+
+def test_a_schema_document_gives_the_attributes(out, tmp_path, data):
+    schema = tmp_path / "schema.json"
+    Scheme.of([Attribute("smokes", ("no", "yes")), Attribute("drinks", ("no", "yes"))]).write(schema)
+    run("--schema", schema, "--epsilon", 2, "--per-group", "--out", out)
+    assert [group.channel.kind for group in Scheme.read(out).groups] == ["gamma-diagonal"] * 2
+    both = json.loads(run("--schema", schema, "--data", data, "--gamma", 9, "--out", out, "--json").stdout)
+    assert both["prior"] == "data"
+
+
+def test_without_attributes_there_is_no_scheme(out):
+    with pytest.raises(InvalidInput, match=r"--schema .* or --data"):
+        run("--gamma", 19, "--out", out)
+
+
+def test_nothing_is_written_when_the_demand_is_refused(data, out):
+    with pytest.raises(InvalidInput, match="State one demand"):
+        run("--data", data, "--out", out)
+    assert not out.exists()

@@ -1,0 +1,51 @@
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tacit import Attribute, Scheme, channels
+from tacit.cli.plan import plan
+from tacit.errors import InvalidInput
+
+app = typer.Typer()
+app.command()(plan)
+
+
+@pytest.fixture
+def scheme(tmp_path):
+    path = tmp_path / "scheme.json"
+    attributes = [Attribute("smokes", ("no", "yes")), Attribute("age", tuple("abcdefgh"))]
+    Scheme.of(attributes, [(["smokes"], channels.warner(0.75)), (["age"], channels.uniform_perturbation(0.5))]).write(
+        path
+    )
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def test_the_json_answer(scheme):
+    answer = json.loads(run(scheme, "--margin", 0.03, "--json").stdout)
+    assert answer["direct_questioning"] == 1068
+    assert answer["per_attribute"]["smokes"] == 4269
+    assert answer["respondents"] == max(answer["per_attribute"].values())
+
+
+def test_the_answer_for_people(scheme):
+    text = run(scheme, "--margin", 0.03, "--level", 0.99).stdout
+    assert "respondents give every share a margin of error of 0.03 at 99% confidence" in text
+    assert "asked directly" in text
+    assert "! age:" in text
+
+
+def test_a_prior_changes_the_number(scheme):
+    answer = json.loads(run(scheme, "--margin", 0.03, "--prior", "smokes=0.95,0.05", "--json").stdout)
+    assert answer["per_attribute"]["smokes"] < 4269
+    assert answer["prior"] == "given"
+
+
+def test_a_margin_of_nothing_is_refused(scheme):
+    with pytest.raises(InvalidInput, match=r"margin of error must lie strictly between 0 and 1, not 0\.0"):
+        run(scheme, "--margin", 0)
