@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from tacit.bundled import load_adult, load_breast_cancer, load_votes
     from tacit.channel.scheme import Group, Questionnaire, Scheme
     from tacit.dataset import Dataset
+    from tacit.design.plan import plan
+    from tacit.design.scheme import design_scheme
     from tacit.disguise import disguise
     from tacit.errors import TacitError
     from tacit.estimate import estimate, estimate_share, estimate_shares
+    from tacit.measure import measure
     from tacit.mine import TreeClassifier
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
@@ -36,6 +39,7 @@ _HOMES = {
     "Attribute": "tacit.schema",
     "Cut": "tacit.schema",
     "Dataset": "tacit.dataset",
+    "design_scheme": "tacit.design.scheme",
     "disguise": "tacit.disguise",
     "estimate": "tacit.estimate",
     "estimate_share": "tacit.estimate",
@@ -50,6 +54,8 @@ _HOMES = {
     "load_adult": "tacit.bundled",
     "load_breast_cancer": "tacit.bundled",
     "load_votes": "tacit.bundled",
+    "measure": "tacit.measure",
+    "plan": "tacit.design.plan",
 }
 _MODULES = {"channels": "tacit.channel"}
 
@@ -65,6 +71,7 @@ __all__ = [
     "TacitError",
     "TreeClassifier",
     "channels",
+    "design_scheme",
     "disguise",
     "estimate",
     "estimate_share",
@@ -72,6 +79,8 @@ __all__ = [
     "load_adult",
     "load_breast_cancer",
     "load_votes",
+    "measure",
+    "plan",
 ]
 
 
