@@ -60,6 +60,8 @@ def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
     if pa.types.is_string_view(column.type):
         return column.cast(pa.string())
+    if pa.types.is_large_list(column.type) and pa.types.is_string_view(column.type.value_type):
+        return column.cast(pa.large_list(pa.string()))
     if not (pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type)):
         return column
     chunks = [

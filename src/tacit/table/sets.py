@@ -68,8 +68,10 @@ def _is_list(kind: pa.DataType) -> bool:
 def _sets_from_text(text: pa.ChunkedArray, attribute: Attribute) -> pa.Array:
     import pyarrow as pa
 
+    written = text.combine_chunks().dictionary_encode()  # every different set is parsed once
     try:
-        return pa.array([json.loads(value) for value in text.to_pylist()], type=pa.list_(pa.string()))
+        sets = pa.array([json.loads(value) for value in written.dictionary.to_pylist()], type=pa.list_(pa.string()))
+        return sets.take(written.indices)
     except (TypeError, ValueError, pa.ArrowInvalid):
         raise InvalidInput(f'Sets of {attribute.name!r} are written as ["a", "b"] in a CSV file.') from None
 
@@ -85,10 +87,10 @@ def decode_bits(codes: NDArray[np.bool_], attribute: Attribute, *, text_only: bo
 def decode_sets(codes: NDArray[Any], attribute: Attribute, *, text_only: bool) -> pa.Array:
     """Lists of answers, or their JSON where a file holds text only."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    if text_only:
-        names = np.array([json.dumps(answer, ensure_ascii=False) for answer in attribute.answers], dtype=object)
-        return pa.array(["[" + ", ".join(names[row]) + "]" for row in codes], pa.string())
-    members = pa.array(attribute.answers).take(pa.array(codes.ravel()))
+    names = [json.dumps(answer, ensure_ascii=False) for answer in attribute.answers] if text_only else attribute.answers
+    members = pa.array(names, pa.string()).take(pa.array(codes.ravel()))
     offsets = np.arange(len(codes) + 1, dtype=np.int32) * codes.shape[1]
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), members)
+    sets = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), members)
+    return pc.binary_join_element_wise("[", pc.binary_join(sets, ", "), "]", "") if text_only else sets

@@ -1,0 +1,217 @@
+"""Files are read in parts and written whole or not at all."""
+
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tacit.errors import InvalidInput
+from tacit.table import read_batches, read_metadata, read_table, written_whole
+from tacit.table.files import BATCH_ROWS, column_names, sidecar, table_writer
+
+
+def files_in(folder) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def fail_while_writing(target, failure: BaseException) -> None:
+    with written_whole(target) as temporary:
+        temporary.write_text("new")
+        raise failure
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(content: str | bytes, name: str = "data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def test_values_of_a_csv_file_stay_text(csv):
+    table = read_table(csv("a,b\n007,1.50\nNA,true\n"))
+    assert table.to_pydict() == {"a": ["007", "NA"], "b": ["1.50", "true"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("a,b\r\n1,2\r\n", {"a": ["1"], "b": ["2"]}),
+        ("\ufeffa,b\n1,2\n", {"a": ["1"], "b": ["2"]}),
+        ('a,b\n"x\ny, ""z""",2\n', {"a": ['x\ny, "z"'], "b": ["2"]}),
+        ("a,b\n1,2\n\n3,4", {"a": ["1", "3"], "b": ["2", "4"]}),
+        ("a\nx\n\ny\n", {"a": ["x", "", "y"]}),
+        ("a,b\n", {"a": [], "b": []}),
+        ("a,b", {"a": [], "b": []}),
+        ("größe,b\ngroß,2\n", {"größe": ["groß"], "b": ["2"]}),
+    ],
+    ids=["crlf", "byte-order mark", "quoted", "empty line", "one column", "header", "header without end", "umlauts"],
+)
+def test_csv_files_of_many_makes_are_read(csv, content, expected):
+    assert read_table(csv(content)).to_pydict() == expected
+
+
+def test_only_the_wanted_columns_are_read(csv, tmp_path):
+    path = csv("a,b,c\n1,2,3\n")
+    assert read_table(path, ["c", "a"]).to_pydict() == {"c": ["3"], "a": ["1"]}
+    pq.write_table(read_table(path), tmp_path / "data.parquet")
+    assert set(read_table(tmp_path / "data.parquet", ["c", "a"]).column_names) == {"a", "c"}
+    assert column_names(tmp_path / "data.parquet") == column_names(path) == ["a", "b", "c"]
+
+
+def test_large_files_come_in_parts(tmp_path):
+    rows = BATCH_ROWS * 2 + 5
+    pq.write_table(pa.table({"x": pa.array(range(rows))}), tmp_path / "x.parquet")
+    parts = [part.num_rows for part in read_batches(tmp_path / "x.parquet")]
+    assert len(parts) >= 3
+    assert max(parts) <= BATCH_ROWS
+    assert sum(parts) == rows
+
+
+def test_an_empty_parquet_table_keeps_its_columns(tmp_path):
+    pq.write_table(pa.table({"x": pa.array([], pa.string())}), tmp_path / "x.parquet")
+    assert read_table(tmp_path / "x.parquet").column_names == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n3\n", r"cannot be read as CSV: .*Expected 2 columns, got 1.* Is the file truncated, ragged"),
+        ("a,b\n1,2\n3,4,5\n", "Expected 2 columns, got 3"),
+        ("a,b\n" + "1,2\n" * 300_000 + "1", "Expected 2 columns, got 1"),
+        (b"a,b\n1,\xff\n", "is not UTF-8 text"),
+        (b"a,b\n" + b"1,2\n" * 300_000 + b"1,\xff\n", "cannot be read as CSV: .*invalid UTF8 data"),
+        ("a,b,a\n1,2,3\n", "There are two columns called 'a'"),
+        ("", "is empty: not even a line of column names"),
+        ("\n\n", "has no line of column names"),
+    ],
+    ids=["short", "long", "truncated late", "latin-1", "latin-1 late", "repeated", "empty", "blank"],
+)
+def test_broken_csv_files_are_refused(csv, content, message):
+    with pytest.raises(InvalidInput, match=message):
+        read_table(csv(content))
+
+
+def parquet_bytes(tmp_path) -> bytes:
+    pq.write_table(pa.table({"x": [str(i) for i in range(5000)]}), tmp_path / "whole.parquet")
+    return (tmp_path / "whole.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("keep", [3, 100, -4, -100])
+def test_truncated_parquet_files_are_refused(csv, tmp_path, keep):
+    path = csv(parquet_bytes(tmp_path)[:keep], "cut.parquet")
+    with pytest.raises(InvalidInput, match=r"cannot be read as Parquet: .* Is the file truncated"):
+        read_table(path)
+    with pytest.raises(InvalidInput, match="cannot be read as Parquet"):
+        column_names(path)
+
+
+def test_parquet_files_with_broken_pages_are_refused(csv, tmp_path):
+    whole = bytearray(parquet_bytes(tmp_path))
+    whole[4:60] = b"\xff" * 56
+    with pytest.raises(InvalidInput, match="cannot be read as Parquet"):
+        read_table(csv(bytes(whole), "broken.parquet"))
+
+
+def test_a_repeated_column_in_parquet_is_refused(tmp_path):
+    pq.write_table(pa.table([["x"], ["y"]], names=["a", "a"]), tmp_path / "x.parquet")
+    with pytest.raises(InvalidInput, match="two columns called 'a'"):
+        read_table(tmp_path / "x.parquet")
+
+
+def test_files_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(InvalidInput, match=r"There is no file '.*none.csv'"):
+        read_table(tmp_path / "none.csv")
+    with pytest.raises(InvalidInput, match="is a folder, not a file"):
+        read_table(tmp_path)
+
+
+def test_a_file_that_may_not_be_read_is_refused(csv, monkeypatch):
+    path = csv("a\nx\n")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the mode of a file does not stop the superuser
+    with pytest.raises(InvalidInput, match="may not be read: permission denied"):
+        read_table(path)
+
+
+def test_a_file_appears_only_when_it_is_complete(tmp_path):
+    target = tmp_path / "out.txt"
+    with written_whole(target) as temporary:
+        temporary.write_text("half")
+        assert not target.exists()
+    assert target.read_text() == "half"
+    assert files_in(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, SystemExit, RuntimeError, InvalidInput])
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path, failure):
+    target = tmp_path / "out.txt"
+    target.write_text("old")
+    with pytest.raises(failure):
+        fail_while_writing(target, failure())
+    assert target.read_text() == "old"
+    assert files_in(tmp_path) == ["out.txt"]
+
+
+def test_the_final_file_has_the_permissions_of_the_umask(tmp_path):
+    mask = os.umask(0o027)
+    try:
+        with written_whole(tmp_path / "out.txt"):
+            pass
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "out.txt").stat().st_mode & 0o777 == 0o640
+
+
+def test_folders_that_cannot_be_written_are_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidInput, match=r"There is no folder '.*nowhere' to write 'out.csv' into. Make it first"):
+        written_whole(tmp_path / "nowhere" / "out.csv").__enter__()
+    with pytest.raises(InvalidInput, match=r"Nothing can be written into '.*file': Not a directory"):
+        written_whole(tmp_path / "file" / "out.csv").__enter__()
+    with pytest.raises(InvalidInput, match=r"is a folder. Give the name of a file"):
+        written_whole(tmp_path).__enter__()
+
+
+def test_a_folder_that_refuses_even_the_superuser_is_refused():
+    with pytest.raises(InvalidInput, match="Nothing can be written into '/proc'"):
+        written_whole("/proc/out.csv").__enter__()
+
+
+def test_a_full_disk_is_a_refusal_that_leaves_nothing(tmp_path):
+    with pytest.raises(InvalidInput, match="could not be written: No space left"):
+        fail_while_writing(tmp_path / "out.txt", OSError(28, "No space left on device"))
+    assert not files_in(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.PQ"])
+def test_metadata_come_back(tmp_path, name):
+    with table_writer(tmp_path / name, {"scheme": "abc"}) as writer:
+        writer.write(pa.table({"x": ["a", "b"]}))
+        writer.write(pa.table({"x": ["c"]}))
+    assert read_metadata(tmp_path / name) == {"scheme": "abc"}
+    assert read_table(tmp_path / name)["x"].to_pylist() == ["a", "b", "c"]
+    assert sidecar(tmp_path / name).exists() == (name == "out.csv")
+
+
+def test_a_file_without_metadata_has_none(csv, tmp_path):
+    assert read_metadata(csv("a\nx\n")) is None
+    parquet_bytes(tmp_path)
+    assert read_metadata(tmp_path / "whole.parquet") is None
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "null", b"\xff"])
+def test_a_broken_sidecar_is_refused(csv, content):
+    path = csv("a\nx\n")
+    csv(content, "data.csv.json")
+    with pytest.raises(InvalidInput, match=r"data.csv.json' is not a JSON object. Restore it, or remove it"):
+        read_metadata(path)
+
+
+def test_a_broken_note_in_parquet_is_refused(tmp_path):
+    table = pa.table({"x": ["a"]}).replace_schema_metadata({"tacit": "{"})
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(InvalidInput, match=r"note about its scheme in .* is not a JSON object"):
+        read_metadata(tmp_path / "x.parquet")
