@@ -223,3 +223,12 @@ def test_joined_tables_must_ask_different_things():
     left, _ = two_parties()
     with pytest.raises(InvalidInput, match="Both tables hold 'a'"):
         joined(left, left, list(range(6)), list(range(6)))
+
+
+def test_a_value_that_was_not_dealt_is_refused() -> None:
+    smokes, age = Attribute("smokes", ("no", "yes")), Attribute("age", ("young", "old"))
+    groups = [("a", 0.5, [(["smokes"], channels.warner(0.7))]), ("b", 0.5, [(["age"], channels.warner(0.7))])]
+    scheme = Scheme.dealt([smokes, age], groups)
+    rows = {"questionnaire": ["a", "b"], "smokes": ["no", "yes"], "age": [None, "old"]}
+    with pytest.raises(SchemeMismatch, match="questionnaire 'b' has a value for 'smokes'"):
+        Reports.from_arrow(rows, scheme)

@@ -14,7 +14,7 @@ from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.schema import RESERVED, Schema
 from tacit.table import Table, as_arrow, decode, encode, read_table
-from tacit.table.columns import as_text, checked_columns, file_columns, plain
+from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
 from tacit.table.files import is_parquet, read_metadata, table_writer
 
 if TYPE_CHECKING:
@@ -175,7 +175,18 @@ def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[Table]:
         scheme.questionnaire(str(name))
     for questionnaire in scheme.questionnaires:
         mine = table.filter(pc.equal(as_text(table.column(RESERVED)), questionnaire.name))
+        _checked_empty(mine, questionnaire)
         yield encode(mine, questionnaire.report_schema, drop_others=True)
+
+
+def _checked_empty(table: pa.Table, questionnaire: Questionnaire) -> None:
+    """Refuse a value where nothing was asked: such a file was not written by this scheme."""
+    asked = {name for attribute in questionnaire.report_schema for name in file_columns(attribute)}
+    for name in table.column_names:
+        if name not in asked and name != RESERVED and not missing_values(table.column(name)).all():
+            raise SchemeMismatch(
+                f"A report of the questionnaire {questionnaire.name!r} has a value for {name!r}, which it does not ask."
+            )
 
 
 def joined(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: Sequence[Any]) -> Reports:

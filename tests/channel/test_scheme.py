@@ -119,9 +119,8 @@ class TestGroups:
 
     def test_a_column_that_would_appear_twice_is_refused(self) -> None:
         both = Attribute("smokes+drinks", ("no", "yes"))
-        scheme = Scheme.of([SMOKES, DRINKS, both], [(["smokes", "drinks"], channels.subset(2, 3))])
         with pytest.raises(InvalidInput, match=r"Two attributes are called 'smokes\+drinks'"):
-            _ = scheme.report_schema
+            Scheme.of([SMOKES, DRINKS, both], [(["smokes", "drinks"], channels.subset(2, 3))])
 
     @pytest.mark.parametrize("names", ["smokes", [], ()])
     def test_a_group_without_a_list_of_names_is_refused(self, names: Any) -> None:
@@ -274,3 +273,24 @@ class TestDealt:
     def test_wrong_questionnaires_are_refused(self, questionnaires: Any, message: str) -> None:
         with pytest.raises(InvalidInput, match=message):
             Scheme.from_document(document(questionnaires=questionnaires))
+
+
+def test_a_questionnaire_that_asks_nothing_is_refused() -> None:
+    smokes = Attribute("smokes", ("no", "yes"))
+    with pytest.raises(InvalidInput, match="'b' asks nothing"):
+        Scheme.dealt([smokes], [("a", 0.5, [(["smokes"], channels.warner(0.7))]), ("b", 0.5, [])])
+
+
+def test_a_column_must_show_the_same_in_every_questionnaire() -> None:
+    age = Attribute("age", ("young", "middle", "old"))
+    with pytest.raises(InvalidInput, match="'age' shows one answer in one questionnaire and a set in another"):
+        Scheme.dealt(
+            [age], [("a", 0.5, [(["age"], channels.warner(0.7))]), ("b", 0.5, [(["age"], channels.subset(2, 9))])]
+        )
+
+
+def test_a_document_keeps_its_own_hash() -> None:
+    bare = {"format": "tacit-scheme/1", "attributes": [{"name": "smokes", "answers": ["no", "yes"]}]}
+    document = {**bare, "hash": document_hash(bare)}
+    assert Scheme.from_document(document).hash == document["hash"]
+    assert Scheme.from_document(document).to_document() == document

@@ -5,6 +5,7 @@ Whoever disguises, estimates, measures or mines reads the same one.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,6 +92,21 @@ class Scheme:
     schema: Schema
     questionnaires: tuple[Questionnaire, ...]
     prior: Mapping[str, tuple[float, ...]] | None = None
+    document: Mapping[str, Any] | None = None  # as it was read, so that its hash stays its own
+
+    def __post_init__(self) -> None:
+        shown: dict[str, Attribute] = {}
+        for questionnaire in self.questionnaires:
+            if not questionnaire.attributes:
+                raise InvalidInput(
+                    f"The questionnaire {questionnaire.name!r} asks nothing. Give it a group, or leave it out."
+                )
+            for column in questionnaire.report_schema:
+                if shown.setdefault(column.name, column).shows != column.shows:
+                    raise InvalidInput(
+                        f"The report column {column.name!r} shows one answer in one questionnaire and a set in another; one "
+                        "file cannot hold both. Use the same kind of channel for it, or group it differently."
+                    )
 
     @classmethod
     def of(
@@ -173,6 +189,8 @@ class Scheme:
 
     @cached_property
     def _bare_document(self) -> dict[str, Any]:
+        if self.document is not None:
+            return {key: value for key, value in self.document.items() if key != "hash"}
         document: dict[str, Any] = {
             "format": FORMAT,
             "attributes": [attribute.to_document() for attribute in self.schema],
@@ -209,8 +227,10 @@ class Scheme:
         if "questionnaires" in checked:
             if checked.get("groups"):
                 raise InvalidInput(f"{where} has both `groups` and `questionnaires`; only one of them may be there.")
-            return cls.dealt(schema, _dealt(checked["questionnaires"]), prior=prior)
-        return cls.of(schema, _recipes(checked.get("groups", [])), prior=prior)
+            scheme = cls.dealt(schema, _dealt(checked["questionnaires"]), prior=prior)
+        else:
+            scheme = cls.of(schema, _recipes(checked.get("groups", [])), prior=prior)
+        return dataclasses.replace(scheme, document=checked)
 
     @classmethod
     def read(cls, path: str | Path) -> Scheme:
