@@ -76,7 +76,10 @@ class Source:
 
 
 def checked_cells(schema: Schema, columns: Sequence[str]) -> tuple[int, ...]:
-    """The shape of a tally, refused where it would be too large to hold."""
+    """The shape of a tally, refused where it would be too large to hold or names a column twice."""
+    repeated = next((name for name in columns if list(columns).count(name) > 1), None)
+    if repeated is not None:
+        raise InvalidInput(f"A tally names the column {repeated!r} twice. Name each column once.")
     shape = tuple(schema[name].tally_size for name in columns)
     cells = float(np.prod(np.array(shape, dtype=np.float64)))
     if cells > DENSE_CELLS:
@@ -85,3 +88,12 @@ def checked_cells(schema: Schema, columns: Sequence[str]) -> tuple[int, ...]:
             "once, or for single combinations of answers."
         )
     return shape
+
+
+def checked_single(schema: Schema, columns: Sequence[str]) -> None:
+    """Refuse a sparse tally of columns that do not show one answer a row, or of no columns."""
+    if not columns:
+        raise InvalidInput("A sparse tally needs at least one column.")
+    for name in columns:
+        if schema[name].shows != "one":
+            raise InvalidInput(f"{name!r} shows a set; only columns with one answer have a sparse tally.")

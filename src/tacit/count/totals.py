@@ -1,0 +1,128 @@
+"""Totals of products of weights over a coded table: from tallies where the columns have few cells, else row by row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.protocol import Product, Totals
+from tacit.count.slots import Slots, crossed, joint_slots, widest
+from tacit.errors import InvalidInput
+from tacit.schema import Schema
+from tacit.table import Table
+
+Array = NDArray[np.float64]
+# A tally pays while it has this many times fewer cells than there are rows, and stays small in any case.
+ROWS_PER_CELL = 4
+TALLIED_CELLS = 1 << 20
+# Values of one product over a block, and the codes they look up, stay in the first caches.
+BLOCK_SLOTS = 1 << 13
+
+
+def checked_products(schema: Schema, products: Sequence[Product]) -> None:
+    """Refuse weights that do not have one entry per slot of their columns."""
+    for product in products:
+        for columns, weights in product:
+            shape = tuple(schema[name].tally_size for name in columns)
+            if weights.shape != shape:
+                raise InvalidInput(
+                    f"Weights over {', '.join(columns)} need the shape {shape}, one entry per slot, not {weights.shape}."
+                )
+
+
+def columns_of(product: Product) -> tuple[str, ...]:
+    """All columns a product looks at, each once."""
+    return tuple(dict.fromkeys(name for columns, _ in product for name in columns))
+
+
+def is_tallied(schema: Schema, product: Product, n_rows: int) -> bool:
+    """Whether a tally over all columns of a product is the cheaper way to its total."""
+    columns = [schema[name] for name in columns_of(product)]
+    # Squares of sums over the members of a set need the pairs of members, which a tally does not count.
+    if any(column.shows != "one" for column in columns):
+        return False
+    return math.prod(column.size for column in columns) <= min(TALLIED_CELLS, n_rows // ROWS_PER_CELL)
+
+
+def moments_of_tally(counts: NDArray[np.int64], columns: Sequence[str], product: Product) -> tuple[float, float]:
+    """Sum and sum of squares of a product over the rows that a tally counts."""
+    values: Array = np.ones((1,) * len(columns))
+    for names, weights in product:
+        axes = [columns.index(name) for name in names]
+        spread = [1] * len(columns)
+        for axis, size in zip(axes, weights.shape, strict=True):
+            spread[axis] = size
+        values = values * weights.transpose(np.argsort(axes)).reshape(spread)
+    weighted = counts * values
+    return float(weighted.sum()), float((weighted * values).sum())
+
+
+@dataclass(frozen=True)
+class Loops:
+    """The loops over the rows of a block; numpy's, or compiled ones."""
+
+    cross: Callable[..., Any]
+    multiply_looked_up: Callable[[Array, Any, Array], None]
+    multiply_summed: Callable[[Array, Any, Any, Array], None]
+    add_moments: Callable[[Array, Array], None]
+
+
+def _multiply_looked_up(products: Array, codes: NDArray[np.uint32], weights: Array) -> None:
+    products *= weights[codes]
+
+
+def _multiply_summed(products: Array, values: NDArray[np.uint32], ends: NDArray[np.int64], weights: Array) -> None:
+    # Every row has at least the slot that counts it, so no stretch is empty.
+    products *= np.add.reduceat(weights[values], np.concatenate([[0], ends[:-1]]))
+
+
+def _add_moments(products: Array, moments: Array) -> None:
+    """Add a block's sum and sum of squares to ``moments``, whose last two entries keep what rounding drops (Neumaier)."""
+    for which, added in enumerate((products.sum(), (products * products).sum())):
+        before = moments[which]
+        after = before + added
+        larger, smaller = (before, added) if abs(before) >= abs(added) else (added, before)
+        moments[which + 2] += (larger - after) + smaller
+        moments[which] = after
+
+
+NUMPY_LOOPS = Loops(crossed, _multiply_looked_up, _multiply_summed, _add_moments)
+
+
+def compiled_loops() -> Loops:
+    from tacit.count import _memory_kernels as kernels
+
+    return Loops(kernels.crossed, kernels.multiply_looked_up, kernels.multiply_summed, kernels.add_moments)
+
+
+def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> Totals:
+    """All products in one pass: block by block, so that they share the codes of the block."""
+    column_sets = {columns for product in products for columns, _ in product}
+    flat = [[(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
+            for product in products]
+    rows = max(1, BLOCK_SLOTS // max((widest(table, columns) for columns in column_sets), default=1))
+    moments = np.zeros((len(products), 4))
+    for start in range(0, table.n_rows, rows):
+        block = table.rows(slice(start, start + rows))
+        slots = {columns: joint_slots(block, columns, loops.cross) for columns in column_sets}
+        for position, product in enumerate(flat):
+            loops.add_moments(_block_products(block.n_rows, product, slots, loops), moments[position])
+    return Totals(moments[:, 0] + moments[:, 2], moments[:, 1] + moments[:, 3])
+
+
+def _block_products(
+    n_rows: int, product: Sequence[tuple[tuple[str, ...], Array]], slots: Mapping[tuple[str, ...], Slots], loops: Loops
+) -> Array:
+    values = np.ones(n_rows)
+    for columns, weights in product:
+        shown = slots[columns]
+        if shown.ends is None:
+            loops.multiply_looked_up(values, shown.values, weights)
+        else:
+            loops.multiply_summed(values, shown.values, shown.ends, weights)
+    return values
