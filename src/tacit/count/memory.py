@@ -9,19 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.planner import Cover, covers, margin
-from tacit.count.protocol import Product, SparseTally, Totals, checked_cells, checked_single
+from tacit.count.planner import tallied_by_covers
+from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.slots import crossed, joint_slots, widest
 from tacit.count.sparse import occurring
-from tacit.count.totals import (
-    NUMPY_LOOPS,
-    checked_products,
-    columns_of,
-    compiled_loops,
-    is_tallied,
-    moments_of_tally,
-    totals_by_rows,
-)
+from tacit.count.totals import NUMPY_LOOPS, checked_products, compiled_loops, totals_by_rows, totals_by_tallies
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -63,27 +55,7 @@ class MemoryEngine:
         return self.tallies([columns])[0]
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        found: dict[int, NDArray[np.int64]] = {}
-        for cover in self._plan(column_sets):
-            counts = self._counted(cover.columns)
-            for position in cover.wanted:
-                found[position] = margin(counts, cover.columns, column_sets[position])
-        return [found[position] for position in range(len(column_sets))]
-
-    def _plan(self, column_sets: Sequence[Sequence[str]]) -> Sequence[Cover]:
-        """Which columns to count together: sets and bits never grow, as a row adds to all combinations of its slots."""
-        for columns in column_sets:
-            checked_cells(self.schema, columns)
-        apart = [
-            position
-            for position, columns in enumerate(column_sets)
-            if not self._is_compiled or any(self.schema[name].shows != "one" for name in columns)
-        ]
-        alone = [Cover(tuple(column_sets[position]), (position,)) for position in apart]
-        together = [position for position in range(len(column_sets)) if position not in set(apart)]
-        sizes = {attribute.name: attribute.tally_size for attribute in self.schema}
-        found = covers([column_sets[position] for position in together], sizes)
-        return [*alone, *(Cover(c.columns, tuple(together[inside] for inside in c.wanted)) for c in found)]
+        return tallied_by_covers(column_sets, self.schema, self._counted, merge=self._is_compiled)
 
     def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
         """One pass over the rows."""
@@ -98,19 +70,8 @@ class MemoryEngine:
 
     def totals(self, products: Sequence[Product]) -> Totals:
         checked_products(self.schema, products)
-        tallied = [i for i, product in enumerate(products) if is_tallied(self.schema, product, self.n_rows)]
-        others = [i for i in range(len(products)) if i not in set(tallied)]
-        sums, squares = np.zeros(len(products)), np.zeros(len(products))
-        column_sets = list(dict.fromkeys(columns_of(products[i]) for i in tallied))
-        counted = dict(zip(column_sets, self.tallies(column_sets), strict=True))
-        for i in tallied:
-            columns = columns_of(products[i])
-            sums[i], squares[i] = moments_of_tally(counted[columns], columns, products[i])
-        if others:
-            loops = compiled_loops() if self._is_compiled else NUMPY_LOOPS
-            by_rows = totals_by_rows(self.table, [products[i] for i in others], loops)
-            sums[others], squares[others] = by_rows.sums, by_rows.squares
-        return Totals(sums, squares)
+        loops = compiled_loops() if self._is_compiled else NUMPY_LOOPS
+        return totals_by_tallies(self, products, lambda others: totals_by_rows(self.table, others, loops))
 
 
 def numpy_counts(table: Table, columns: Sequence[str], cells: int) -> NDArray[np.int64]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tacit.count.protocol import checked_cells
+from tacit.schema import Schema
 
 # Four histograms of this many 32-bit counters fit a second-level cache of one megabyte.
 COVER_CELLS = 1 << 16
@@ -21,9 +24,7 @@ class Cover:
     wanted: tuple[int, ...]
 
 
-def covers(
-    wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int = COVER_CELLS
-) -> tuple[Cover, ...]:
+def covers(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int = COVER_CELLS) -> tuple[Cover, ...]:
     """Few sets of columns, each within `cells` where possible, of which every wanted set is a subset.
 
     Greedy: the largest set that is left grows by the column that completes most others, as long as it fits.
@@ -44,6 +45,38 @@ def covers(
         for other in inside:
             del left[other]
     return tuple(found)
+
+
+def tallied_by_covers(
+    column_sets: Sequence[Sequence[str]],
+    schema: Schema,
+    counted: Callable[[tuple[str, ...]], NDArray[np.int64]],
+    *,
+    merge: bool = True,
+) -> list[NDArray[np.int64]]:
+    """All wanted tallies, from `counted` over few sets of columns (over each wanted set itself without `merge`).
+
+    Sets and bits are always counted as wanted: a row adds to all combinations of its slots, so more columns cost more.
+    """
+    found: dict[int, NDArray[np.int64]] = {}
+    for cover in _plan(column_sets, schema, merge=merge):
+        counts = counted(cover.columns)
+        for position in cover.wanted:
+            found[position] = margin(counts, cover.columns, column_sets[position])
+    return [found[position] for position in range(len(column_sets))]
+
+
+def _plan(column_sets: Sequence[Sequence[str]], schema: Schema, *, merge: bool) -> list[Cover]:
+    together, alone = [], []
+    for position, columns in enumerate(column_sets):
+        checked_cells(schema, columns)
+        if merge and all(schema[name].shows == "one" for name in columns):
+            together.append(position)
+        else:
+            alone.append(Cover(tuple(columns), (position,)))
+    sizes = {attribute.name: attribute.tally_size for attribute in schema}
+    found = covers([column_sets[position] for position in together], sizes)
+    return [*alone, *(Cover(cover.columns, tuple(together[i] for i in cover.wanted)) for cover in found)]
 
 
 def _cells(columns: frozenset[str], sizes: Mapping[str, int]) -> int:

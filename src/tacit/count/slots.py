@@ -46,9 +46,7 @@ def column_slots(codes: NDArray[Any], attribute: Attribute) -> Slots:
     return Slots(values.reshape(-1), np.arange(1, len(codes) + 1) * width)
 
 
-def crossed(
-    values: Values, ends: Ends, others: Values, other_ends: Ends, size: np.uint32
-) -> tuple[Values, Ends]:
+def crossed(values: Values, ends: Ends, others: Values, other_ends: Ends, size: np.uint32) -> tuple[Values, Ends]:
     """Every pair of a row's slots in two ragged columns, as one joint slot."""
     many, other_many = np.diff(ends, prepend=0), np.diff(other_ends, prepend=0)
     pairs = many * other_many

@@ -14,8 +14,12 @@ KEY_LIMIT = 1 << 63
 Keys = NDArray[np.uint64]
 
 
-def occurring(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def occurring(
+    columns: Sequence[NDArray[Any]], sizes: Sequence[int], times: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct rows in ascending order, as ``codes[cell, column]``, and how often each occurs.
+
+    `times` says how often each given row counts; without it, once.
 
     Columns join a mixed-radix key while it fits 64 bits. Before it would not, the key is replaced by its rank among the
     keys that occur: at most one rank per row, and in the same order.
@@ -30,7 +34,12 @@ def occurring(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[ND
             keys, span = inverse.astype(np.uint64), len(distinct)
         keys = keys * np.uint64(size) + column.astype(np.uint64)
         span *= size
-    distinct, counts = np.unique(keys, return_counts=True)
+    if times is None:
+        distinct, counts = np.unique(keys, return_counts=True)
+    else:
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        counts = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(counts, inverse, times)
     return _digits(distinct, ranked, sizes), counts.astype(np.int64)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.protocol import Product, Totals
+from tacit.count.protocol import CountEngine, Product, Totals
 from tacit.count.slots import Slots, crossed, joint_slots, widest
 from tacit.errors import InvalidInput
 from tacit.schema import Schema
@@ -28,6 +28,11 @@ def checked_products(schema: Schema, products: Sequence[Product]) -> None:
     """Refuse weights that do not have one entry per slot of their columns."""
     for product in products:
         for columns, weights in product:
+            if len(columns) > 1 and any(schema[name].shows != "one" for name in columns):
+                raise InvalidInput(
+                    f"Weights over {', '.join(columns)} look at a set or bits together with other columns. Give each such "
+                    "column weights of its own."
+                )
             shape = tuple(schema[name].tally_size for name in columns)
             if weights.shape != shape:
                 raise InvalidInput(
@@ -60,6 +65,24 @@ def moments_of_tally(counts: NDArray[np.int64], columns: Sequence[str], product:
         values = values * weights.transpose(np.argsort(axes)).reshape(spread)
     weighted = counts * values
     return float(weighted.sum()), float((weighted * values).sum())
+
+
+def totals_by_tallies(
+    engine: CountEngine, products: Sequence[Product], rest: Callable[[list[Product]], Totals]
+) -> Totals:
+    """Totals from tallies wherever those are the cheaper way; `rest` answers the other products."""
+    tallied = [i for i, product in enumerate(products) if is_tallied(engine.schema, product, engine.n_rows)]
+    others = sorted(set(range(len(products))) - set(tallied))
+    sums, squares = np.zeros(len(products)), np.zeros(len(products))
+    column_sets = list(dict.fromkeys(columns_of(products[i]) for i in tallied))
+    counted = dict(zip(column_sets, engine.tallies(column_sets), strict=True))
+    for i in tallied:
+        columns = columns_of(products[i])
+        sums[i], squares[i] = moments_of_tally(counted[columns], columns, products[i])
+    if others:
+        found = rest([products[i] for i in others])
+        sums[others], squares[others] = found.sums, found.squares
+    return Totals(sums, squares)
 
 
 @dataclass(frozen=True)
@@ -103,8 +126,10 @@ def compiled_loops() -> Loops:
 def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> Totals:
     """All products in one pass: block by block, so that they share the codes of the block."""
     column_sets = {columns for product in products for columns, _ in product}
-    flat = [[(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
-            for product in products]
+    flat = [
+        [(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
+        for product in products
+    ]
     rows = max(1, BLOCK_SLOTS // max((widest(table, columns) for columns in column_sets), default=1))
     moments = np.zeros((len(products), 4))
     for start in range(0, table.n_rows, rows):

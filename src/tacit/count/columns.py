@@ -1,0 +1,109 @@
+"""How answers, bits and sets look in the columns of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.backend import single_row
+from tacit.errors import InvalidInput, UnknownAnswer
+from tacit.schema import Attribute, Schema
+from tacit.table.columns import file_columns, missing_values
+from tacit.table.encode import encode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BITS = ("0", "1", "false", "true")
+
+
+def decoded(groups: pa.Table, keys: Sequence[Attribute]) -> dict[str, NDArray[np.int64]]:
+    """Codes of the key columns ``k0, k1, ...`` of a grouped result; unknown answers and nulls are refused."""
+    codes = {}
+    for position, attribute in enumerate(keys):
+        codes[attribute.name] = value_codes(groups.column(f"k{position}"), attribute, groups.column("n0"))
+    return codes
+
+
+def value_codes(column: pa.ChunkedArray, attribute: Attribute, counts: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Codes of distinct values that occur so often."""
+    import pyarrow as pa
+
+    absent = missing_values(column)
+    if absent.any() and attribute.missing is None:
+        raise InvalidInput(
+            f"{attribute.name!r} has {int(counts.to_numpy()[absent].sum()):,} missing value(s). Every row must show an "
+            "answer: fill them, leave these rows out, or name the answer they stand for in the scheme."
+        )
+    single = Attribute(attribute.name, attribute.answers, cut=attribute.cut, missing=attribute.missing)
+    try:
+        table = encode(pa.table({attribute.name: column}), Schema((single,)))
+    except UnknownAnswer as error:
+        # A row of the grouped result is not a row of the table, so it is not named.
+        raise UnknownAnswer(attribute.name, error.value, attribute.answers) from None
+    return table[attribute.name].astype(np.int64)
+
+
+def bit_columns(table: Any, attributes: Sequence[Attribute]) -> dict[str, list[Any]]:
+    """For each attribute its bits as expressions of 0 and 1; anything else in the columns is refused."""
+    bits = {attribute.name: [_as_bit(table[name]) for name in file_columns(attribute)] for attribute in attributes}
+    names = [name for attribute in attributes for name in file_columns(attribute)]
+    if not names:
+        return bits
+    checks = {f"bad{i}": as_number(_is_no_bit(table[name])).sum() for i, name in enumerate(names)}
+    bad = single_row(table.agg(**checks))
+    for i, name in enumerate(names):
+        if bad[f"bad{i}"]:
+            raise InvalidInput(f"The bit {name!r} must be 0 or 1 in every row; in {int(bad[f'bad{i}']):,} it is not.")
+    return bits
+
+
+def _as_bit(column: Any) -> Any:
+    if column.type().is_string():
+        return as_number(column.lower().isin(["1", "true"]))
+    return as_number(column) if column.type().is_boolean() else column.cast("int64")
+
+
+def as_number(claim: Any) -> Any:
+    """1 where a claim holds, else 0; not every database casts truth values to numbers."""
+    return claim.ifelse(1, 0).cast("int64")
+
+
+def _is_no_bit(column: Any) -> Any:
+    if column.type().is_boolean():
+        return column.isnull()
+    known = column.lower().isin(list(BITS)) if column.type().is_string() else column.isin([0, 1])
+    return column.isnull() | ~known
+
+
+def set_column(table: Any, attribute: Attribute, n_rows: int) -> Any:
+    """A column of lists as an expression; sets of different sizes, with repeats or empty are refused."""
+    column = table[attribute.name]
+    if column.type().is_string():
+        # A text file holds a set as a JSON list.
+        column = column.cast("json").cast("array<string>")
+    if not column.type().is_array():
+        raise InvalidInput(
+            f"{attribute.name!r} shows sets, so its column must hold lists of texts, not {column.type()}."
+        )
+    sizes = table.select(members=column.length(), different=column.unique().length(), absent=column.isnull())
+    found = single_row(
+        sizes.agg(
+            low=sizes.members.min(),
+            high=sizes.members.max(),
+            repeats=as_number(sizes.members != sizes.different).sum(),
+            absent=as_number(sizes.absent).sum(),
+        )
+    )
+    if n_rows and found["absent"]:
+        raise InvalidInput(f"{attribute.name!r} has {int(found['absent']):,} empty report(s); each must show a set.")
+    if n_rows and found["low"] != found["high"]:
+        raise InvalidInput(
+            f"All sets of {attribute.name!r} must have one size, not from {found['low']} to {found['high']}."
+        )
+    if n_rows and found["repeats"]:
+        raise InvalidInput(f"A set of {attribute.name!r} names the same answer twice.")
+    return column

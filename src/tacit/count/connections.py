@@ -1,0 +1,114 @@
+"""Opening tables for counting, by the name they go by: a file, or the address of a database table."""
+
+from __future__ import annotations
+
+import weakref
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from tacit.count.backend import asking
+from tacit.errors import InvalidInput, MissingExtra
+from tacit.table.files import checked_file, csv_header, is_parquet
+
+POSTGRES = ("postgresql://", "postgres://")
+SPARK = "spark:"
+SQLITE = "sqlite:///"
+
+
+def is_address(where: str | Path) -> bool:
+    """Whether a name is the address of a database table and not a file."""
+    return str(where).startswith((*POSTGRES, SPARK, SQLITE))
+
+
+def opened(where: str | Path) -> Any:
+    """The ibis table behind a file's name or an address.
+
+    ``reports.csv`` and ``reports.parquet`` are read by DuckDB, which needs no more memory for larger files.
+    ``postgresql://user@host/database?table=reports`` (or ``table=schema.reports``) and
+    ``sqlite:///folder/file.db?table=reports`` name a table of a database; ``spark:reports`` a table of the Spark
+    session that is active, ``spark:reports.parquet`` a file or folder that it reads.
+    """
+    name = str(where)
+    with asking(f"Opening {shown(name)}"):
+        if name.startswith(POSTGRES):
+            return _postgres_table(name)
+        if name.startswith(SPARK):
+            return _spark_table(name.removeprefix(SPARK))
+        if name.startswith(SQLITE):
+            return _sqlite_table(name)
+        return _file_table(checked_file(name))
+
+
+def shown(where: str | Path) -> str:
+    """An address as it may be shown: without the password."""
+    parts = urlsplit(str(where))
+    if not is_address(where) or not parts.password:
+        return repr(str(where))
+    return repr(str(where).replace(f":{parts.password}@", ":***@"))
+
+
+def _file_table(file: Path) -> Any:
+    import ibis
+
+    connection = ibis.duckdb.connect()
+    if is_parquet(file):
+        return connection.read_parquet(file)
+    # Everything stays text and nothing is guessed from the first rows, so that nothing is reinterpreted.
+    types = dict.fromkeys(csv_header(file), "VARCHAR")
+    return connection.read_csv(file, columns=types, auto_detect=False, header=True, delim=",", quote='"', escape='"')
+
+
+def _postgres_table(address: str) -> Any:
+    import ibis
+
+    bare, table = _split_address(address)
+    try:
+        connection = ibis.connect(bare)
+    except ImportError:
+        raise MissingExtra("Reading PostgreSQL tables", "postgres") from None
+    _close_at_the_end(connection)
+    schema, _, name = table.rpartition(".")
+    return connection.table(name, database=schema or None)
+
+
+def _close_at_the_end(connection: Any) -> None:
+    """Close the driver's connection once nobody holds the ibis one; drivers complain where nobody does."""
+    weakref.finalize(connection, connection.con.close)
+
+
+def _sqlite_table(address: str) -> Any:
+    import ibis
+
+    bare, table = _split_address(address)
+    connection = ibis.sqlite.connect(checked_file(bare.removeprefix(SQLITE)))
+    _close_at_the_end(connection)
+    return connection.table(table)
+
+
+def _split_address(address: str) -> tuple[str, str]:
+    """The database's own address, and the table the query part names."""
+    bare, _, query = address.partition("?")
+    options = dict(parse_qsl(query))
+    table = options.pop("table", "")
+    if not table:
+        raise InvalidInput(f"{shown(address)} does not name a table. Add ?table=NAME at the end.")
+    return f"{bare}?{urlencode(options)}" if options else bare, table
+
+
+def _spark_table(name: str) -> Any:
+    import ibis
+
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra("Reading Spark tables", "spark") from None
+    if not name:
+        raise InvalidInput("'spark:' does not name a table or a file. Write spark:NAME or spark:FILE.parquet.")
+    connection = ibis.pyspark.connect(SparkSession.builder.getOrCreate())
+    suffix = Path(name).suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        return connection.read_parquet(name)
+    if suffix == ".csv":
+        return connection.read_csv(name, header=True, inferSchema=False, escape='"')
+    return connection.table(name)

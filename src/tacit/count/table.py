@@ -1,0 +1,150 @@
+"""Counting any table that ibis reaches: DuckDB, Spark, PostgreSQL, SQLite."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.backend import answer, asking
+from tacit.count.columns import bit_columns, decoded, set_column
+from tacit.count.planner import tallied_by_covers
+from tacit.count.protocol import Product, SparseTally, Totals, checked_single
+from tacit.count.sparse import occurring
+from tacit.count.totals import checked_products, totals_by_tallies
+from tacit.schema import Attribute, Schema
+from tacit.table.columns import checked_columns, file_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Sums that one query asks for at a time; planners of databases slow down beyond some hundreds.
+SUMS_A_QUERY = 256
+
+
+@dataclass(frozen=True, eq=False)
+class TableEngine:
+    """Counts an ibis table whose columns hold the texts of answers, wherever it is stored.
+
+    Columns the schema does not name are not looked at.
+
+    >>> import ibis
+    >>> from tacit import Attribute, Schema
+    >>> schema = Schema((Attribute("smokes", ("no", "yes")),))
+    >>> TableEngine(ibis.memtable({"smokes": ["no", "yes", "no"]}), schema).tally(["smokes"]).tolist()
+    [2, 1]
+    """
+
+    table: Any
+    schema: Schema
+
+    def __post_init__(self) -> None:
+        wanted = [column for attribute in self.schema for column in file_columns(attribute)]
+        checked_columns(list(self.table.columns), wanted, drop_others=True)
+
+    @cached_property
+    def n_rows(self) -> int:
+        with asking("Counting the rows"):
+            return int(self.table.count().to_pyarrow().as_py())
+
+    @cached_property
+    def _bits(self) -> dict[str, list[Any]]:
+        """For each attribute that shows bits, its columns as 0 and 1."""
+        shown = [attribute for attribute in self.schema if attribute.shows == "bits"]
+        return bit_columns(self.table, shown)
+
+    @cached_property
+    def _sets(self) -> dict[str, Any]:
+        """For each attribute that shows sets, its column of lists."""
+        return {a.name: set_column(self.table, a, self.n_rows) for a in self.schema if a.shows == "set"}
+
+    def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:
+        return self.tallies([columns])[0]
+
+    def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        return tallied_by_covers(column_sets, self.schema, self._counted)
+
+    def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
+        attributes = [self.schema[name] for name in columns]
+        counts = np.zeros([attribute.tally_size for attribute in attributes], dtype=np.int64)
+        sets = [attribute for attribute in attributes if attribute.shows == "set"]
+        # The last slot of a set counts every row: once with its members, once without looking at them.
+        for members in itertools.product([True, False], repeat=len(sets)):
+            spread = [attribute for attribute, is_member in zip(sets, members, strict=True) if is_member]
+            self._add_counts(counts, attributes, spread)
+        return counts
+
+    def _add_counts(self, counts: NDArray[np.int64], attributes: list[Attribute], spread: list[Attribute]) -> None:
+        keys = [attribute for attribute in attributes if attribute.shows == "one" or attribute in spread]
+        bits = [attribute for attribute in attributes if attribute.shows == "bits"]
+        combinations = list(itertools.product(*(range(attribute.tally_size) for attribute in bits)))
+        for start in range(0, len(combinations), SUMS_A_QUERY):
+            part = combinations[start : start + SUMS_A_QUERY]
+            groups = self._groups(keys, bits, part)
+            codes = decoded(groups, keys)
+            for position, combination in enumerate(part):
+                slots = dict(zip((attribute.name for attribute in bits), combination, strict=True))
+                cells = np.zeros(groups.num_rows, dtype=np.int64)
+                for attribute in attributes:
+                    everyone = slots.get(attribute.name, attribute.size)
+                    cells = cells * attribute.tally_size + codes.get(attribute.name, everyone)
+                np.add.at(counts.reshape(-1), cells, groups.column(f"n{position}").to_numpy())
+
+    def _groups(self, keys: list[Attribute], bits: list[Attribute], combinations: list[tuple[int, ...]]) -> pa.Table:
+        """Key columns ``k0, k1, ...`` and, for each combination of bits, the number of rows that show it."""
+        import ibis
+
+        chosen = {f"k{i}": self._sets.get(a.name, self.table[a.name]) for i, a in enumerate(keys)}
+        shown = {f"b{i}_{j}": bit for i, a in enumerate(bits) for j, bit in enumerate(self._bits[a.name])}
+        table = self.table.select(one=ibis.literal(1, type="int64"), **chosen, **shown)
+        for i, attribute in enumerate(keys):
+            if attribute.shows == "set":
+                table = table.mutate(**{f"k{i}": table[f"k{i}"].unnest()})
+        sums = {}
+        for position, combination in enumerate(combinations):
+            factors = [table[f"b{i}_{slot}"] for i, slot in enumerate(combination) if slot < bits[i].size]
+            sums[f"n{position}"] = (math.prod(factors[1:], start=factors[0]) if factors else table["one"]).sum()
+        result = answer(table.group_by(list(chosen)).agg(**sums) if chosen else table.agg(**sums))
+        return _without_nulls(result, list(sums))
+
+    def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
+        checked_single(self.schema, columns)
+        keys = [self.schema[name] for name in columns]
+        groups = self._groups(keys, [], [()])
+        codes = decoded(groups, keys)
+        # Different values may stand for one answer (numbers of one interval), so groups are merged.
+        cells, counts = occurring(
+            [codes[name] for name in columns], self.schema.shape(columns), groups.column("n0").to_numpy()
+        )
+        return SparseTally(tuple(columns), cells, counts)
+
+    def totals(self, products: Sequence[Product]) -> Totals:
+        from tacit.count.table_totals import weighted_totals
+
+        checked_products(self.schema, products)
+        return totals_by_tallies(self, products, lambda others: weighted_totals(self, others))
+
+    def shown_bits(self, name: str) -> list[Any]:
+        """The columns of an attribute that shows bits, as expressions that are 0 or 1."""
+        return self._bits[name]
+
+    def shown_set(self, name: str) -> Any:
+        """The column of an attribute that shows sets, as an expression that is a list of texts."""
+        return self._sets[name]
+
+
+def _without_nulls(result: pa.Table, names: list[str]) -> pa.Table:
+    """Sums over no rows are null in SQL."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in names:
+        filled = pc.fill_null(result.column(name).cast(pa.int64()), 0)
+        result = result.set_column(result.column_names.index(name), name, filled)
+    return result
