@@ -44,7 +44,7 @@ def asking(what: str) -> Iterator[None]:
                 raise
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise InvalidInput(
-                f"{what} failed: {reason} Is the table there, complete, and of the columns the scheme names?"
+                f"{what} failed: {reason.rstrip('.')}. Is the table there, complete, and of the columns the scheme names?"
             ) from error
 
 

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.postgres_server import postgres_server
+from tests.spark_session import spark_session
+
+from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise
+from tacit.count import sources
+from tacit.count.connections import shown
+from tacit.count.stored import StoredReports
+from tacit.errors import InvalidInput, MissingExtra, SchemeMismatch, UnknownName
+from tacit.reports import MissingSchemeNote
+from tacit.schema import Schema
+
+SCHEMA = Schema(tuple(Attribute(name, ("no", "maybe", "yes")) for name in ("a", "b", "c")))
+PLAIN = Scheme.of(SCHEMA, [(["a"], channels.warner(0.7)), (["b", "c"], channels.gamma_diagonal(19))])
+SHOWN = Scheme.of(SCHEMA, [(["a"], channels.mask(0.8)), (["b", "c"], channels.subset(3, 5.0))])
+DEALT = Scheme.dealt(
+    SCHEMA,
+    [("first", 0.5, [(["a"], channels.warner(0.7))]), ("second", 0.5, [(["b", "c"], channels.gamma_diagonal(19))])],
+)
+
+
+def reports_under(scheme: Scheme, rows: int = 300) -> Reports:
+    generator = np.random.default_rng(1)
+    truth = {name: np.array(["no", "maybe", "yes"])[generator.integers(0, 3, rows)].tolist() for name in "abc"}
+    return disguise(Dataset.from_arrow(truth, SCHEMA), scheme, seed=2)
+
+
+def assert_counted_alike(stored: StoredReports, reports: Reports) -> None:
+    for ours, theirs in zip(sources(stored), sources(reports), strict=True):
+        assert ours.questionnaire.name == theirs.questionnaire.name
+        assert ours.engine.n_rows == theirs.engine.n_rows
+        names = theirs.engine.schema.names
+        np.testing.assert_array_equal(ours.engine.tally(names), theirs.engine.tally(names))
+    assert len(stored) == reports.n_reports
+
+
+@pytest.mark.parametrize("scheme", [PLAIN, SHOWN, DEALT], ids=["plain", "sets and bits", "dealt"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_stored_reports_count_like_reports_in_memory(tmp_path: Path, scheme: Scheme, suffix: str) -> None:
+    reports = reports_under(scheme)
+    reports.write(tmp_path / f"reports.{suffix}")
+    stored = StoredReports.open(tmp_path / f"reports.{suffix}", scheme)
+    assert stored.is_simulation
+    assert_counted_alike(stored, reports)
+
+
+def test_a_file_of_another_scheme_is_refused(tmp_path: Path) -> None:
+    reports_under(PLAIN).write(tmp_path / "reports.parquet")
+    other = Scheme.of(SCHEMA, [(["a"], channels.warner(0.8)), (["b", "c"], channels.gamma_diagonal(19))])
+    with pytest.raises(SchemeMismatch, match="was disguised under the scheme"):
+        StoredReports.open(tmp_path / "reports.parquet", other)
+
+
+def test_a_file_without_a_note_is_a_warning(tmp_path: Path) -> None:
+    reports_under(PLAIN).write(tmp_path / "reports.csv")
+    (tmp_path / "reports.csv.json").unlink()
+    with pytest.warns(MissingSchemeNote, match="does not say under which scheme"):
+        StoredReports.open(tmp_path / "reports.csv", PLAIN)
+
+
+def test_an_unknown_questionnaire_is_refused(tmp_path: Path) -> None:
+    reports_under(DEALT).write(tmp_path / "reports.csv")
+    text = (tmp_path / "reports.csv").read_text().replace("second", "third")
+    (tmp_path / "reports.csv").write_text(text)
+    with pytest.raises(UnknownName, match="Questionnaire 'third' does not exist"):
+        StoredReports.open(tmp_path / "reports.csv", DEALT).sources()
+
+
+def test_ragged_rows_are_refused(tmp_path: Path) -> None:
+    clear = Scheme.of(SCHEMA)
+    (tmp_path / "reports.csv").write_text("a,b,c\nno,no,no\nno,no\n")
+    with pytest.raises(InvalidInput, match="failed"):
+        StoredReports.open(tmp_path / "reports.csv", clear).sources()[0].engine.tally(["a"])
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("nowhere.parquet", "There is no file"),
+        ("postgresql://someone:secret@127.0.0.1/db", r"someone:\*\*\*@.* does not name a table. Add \?table=NAME"),
+        ("sqlite:///nowhere.db?table=t", "There is no file"),
+        ("postgresql://someone:secret@127.0.0.1:1/db?table=t", r"Opening .*\*\*\*@.* failed"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused(where: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as refusal:
+        StoredReports.open(where, Scheme.of(SCHEMA))
+    assert "secret" not in str(refusal.value)
+
+
+def test_a_password_is_not_shown() -> None:
+    assert shown("postgresql://me:p%40ss@host/db?table=t") == "'postgresql://me:***@host/db?table=t'"
+
+
+def test_a_missing_driver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "ibis.backends.postgres", raising=False)
+    with pytest.raises(MissingExtra, match=r"tacit\[postgres\]"):
+        StoredReports.open("postgresql://127.0.0.1:1/db?table=t", Scheme.of(SCHEMA))
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(MissingExtra, match=r"tacit\[spark\]"):
+        StoredReports.open("spark:reports", Scheme.of(SCHEMA))
+
+
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    with postgres_server() as url:
+        yield url
+
+
+@pytest.mark.postgres
+def test_a_table_of_postgresql(postgres_url: str) -> None:
+    import psycopg
+
+    reports = reports_under(PLAIN)
+    rows = [tuple(row.values()) for row in reports.to_arrow().to_pylist()]
+    with psycopg.connect(postgres_url) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA poll")
+        # Other columns of the table, such as when a report came in, are not looked at.
+        cursor.execute("CREATE TABLE poll.reports (a TEXT, b TEXT, c TEXT, received TIMESTAMP)")
+        cursor.executemany("INSERT INTO poll.reports VALUES (%s, %s, %s, now())", rows)
+    with pytest.warns(MissingSchemeNote):
+        stored = StoredReports.open(f"{postgres_url}?table=poll.reports", PLAIN)
+    assert_counted_alike(stored, reports)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_file_read_by_spark(tmp_path: Path, suffix: str) -> None:
+    spark_session()
+    reports = reports_under(PLAIN, rows=40)
+    reports.write(tmp_path / f"reports.{suffix}")
+    with pytest.warns(MissingSchemeNote):
+        stored = StoredReports.open(f"spark:{tmp_path}/reports.{suffix}", PLAIN)
+    assert_counted_alike(stored, reports)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.count.engines import attribute, random_table, sqlite_table
+
+from tacit.count.connections import opened
+from tacit.count.table import TableEngine
+from tacit.errors import InvalidInput, UnknownAnswer
+from tacit.schema import Attribute, Schema, numeric
+
+SMOKES = Attribute("smokes", ("no", "yes"))
+
+
+def engine_over(folder: Path, columns: dict[str, Any], *attributes: Attribute) -> TableEngine:
+    path = folder / "table.parquet"
+    pq.write_table(pa.table(columns), path)
+    return TableEngine(opened(path), Schema(attributes))
+
+
+def test_an_unknown_answer_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    engine = engine_over(tmp_path, {"smokes": ["no", "yess"]}, SMOKES)
+    with pytest.raises(UnknownAnswer, match="'smokes' has no answer 'yess'"):
+        engine.tally(["smokes"])
+    with pytest.raises(UnknownAnswer, match="'yess'"):
+        engine.totals([[(("smokes",), np.ones(2))]])
+
+
+@pytest.mark.parametrize("empty", [None, " "])
+def test_missing_values_are_refused(tmp_path: Path, empty: str | None) -> None:
+    engine = engine_over(tmp_path, {"smokes": ["no", empty, empty]}, SMOKES)
+    with pytest.raises(InvalidInput, match=r"'smokes' has 2 missing value\(s\)"):
+        engine.tally(["smokes"])
+
+
+def test_missing_values_are_the_answer_the_schema_names_for_them(tmp_path: Path) -> None:
+    named = Attribute("smokes", ("no", "yes", "?"), missing="?")
+    engine = engine_over(tmp_path, {"smokes": ["no", None, "no"]}, named)
+    assert engine.tally(["smokes"]).tolist() == [2, 0, 1]
+    assert engine.totals([[(("smokes",), np.array([1.0, 10.0, 100.0]))]]).sums.tolist() == [102.0]
+
+
+def test_numbers_are_cut_as_the_schema_says(tmp_path: Path) -> None:
+    engine = engine_over(tmp_path, {"age": [20, 35, 36, 70, 71]}, numeric("age", [35, 70]))
+    assert engine.tally(["age"]).tolist() == [2, 2, 1]
+    assert engine.sparse_tally(["age"]).counts.tolist() == [2, 2, 1]
+    assert engine.totals([[(("age",), np.array([1.0, 10.0, 100.0]))]]).sums.tolist() == [122.0]
+
+
+def test_a_missing_column_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="The column 'smokes' is missing"):
+        engine_over(tmp_path, {"smoke": ["no"]}, SMOKES)
+
+
+@pytest.mark.parametrize("values", [[1, 2], ["1", "maybe"], [True, None]])
+def test_a_bit_that_is_no_bit_is_refused(tmp_path: Path, values: list[Any]) -> None:
+    engine = engine_over(tmp_path, {"a=a0": values, "a=a1": [0, 1]}, attribute("a", 2, "bits"))
+    with pytest.raises(InvalidInput, match="The bit 'a=a0' must be 0 or 1 in every row; in 1 it is not"):
+        engine.tally(["a"])
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        ([["a0", "a1"], ["a2"]], "must have one size, not from 1 to 2"),
+        ([["a0", "a1"], ["a2", "a2"]], "names the same answer twice"),
+        ([["a0", "a1"], None], r"has 1 empty report\(s\)"),
+        (["no list", "neither"], "failed"),
+        ([1, 2], "must hold lists of texts"),
+    ],
+)
+def test_a_set_that_is_no_set_is_refused(tmp_path: Path, sets: list[Any], message: str) -> None:
+    engine = engine_over(tmp_path, {"a": sets}, attribute("a", 3, "set"))
+    with pytest.raises(InvalidInput, match=message):
+        engine.tally(["a"])
+
+
+def test_sets_are_refused_where_the_database_has_no_lists(tmp_path: Path) -> None:
+    engine = sqlite_table(random_table(Schema((attribute("a", 3, "set"),)), 5, seed=1), tmp_path)
+    with pytest.raises(InvalidInput, match="Array types aren't supported"):
+        engine.tally(["a"])
+
+
+def test_columns_may_have_any_name(tmp_path: Path) -> None:
+    names = ["n", "k0", "count", "one", "unit", "value", 'a "b"', "select"]
+    columns = {name: ["no", "yes", "no"] for name in names}
+    engine = engine_over(tmp_path, columns, *(Attribute(name, ("no", "yes")) for name in names))
+    assert all(tally.tolist() == [2, 1] for tally in engine.tallies([[name] for name in names]))
+    product = [((name,), np.array([1.0, 2.0])) for name in names]
+    assert engine.totals([product]).sums.tolist() == [2.0 + 2.0 ** len(names)]
