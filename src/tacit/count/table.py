@@ -34,10 +34,11 @@ class TableEngine:
 
     Columns the schema does not name are not looked at.
 
-    >>> import ibis
+    >>> import ibis, pyarrow
     >>> from tacit import Attribute, Schema
     >>> schema = Schema((Attribute("smokes", ("no", "yes")),))
-    >>> TableEngine(ibis.memtable({"smokes": ["no", "yes", "no"]}), schema).tally(["smokes"]).tolist()
+    >>> table = ibis.memtable(pyarrow.table({"smokes": ["no", "yes", "no"]}))
+    >>> TableEngine(table, schema).tally(["smokes"]).tolist()
     [2, 1]
     """
 
