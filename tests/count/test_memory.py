@@ -9,6 +9,7 @@ import pytest
 from tests.count.engines import NEVER, attribute, random_table
 
 from tacit.count import MemoryEngine, memory
+from tacit.count.planner import COVER_CELLS
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -30,6 +31,13 @@ def test_counters_are_emptied_before_they_overflow(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(memory, "FLUSH_ROWS", memory.BLOCK_ROWS)
     compiled, plain = both(random_table(SCHEMA, 3 * memory.BLOCK_ROWS, seed=2))
     np.testing.assert_array_equal(compiled.tally(["c0", "c3"]), plain.tally(["c0", "c3"]))
+
+
+def test_tables_too_large_for_copies_of_their_counters() -> None:
+    compiled, plain = both(random_table(SCHEMA, 2_000, seed=6))
+    columns = ["c3", "c0", "c2", "c1"]
+    assert np.prod(SCHEMA.shape(columns)) > COVER_CELLS
+    np.testing.assert_array_equal(compiled.tally(columns), plain.tally(columns))
 
 
 @pytest.mark.parametrize("size", [200, 300, 70_000])

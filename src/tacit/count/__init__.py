@@ -10,6 +10,8 @@
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import CountEngine, Product, Source, SparseTally, Totals, Weight
 from tacit.count.sources import ReportSource, sources
+from tacit.count.stored import StoredReports
+from tacit.count.table import TableEngine
 
 __all__ = [
     "CountEngine",
@@ -18,6 +20,8 @@ __all__ = [
     "ReportSource",
     "Source",
     "SparseTally",
+    "StoredReports",
+    "TableEngine",
     "Totals",
     "Weight",
     "sources",

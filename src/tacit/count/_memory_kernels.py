@@ -18,12 +18,13 @@ def extend_codes(codes: NDArray[np.uint32], column: NDArray[Any], size: np.uint3
 
 @njit(cache=True, nogil=True)
 def add_to_histogram(codes: NDArray[np.uint32], histogram: NDArray[np.uint32]) -> None:
-    """Count codes into four histograms ``(4, cells)``.
+    """Count codes into the rows of ``(copies, cells)``, which are to be summed; there may be up to four copies.
 
     Neighbouring rows go to different ones: an increment that must wait for the one before it to be stored costs several
     times as much, and skewed answers make such pairs frequent.
     """
-    first, second, third, fourth = histogram[0], histogram[1], histogram[2], histogram[3]
+    copies = len(histogram)
+    first, second, third, fourth = histogram[0], histogram[1 % copies], histogram[2 % copies], histogram[3 % copies]
     whole = len(codes) & ~3
     for row in range(0, whole, 4):
         first[codes[row]] += np.uint32(1)

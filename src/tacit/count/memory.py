@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.planner import tallied_by_covers
+from tacit.count.planner import COVER_CELLS, tallied_by_covers
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.slots import crossed, joint_slots, widest
 from tacit.count.sparse import occurring
@@ -88,25 +88,46 @@ def compiled_counts(table: Table, columns: Sequence[str], cells: int) -> NDArray
     """Flat counts of joint slots by compiled loops."""
     from tacit.count import _memory_kernels as kernels
 
-    counts = np.zeros(cells, dtype=np.int64)
-    histogram = np.zeros((4, cells), dtype=np.uint32)
-    width = widest(table, columns)
-    rows = max(1, BLOCK_ROWS // width)
-    unflushed = 0
+    rows = max(1, BLOCK_ROWS // widest(table, columns))
+    show_one = all(table.schema[name].shows == "one" for name in columns)
+    counters = _Counters(cells)
     buffer = np.empty(rows, dtype=np.uint32)
     for start in range(0, table.n_rows, rows):
         here = slice(start, min(start + rows, table.n_rows))
-        if width == 1 and all(table.schema[name].shows == "one" for name in columns):
-            codes = buffer[: here.stop - start]
+        codes = buffer[: here.stop - start]
+        if show_one:
             codes[:] = 0
             for name in columns:
                 kernels.extend_codes(codes, table[name][here], np.uint32(table.schema[name].size))
         else:
             codes = joint_slots(table.rows(here), columns, kernels.crossed).values
-        if unflushed + len(codes) > FLUSH_ROWS:
-            counts += histogram.sum(axis=0, dtype=np.int64)
-            histogram[:] = 0
-            unflushed = 0
-        kernels.add_to_histogram(codes, histogram)
-        unflushed += len(codes)
-    return counts + histogram.sum(axis=0, dtype=np.int64)
+        counters.add(codes)
+    return counters.counts()
+
+
+class _Counters:
+    """Fast 32-bit counters, emptied into 64-bit ones before they could overflow."""
+
+    def __init__(self, cells: int) -> None:
+        from tacit.count import _memory_kernels as kernels
+
+        self._add = kernels.add_to_histogram
+        self._counts = np.zeros(cells, dtype=np.int64)
+        # Rows of a large table rarely meet in a cell, so it needs no copies that keep them apart.
+        self._fast = np.zeros((4 if cells <= COVER_CELLS else 1, cells), dtype=np.uint32)
+        self._pending = 0
+
+    def add(self, codes: NDArray[np.uint32]) -> None:
+        if self._pending + len(codes) > FLUSH_ROWS:
+            self._flush()
+        self._add(codes, self._fast)
+        self._pending += len(codes)
+
+    def _flush(self) -> None:
+        self._counts += self._fast.sum(axis=0, dtype=np.int64)
+        self._fast[:] = 0
+        self._pending = 0
+
+    def counts(self) -> NDArray[np.int64]:
+        self._flush()
+        return self._counts
