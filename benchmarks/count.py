@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -12,30 +12,24 @@ from benchmarks.ratio import Ratio
 from benchmarks.timing import cpu_medians
 from numpy.typing import NDArray
 
+from tacit.bundled.published import adult_nine
 from tacit.count import MemoryEngine
-from tacit.schema import Attribute, Schema
 from tacit.table import Table
 
 ROWS = 10_000_000
-SIZES = (20, 7, 16, 7, 14, 5, 2, 41, 2)
 TARGETS = {1: 5.0, 2: 8.0, 3: 9.0}
-SCHEMA = Schema(tuple(Attribute(f"attribute {i}", tuple(map(str, range(size)))) for i, size in enumerate(SIZES)))
-
-Draw = Callable[[np.random.Generator, int, int], NDArray[np.uint8]]
+SCHEMA = adult_nine().schema
 
 
-def uniform(generator: np.random.Generator, size: int, rows: int) -> NDArray[np.uint8]:
-    return generator.integers(0, size, rows, dtype=np.uint8)
-
-
-def skewed(generator: np.random.Generator, size: int, rows: int) -> NDArray[np.uint8]:
-    """One answer of most people and a long tail, as countries, races and gains of Adult have it."""
-    return np.minimum(generator.geometric(0.6, rows) - 1, size - 1).astype(np.uint8)
-
-
-def table(draw: Draw, rows: int = ROWS) -> Table:
+def uniform(rows: int = ROWS) -> Table:
     generator = np.random.default_rng(1)
-    return Table(SCHEMA, {attribute.name: draw(generator, attribute.size, rows) for attribute in SCHEMA})
+    return Table(SCHEMA, {a.name: generator.integers(0, a.size, rows, dtype=np.uint8) for a in SCHEMA})
+
+
+def adult(rows: int = ROWS) -> Table:
+    """Adult's people, drawn again and again: skewed and correlated answers."""
+    people = adult_nine().table
+    return people.rows(np.random.default_rng(1).integers(0, people.n_rows, rows))
 
 
 def numpy_tally(data: Table, columns: Sequence[str]) -> NDArray[np.int64]:
@@ -57,8 +51,7 @@ def numpy_tallies(data: Table, column_sets: Sequence[Sequence[str]]) -> list[NDA
 
 def run() -> list[Ratio]:
     ratios = []
-    for kind, draw in (("uniform", uniform), ("skewed", skewed)):
-        data = table(draw)
+    for kind, data in (("uniform", uniform()), ("Adult's", adult())):
         engine = MemoryEngine(data)
         for way, target in TARGETS.items():
             sets = list(itertools.combinations(SCHEMA.names, way))

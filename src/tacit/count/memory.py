@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.planner import COVER_CELLS, tallied_by_covers
+from tacit.count.planner import tallied_by_covers
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.slots import crossed, joint_slots, widest
 from tacit.count.sparse import occurring
@@ -21,6 +21,7 @@ from tacit.table import Table
 COMPILED_ROWS = 1 << 20
 # Codes of a block and the histograms they are counted into share the second-level cache.
 BLOCK_ROWS = 1 << 16
+COPIED_COUNTERS = 1 << 17
 # 32-bit counters are emptied before they could overflow.
 FLUSH_ROWS = 1 << 31
 
@@ -114,7 +115,8 @@ class _Counters:
         self._add = kernels.add_to_histogram
         self._counts = np.zeros(cells, dtype=np.int64)
         # Rows of a large table rarely meet in a cell, so it needs no copies that keep them apart.
-        self._fast = np.zeros((4 if cells <= COVER_CELLS else 1, cells), dtype=np.uint32)
+        copies = min(max(COPIED_COUNTERS // cells, 1), 4)
+        self._fast = np.zeros((copies, cells), dtype=np.uint32)
         self._pending = 0
 
     def add(self, codes: NDArray[np.uint32]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.count.protocol import checked_cells
 from tacit.schema import Schema
 
-# Four histograms of this many 32-bit counters fit a second-level cache of one megabyte.
+# Two copies of this many 32-bit counters fit a second-level cache of one megabyte, and leave room for the codes.
 COVER_CELLS = 1 << 16
 
 
