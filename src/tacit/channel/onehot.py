@@ -185,8 +185,11 @@ class MaskChannel(OneHotLaw):
 
     @property
     def matrix(self) -> Array:
+        return self.likelihoods(self.reports())
+
+    def likelihoods(self, reports: Sequence[Codes]) -> Array:
+        """The chance of each of some reports, given each truth: ``(reports, truths)``."""
         law = np.ones((1, 1))
-        reports = self.reports()
         for bits, size in zip(reports, self.shape, strict=True):
             agree = (bits[:, None, :] == np.eye(size, dtype=np.bool_)).sum(axis=2)
             part = self.chance**agree * (1 - self.chance) ** (size - agree)
@@ -282,7 +285,10 @@ class CutAndPasteChannel(OneHotLaw):
 
     @property
     def matrix(self) -> Array:
-        reports = self.reports()
+        return self.likelihoods(self.reports())
+
+    def likelihoods(self, reports: Sequence[Codes]) -> Array:
+        """The chance of each of some reports, given each truth: ``(reports, truths)``."""
         n_bits, looked = sum(self.shape), len(self.shape)
         shared = np.zeros((len(reports[0]), 1), dtype=np.intp)
         shown = np.zeros(len(reports[0]), dtype=np.intp)

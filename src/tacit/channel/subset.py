@@ -101,7 +101,11 @@ class SubsetChannel:
 
     @property
     def matrix(self) -> Array:
-        (sets,) = self.reports()
+        return self.likelihoods(self.reports())
+
+    def likelihoods(self, reports: Sequence[Codes]) -> Array:
+        """The chance of each of some reports, given each truth: ``(reports, truths)``."""
+        (sets,) = reports
         holding = np.zeros((len(sets), self.size), dtype=np.bool_)
         np.put_along_axis(holding, sets.astype(np.intp), True, axis=1)
         with_truth = self.holds / math.comb(self.size - 1, self.members - 1)

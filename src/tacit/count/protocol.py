@@ -7,7 +7,7 @@ their answers, so Tacit scales as far as they do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -73,6 +73,7 @@ class Source:
 
     questionnaire: Questionnaire
     engine: CountEngine
+    prior: Mapping[str, tuple[float, ...]] | None = None  # what the scheme's design assumed, by attribute or group
 
 
 def checked_cells(schema: Schema, columns: Sequence[str]) -> tuple[int, ...]:

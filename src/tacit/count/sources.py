@@ -24,7 +24,8 @@ ReportSource = Reports | Stored
 def sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[Source, ...]:
     """The tables to count: one per questionnaire of each set of reports."""
     if isinstance(reports, Reports):
-        return tuple(Source(questionnaire, MemoryEngine(part)) for questionnaire, part in reports)
+        prior = reports.scheme.prior
+        return tuple(Source(questionnaire, MemoryEngine(part), prior) for questionnaire, part in reports)
     if isinstance(reports, Stored):
         return reports.sources()
     if isinstance(reports, Sequence) and not isinstance(reports, str):

@@ -11,20 +11,28 @@ yes  ... ± 0.02...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from tacit.callable_module import make_callable
-from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimate.conjunctions import Condition, shares
-from tacit.estimate.inversion import inverted
-from tacit.estimate.likelihood import most_likely
+from tacit.estimate.inversion import checked_rows, inverted
+from tacit.estimate.likelihood import MAX_STEPS, most_likely
 from tacit.estimate.pooling import pooled
-from tacit.estimate.result import Interval, Method, Sampling, ShareEstimate, TableEstimate
+from tacit.estimate.result import (
+    Interval,
+    Method,
+    Sampling,
+    ShareEstimate,
+    TableEstimate,
+    checked_sampling,
+)
 from tacit.estimate.simplex import projected
 from tacit.schema import Attribute, Schema
 
@@ -46,64 +54,35 @@ def estimate(
     *,
     method: Method = "inversion",
     sampling: Sampling = "population",
+    max_steps: int = MAX_STEPS,
 ) -> TableEstimate:
     """The joint distribution of some attributes among the people behind the reports.
 
     Several sets of reports, each under its own scheme, give one estimate, each weighed by its information. `sampling`
-    says whom the errors speak of: a "population" the respondents were drawn from, or just the "respondents".
+    says whom the errors speak of: a "population" the respondents were drawn from, or just the "respondents". `max_steps`
+    bounds the iteration of the likelihood; the result says whether it converged.
     """
     found = sources(reports)
     schema = true_schema(found)
     names = _checked_names(attributes, schema)
     if method not in ("inversion", "likelihood"):
         raise UnknownName("Method", str(method), ("inversion", "likelihood"))
-    if sampling not in ("population", "respondents"):
-        raise UnknownName("Sampling", str(sampling), ("population", "respondents"))
-    asking = [source for source in found if set(source.questionnaire.attributes) & set(names)]
+    checked_sampling(sampling)
+    asking = checked_rows([source for source in found if set(source.questionnaire.attributes) & set(names)])
     result = _inversion(asking, schema.select(names).attributes, sampling)
     if method == "inversion":
         return result
-    fit = most_likely(asking, names, lambda name: schema[name].size)
-    return TableEstimate(
-        result.attributes,
-        fit.distribution,
-        result.unbiased,
-        result.standard_errors,
-        result.n_reports,
-        "likelihood",
-        sampling,
-        converged=fit.converged,
-        covariance_of=result.covariance_of,
-    )
+    fit = most_likely(asking, names, schema, max_steps=max_steps)
+    return replace(result, probabilities=fit.distribution, method="likelihood", converged=fit.converged)
 
 
 def _inversion(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling: Sampling) -> TableEstimate:
     names = [attribute.name for attribute in attributes]
-    if len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes):
-        table = inverted(asking[0], names)
-        errors = np.sqrt(table.variances(sampling))
-        return _table(
-            attributes, table.probabilities, errors, table.n_reports, sampling, lambda: table.covariance(sampling)
-        )
-    if sampling == "respondents":
-        raise InvalidInput(
-            "Several tables are pooled, and who is in which of them is chance too, so the error for just these people "
-            "is not known. Ask for sampling='population'."
-        )
-    joint = pooled(asking, names, tuple(attribute.size for attribute in attributes))
-    errors = np.sqrt(joint.variances)
-    return _table(attributes, joint.probabilities, errors, joint.n_reports, sampling, lambda: joint.covariance)
-
-
-def _table(
-    attributes: tuple[Attribute, ...],
-    p: Array,
-    errors: Array,
-    n_reports: int,
-    sampling: Sampling,
-    covariance: Callable[[], Array],
-) -> TableEstimate:
-    return TableEstimate(attributes, p, p, errors, n_reports, "inversion", sampling, covariance_of=covariance)
+    alone = len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes)
+    table = inverted(asking[0], names) if alone else pooled(asking, names, tuple(a.size for a in attributes))
+    errors, p = np.sqrt(table.variances(sampling)), table.probabilities
+    covariance = partial(table.covariance, sampling)
+    return TableEstimate(attributes, p, p, errors, table.n_reports, "inversion", sampling, covariance_of=covariance)
 
 
 def estimate_share(
@@ -118,7 +97,7 @@ def estimate_shares(
 ) -> list[ShareEstimate]:
     """Many shares at once, in one pass over the reports."""
     found = sources(reports)
-    return shares(found, true_schema(found), where, sampling)
+    return shares(found, true_schema(found), where, checked_sampling(sampling))
 
 
 def true_schema(found: Sequence[Source]) -> Schema:

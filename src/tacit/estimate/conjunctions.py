@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimate.inversion import checked_rows
-from tacit.estimate.parts import Part, apply, parts_for
-from tacit.estimate.result import Sampling, ShareEstimate
+from tacit.estimate.parts import Part, parts_for
+from tacit.estimate.result import Sampling, ShareEstimate, checked_pooling
 from tacit.schema import Schema
 
 # The answers each attribute of a conjunction may have: one, or one of several.
@@ -45,53 +46,62 @@ def weights_for(parts: Sequence[Part], masks: Mapping[str, NDArray[np.bool_]]) -
 def shares(
     sources: Sequence[Source], schema: Schema, conditions: Sequence[Condition], sampling: Sampling = "population"
 ) -> list[ShareEstimate]:
-    """The share of people who meet each condition: all conditions in one pass over each source."""
+    """The share of people who meet each condition: all conditions in one pass over each source that asks for all of it."""
     masks = [condition_masks(schema, condition) for condition in conditions]
-    results = [_Combined() for _ in conditions]
-    for source in sources:
-        checked_rows(source)
+    found: list[list[_Share]] = [[] for _ in conditions]
+    for source in checked_rows(sources):
         mine = [index for index, mask in enumerate(masks) if set(mask) <= set(source.questionnaire.attributes)]
-        parts = {index: parts_for(source.questionnaire, list(masks[index])) for index in mine}
-        totals = source.engine.totals([weights_for(parts[index], masks[index]) for index in mine])
-        for index, total, squares in zip(mine, totals.sums, totals.squares, strict=True):
-            weight = source.engine.n_rows / _spread(parts[index])
-            results[index].add(weight, total, squares, source.engine.n_rows, sampling)
-    return [result.share(condition, sampling) for result, condition in zip(results, conditions, strict=True)]
+        parts = [parts_for(source.questionnaire, list(masks[index])) for index in mine]
+        products = [weights_for(of_mine, masks[index]) for index, of_mine in zip(mine, parts, strict=True)]
+        totals = source.engine.totals(products)
+        for index, of_mine, total, squares in zip(mine, parts, totals.sums, totals.squares, strict=True):
+            found[index].append(_Share(tuple(of_mine), float(total), float(squares), source.engine.n_rows))
+    return [_combined(condition, of_it, sampling) for condition, of_it in zip(conditions, found, strict=True)]
 
 
-def _spread(parts: Sequence[Part]) -> float:
-    """Mean square of one report's contributions to all cells, under a uniform truth: what a source is weighed by."""
-    square = 1.0
-    for part in parts:
-        uniform = np.full(part.channel.shape, 1 / math.prod(part.channel.shape))
-        tally = apply([part], uniform)
-        square *= float(part.estimator.solve_squares(tally).sum())
-    return square
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """One source's estimate of a share: the total of its reports' contributions, and of their squares."""
 
+    parts: tuple[Part, ...]
+    total: float
+    squares: float
+    rows: int
 
-class _Combined:
-    """The weighted mean of independent estimates of one share."""
+    @property
+    def mean(self) -> float:
+        return self.total / self.rows
 
-    def __init__(self) -> None:
-        self.weight, self.total, self.variance, self.rows = 0.0, 0.0, 0.0, 0
-
-    def add(self, weight: float, total: float, squares: float, rows: int, sampling: Sampling) -> None:
-        mean = total / rows
+    def variance(self, sampling: Sampling) -> float:
         if sampling == "respondents":
-            variance = max(squares / rows - mean, 0.0) / rows
-        else:
-            variance = max(squares / rows - mean**2, 0.0) / max(rows - 1, 1)
-        self.weight += weight
-        self.total += weight * mean
-        self.variance += weight**2 * variance
-        self.rows += rows
+            return max(self.squares / self.rows - self.mean, 0.0) / self.rows
+        return max(self.squares / self.rows - self.mean**2, 0.0) / max(self.rows - 1, 1)
 
-    def share(self, condition: Condition, sampling: Sampling) -> ShareEstimate:
-        if not self.weight:
-            raise NotEstimable(
-                f"{', '.join(map(repr, condition))} are never asked together, so their joint share cannot be estimated."
-            )
-        where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
-        return ShareEstimate(
-            where, self.total / self.weight, math.sqrt(self.variance) / self.weight, self.rows, sampling
+    @property
+    def information(self) -> float:
+        """Reports over the summed square of one report's contributions to all cells, for a uniform truth."""
+        square = 1.0
+        for part in self.parts:
+            uniform = np.full(part.channel.shape, 1 / math.prod(part.channel.shape))
+            square *= float(part.estimator.solve_squares(part.channel.apply(uniform)).sum())
+        return self.rows / square
+
+
+def _combined(condition: Condition, found: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
+    """The mean of independent estimates of one share, weighed by their information."""
+    if not found:
+        raise NotEstimable(
+            f"{', '.join(map(repr, condition))} are never asked together, so their joint share cannot be estimated."
         )
+    if len(found) > 1:
+        checked_pooling(sampling)
+    weights = np.array([share.information for share in found]) if len(found) > 1 else np.ones(1)
+    weights = weights / weights.sum()
+    where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
+    return ShareEstimate(
+        where,
+        sum(weight * share.mean for weight, share in zip(weights, found, strict=True)),
+        math.sqrt(sum(weight**2 * share.variance(sampling) for weight, share in zip(weights, found, strict=True))),
+        sum(share.rows for share in found),
+        sampling,
+    )

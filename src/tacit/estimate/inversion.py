@@ -12,7 +12,16 @@ import numpy as np
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
-from tacit.estimate.parts import Part, attributes_of, columns_of, parts_for, solve, solve_pairs, solve_squares
+from tacit.estimate.parts import (
+    Part,
+    attributes_of,
+    columns_of,
+    parts_for,
+    solve,
+    solve_adjoint,
+    solve_pairs,
+    solve_squares,
+)
 from tacit.estimate.result import Sampling
 from tacit.estimate.simplex import floored, projected
 
@@ -48,14 +57,11 @@ class Inverted:
             return np.maximum(self.mean_squares - self.probabilities, 0) / self.n_reports
         return np.maximum(self.mean_squares - self.probabilities**2, 0) / max(self.n_reports - 1, 1)
 
+    @cached_property
     def mean_products(self) -> Array:
         """Mean product of one report's contributions to each two cells, both in the order of `names`."""
         shape = self.probabilities.shape
-        if self.probabilities.size > COVARIANCE_CELLS:
-            raise InvalidInput(
-                f"The covariance of {self.probabilities.size:,} cells is too large to hold; at most {COVARIANCE_CELLS:,} "
-                "cells are possible. Ask for fewer attributes; standard errors are there at any size."
-            )
+        checked_covariance(self.probabilities.size)
         there = [shape[self._order.index(axis)] for axis in range(len(shape))]
         pairs = solve_pairs(self.parts, self.frequencies).reshape(*there, *there)
         order = [*self._order, *(axis + len(shape) for axis in self._order)]
@@ -64,30 +70,72 @@ class Inverted:
     def covariance(self, sampling: Sampling) -> Array:
         p = self.probabilities.reshape(-1)
         if sampling == "respondents":
-            return (self.mean_products() - np.diag(p)) / self.n_reports
-        return (self.mean_products() - np.multiply.outer(p, p)) / max(self.n_reports - 1, 1)
+            return (self.mean_products - np.diag(p)) / self.n_reports
+        return (self.mean_products - np.multiply.outer(p, p)) / max(self.n_reports - 1, 1)
+
+    @property
+    def shows_one(self) -> bool:
+        """Whether no report column shows a set or bits, so that the tally holds whole reports."""
+        return all(part.shows_one for part in self.parts)
+
+    def combined_squares(self, weights: Array) -> Array:
+        """Mean square of one report's contribution to weighted sums of cells, ``weights[sum, cell]``."""
+        if not self.shows_one:
+            # A tally per member does not hold pairs of members; the channel knows their chances.
+            return np.einsum("sc,sc->s", weights @ self.mean_products, weights)
+        cells = weights.T.reshape(*self.probabilities.shape, len(weights))
+        ordered = cells.transpose(*np.argsort(self._order), cells.ndim - 1)
+        contributions = solve_adjoint(self.parts, ordered).reshape(len(weights), -1)
+        return contributions**2 @ self.frequencies.reshape(-1)
 
 
 def inverted(source: Source, names: Sequence[str]) -> Inverted:
     """The estimate of a table over `names` from one source."""
-    checked_rows(source)
+    checked_rows([source])
     parts = [_with_guess(source, part) for part in parts_for(source.questionnaire, names)]
     counts = source.engine.tally(columns_of(parts))
     return Inverted(tuple(names), tuple(parts), counts / source.engine.n_rows, source.engine.n_rows)
 
 
-def checked_rows(source: Source) -> None:
-    if source.engine.n_rows == 0:
+def checked_rows(sources: Sequence[Source]) -> list[Source]:
+    """The sources that hold any reports."""
+    filled = [source for source in sources if source.engine.n_rows]
+    if not filled:
         raise InvalidInput("There are no reports to estimate from.")
+    return filled
+
+
+def checked_covariance(cells: int) -> None:
+    if cells > COVARIANCE_CELLS:
+        raise InvalidInput(
+            f"The covariance of {cells:,} cells is too large to hold; at most {COVARIANCE_CELLS:,} cells are possible. "
+            "Ask for fewer attributes; standard errors are there beyond it."
+        )
 
 
 def _with_guess(source: Source, part: Part) -> Part:
     """Where there are more reports than truths, weigh them as the first estimate of the group suggests.
 
-    Step one weighs by a uniform truth; step two by the step-one estimate on the simplex. Further steps gain nothing.
+    Step one weighs by the prior that the design assumed, else by a uniform truth; step two by the step-one estimate on
+    the simplex. Further steps gain nothing.
     """
     if not part.channel.has_choice:
         return part
     frequencies = source.engine.tally(part.columns) / source.engine.n_rows
-    first = part.channel.solve(frequencies)
+    first = part.channel.solve(frequencies, _prior(source, part))
     return dataclasses.replace(part, guess=floored(projected(first)))
+
+
+def _prior(source: Source, part: Part) -> Array | None:
+    """The stated prior of a group: its joint one, or the product of its attributes' (uniform where none is stated)."""
+    stated = source.prior or {}
+    shape = part.channel.shape
+    joint = stated.get("+".join(part.covered))
+    if joint is not None:
+        return floored(np.array(joint).reshape(shape))
+    if not any(name in stated for name in part.covered):
+        return None
+    guess: Array = np.ones(())
+    for name, size in zip(part.covered, shape, strict=True):
+        guess = np.multiply.outer(guess, np.array(stated.get(name, [1 / size] * size)))
+    return floored(guess)

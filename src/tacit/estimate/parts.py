@@ -12,13 +12,14 @@ from tacit.channel.mixture import MixtureChannel
 from tacit.channel.protocol import Array, Channel, Estimator
 from tacit.channel.scheme import Group, Questionnaire
 from tacit.randomness import ONE
+from tacit.schema import Attribute
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """One group's share of a table: its report columns, the attributes they tell of, and the estimator between them.
 
-    `channel` is the law of these columns over `group_shape`; it differs from the estimator only where the channel has
+    `channel` is the law of these columns given the `covered` attributes; it differs from the estimator only where the channel has
     no marginals, and then covers the whole group.
     """
 
@@ -27,6 +28,7 @@ class Part:
     estimator: Estimator
     channel: Channel
     covered: tuple[str, ...]  # the attributes the channel covers
+    shows_one: bool  # whether each report column shows one answer, not a set or bits
     guess: Array | None = None  # where the estimator should be most precise, if there is a choice
 
     @cached_property
@@ -47,19 +49,29 @@ def parts_for(questionnaire: Questionnaire, wanted: Sequence[str]) -> list[Part]
     for attribute in questionnaire.public:
         if attribute.name in wanted:
             channel = identity((attribute.size,))
-            parts.append(Part((attribute.name,), (attribute.name,), channel, channel, (attribute.name,)))
+            parts.append(
+                Part((attribute.name,), (attribute.name,), channel, channel, (attribute.name,), shows_one=True)
+            )
     return parts
 
 
 def _group_part(group: Group, wanted: Sequence[str]) -> Part:
     axes = [axis for axis, name in enumerate(group.names) if name in wanted]
     names = tuple(group.names[axis] for axis in axes)
-    if not group.channel.has_marginals:
-        columns = tuple(column.name for column in group.report_attributes)
-        return Part(names, columns, group.channel.margin(axes), group.channel, group.names)
-    channel = group.channel.marginal(axes)
-    columns = tuple(column.name for column in channel.report_attributes([group.attributes[axis] for axis in axes]))
-    return Part(names, columns, channel, channel, names)
+    if group.channel.has_marginals:
+        channel = group.channel.marginal(axes)
+        reports = channel.report_attributes([group.attributes[axis] for axis in axes])
+        return Part(names, _names(reports), channel, channel, names, _show_one(reports))
+    reports = group.report_attributes
+    return Part(names, _names(reports), group.channel.margin(axes), group.channel, group.names, _show_one(reports))
+
+
+def _names(columns: Sequence[Attribute]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
+
+
+def _show_one(columns: Sequence[Attribute]) -> bool:
+    return all(column.shows == "one" for column in columns)
 
 
 def columns_of(parts: Sequence[Part]) -> list[str]:
@@ -91,6 +103,13 @@ def solve_pairs(parts: Sequence[Part], tally: Array) -> Array:
     pairs = tally.transpose(*range(0, tally.ndim, 2), *range(1, tally.ndim, 2))
     cells = int(np.prod([np.prod(part.estimator.shape) for part in parts]))
     return pairs.reshape(cells, cells)
+
+
+def solve_adjoint(parts: Sequence[Part], weights: Array) -> Array:
+    """Weights on reports whose means are the estimates of weighted sums of cells; further axes come first."""
+    for part in parts:
+        weights = _behind(part.estimator.solve_adjoint(weights, part.guess), part.tally_ndim)
+    return weights
 
 
 def _behind(array: Array, axes: int) -> Array:

@@ -8,7 +8,6 @@ for a uniform truth, not from the data, so the pooled estimate stays unbiased.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,77 +18,115 @@ import numpy as np
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimate.inversion import Inverted, checked_rows, inverted
-from tacit.estimate.parts import Part, apply, parts_for, solve_pairs
+from tacit.estimate.information import Names, information, interactions
+from tacit.estimate.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, checked_rows, inverted
+from tacit.estimate.parts import parts_for
+from tacit.estimate.result import Sampling, checked_pooling
 
-Names = tuple[str, ...]
-MOST_POOLED = 12  # 2**12 interactions
+MOST_POOLED = 12  # attributes: 2**12 interactions
+POOLED_CELLS = 1 << 14  # of one source's table; the work grows with its square
+BLOCK_ENTRIES = 1 << 22  # of a weighing matrix at a time: 32 MB
 
 
-def interactions(names: Sequence[str]) -> Iterator[Names]:
-    """Every non-empty set of attributes, small ones first."""
-    return itertools.chain.from_iterable(itertools.combinations(names, size) for size in range(1, len(names) + 1))
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """What one source adds to a pooled table: its weighted interactions.
+
+    They are a linear map of its own table whose entry for two cells depends only on the attributes in which the cells
+    agree; `by_agreement` has an axis of length 2 per attribute, 1 standing for "agree".
+    """
+
+    table: Inverted
+    by_agreement: Array
+
+    @classmethod
+    def of(cls, table: Inverted, weights: dict[Names, float], others: int) -> Contribution:
+        """`others` is the number of joint answers of the wanted attributes that the source does not ask."""
+        values = np.zeros((2,) * len(table.names))
+        for interaction, weight in weights.items():
+            values[tuple(int(name in interaction) for name in table.names)] = weight
+        for axis, size in enumerate(table.probabilities.shape):
+            # Outside the interaction an even spread; inside, the deviation from the mean along this axis.
+            step = np.array([[1 / size, -1 / size], [1 / size, 1 - 1 / size]])
+            values = np.moveaxis(np.tensordot(step, values, axes=(1, axis)), 0, axis)
+        return cls(table, values / others)
+
+    def _blocks(self) -> Iterator[Array]:
+        """Consecutive rows of the map."""
+        shape, size = self.table.probabilities.shape, self.table.probabilities.size
+        codes = np.unravel_index(np.arange(size), shape)
+        rows = max(1, BLOCK_ENTRIES // size)
+        for start in range(0, size, rows):
+            agreement = np.zeros((len(range(start, min(start + rows, size))), size), dtype=np.uint16)
+            for column in codes:
+                agreement <<= 1
+                agreement |= column[start : start + rows, None] == column[None, :]
+            yield self.by_agreement.reshape(-1)[agreement]
+
+    @cached_property
+    def _moments(self) -> tuple[Array, Array]:
+        """Means of one report's contributions to each cell, and of their squares."""
+        means, squares = [], []
+        for rows in self._blocks():
+            means.append(rows @ self.table.probabilities.reshape(-1))
+            squares.append(self.table.combined_squares(rows))
+        shape = self.table.probabilities.shape
+        return np.concatenate(means).reshape(shape), np.concatenate(squares).reshape(shape)
+
+    @property
+    def probabilities(self) -> Array:
+        return self._moments[0]
+
+    @property
+    def variances(self) -> Array:
+        means, squares = self._moments
+        return np.maximum(squares - means**2, 0) / max(self.table.n_reports - 1, 1)
+
+    @property
+    def covariance(self) -> Array:
+        rows = np.concatenate(list(self._blocks()))
+        return rows @ self.table.covariance("population") @ rows.T
 
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """The pooled estimate: for each source its table, and its weight for each interaction it can tell of."""
+    """The pooled estimate; the sources are independent, and their errors mean sampling from a population."""
 
     names: Names
     shape: tuple[int, ...]
-    tables: tuple[Inverted, ...]
-    weights: tuple[dict[Names, float], ...]
+    contributions: tuple[Contribution, ...]
 
     @property
     def n_reports(self) -> int:
-        return sum(table.n_reports for table in self.tables)
+        return sum(contribution.table.n_reports for contribution in self.contributions)
+
+    def _spread(self, contribution: Contribution) -> tuple[int, ...]:
+        """The wanted shape, with 1 for what the source does not ask."""
+        asked = contribution.table.names
+        return tuple(size if name in asked else 1 for name, size in zip(self.names, self.shape, strict=True))
 
     @cached_property
     def probabilities(self) -> Array:
-        even = np.full(self.shape, 1 / math.prod(self.shape))
-        contributions = (
-            self._contribution(table.probabilities, table.names, weights)
-            for table, weights in zip(self.tables, self.weights, strict=True)
-        )
-        return even + sum(contributions)
+        table = np.full(self.shape, 1 / math.prod(self.shape))
+        for contribution in self.contributions:
+            table += contribution.probabilities.reshape(self._spread(contribution))
+        return table
 
-    def _contribution(self, table: Array, names: Names, weights: dict[Names, float]) -> Array:
-        """The weighted interactions of one source's table, spread over the wanted one; further axes stay behind."""
-        total = np.zeros(self.shape + table.shape[len(names) :])
-        for interaction, weight in weights.items():
-            total += weight * self._spread(_interaction(table, names, interaction), interaction)
-        return total
+    def variances(self, sampling: Sampling = "population") -> Array:
+        checked_pooling(sampling)
+        table = np.zeros(self.shape)
+        for contribution in self.contributions:
+            table += contribution.variances.reshape(self._spread(contribution))
+        return table
 
-    def _spread(self, values: Array, interaction: Names) -> Array:
-        sizes = tuple(size if name in interaction else 1 for name, size in zip(self.names, self.shape, strict=True))
-        others = math.prod(size for name, size in zip(self.names, self.shape, strict=True) if name not in interaction)
-        return values.reshape(sizes + values.shape[len(interaction) :]) / others
-
-    @cached_property
-    def covariance(self) -> Array:
-        """Of sampling from a population; the sources are independent."""
+    def covariance(self, sampling: Sampling = "population") -> Array:
+        checked_pooling(sampling)
         cells = math.prod(self.shape)
-        total = np.zeros((cells, cells))
-        for table, weights in zip(self.tables, self.weights, strict=True):
-            cov = table.covariance("population")
-            shape = table.probabilities.shape
-            half = self._contribution(cov.reshape(*shape, -1), table.names, weights).reshape(cells, -1)
-            full = self._contribution(half.T.reshape(*shape, -1), table.names, weights)
-            total += full.reshape(cells, cells)
-        return total
-
-    @property
-    def variances(self) -> Array:
-        return np.maximum(np.diag(self.covariance), 0).reshape(self.shape)
-
-
-def _interaction(table: Array, names: Names, interaction: Names) -> Array:
-    """The marginal of some attributes, less its means along each of their axes."""
-    summed = tuple(axis for axis, name in enumerate(names) if name not in interaction)
-    marginal = table.sum(axis=summed)
-    for axis in range(len(interaction)):
-        marginal = marginal - marginal.mean(axis=axis, keepdims=True)
-    return marginal
+        checked_covariance(cells)
+        table = np.zeros(self.shape + self.shape)
+        for contribution in self.contributions:
+            table += contribution.covariance.reshape(self._spread(contribution) * 2)
+        return table.reshape(cells, cells)
 
 
 def pooled(sources: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:
@@ -97,60 +134,62 @@ def pooled(sources: Sequence[Source], names: Sequence[str], shape: tuple[int, ..
     wanted = tuple(names)
     if len(wanted) > MOST_POOLED:
         raise InvalidInput(f"At most {MOST_POOLED} attributes can be pooled at once, not {len(wanted)}. Ask for fewer.")
-    asking = [(source, _asked(source, wanted)) for source in sources]
-    asking = [(source, asked) for source, asked in asking if asked and source.engine.n_rows]
-    information = [_information(source, asked) for source, asked in asking]
-    shares: list[dict[Names, float]] = [{} for _ in asking]
+    filled = checked_rows(sources)
+    asked = [_estimable(source, wanted) for source in filled]
+    shares = _shares(filled, asked, wanted)
+    contributions = []
+    for source, mine, weights in zip(filled, asked, shares, strict=True):
+        if weights:
+            table = _checked_size(inverted(source, mine))
+            others = math.prod(size for name, size in zip(wanted, shape, strict=True) if name not in mine)
+            contributions.append(Contribution.of(table, weights, others))
+    return Pooled(wanted, shape, tuple(contributions))
+
+
+def _estimable(source: Source, wanted: Names) -> Names:
+    """The wanted attributes that a source asks through channels which tell of them."""
+    asked = [name for name in wanted if name in source.questionnaire.attributes]
+    telling = [part for part in parts_for(source.questionnaire, asked) if part.estimator.is_invertible()]
+    return tuple(name for name in asked if any(name in part.attributes for part in telling))
+
+
+def _shares(sources: Sequence[Source], asked: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
+    """Each source's weight for each interaction it tells of; over the sources they sum to one."""
+    known: list[dict[Names, float]] = []
+    for source, mine in zip(sources, asked, strict=True):
+        told = information(parts_for(source.questionnaire, mine), mine)
+        known.append({interaction: source.engine.n_rows * amount for interaction, amount in told.items()})
+    shares: list[dict[Names, float]] = [{} for _ in sources]
     for interaction in interactions(wanted):
-        known = [part.get(interaction, 0.0) for part in information]
-        if not sum(known):
-            raise NotEstimable(_never_together(interaction))
-        for share, amount in zip(shares, known, strict=True):
-            if amount:
-                share[interaction] = amount / sum(known)
-    tables = tuple(inverted(source, asked) for source, asked in asking)
-    return Pooled(wanted, shape, tables, tuple(shares))
+        total = sum(amounts.get(interaction, 0.0) for amounts in known)
+        if not total:
+            _refuse(sources, interaction, wanted)
+        for share, amounts in zip(shares, known, strict=True):
+            if interaction in amounts:
+                share[interaction] = amounts[interaction] / total
+    return shares
 
 
-def _never_together(names: Names) -> str:
-    if len(names) == 1:
-        return f"No reports ask for {names[0]!r}, so nothing can be estimated of it."
-    return (
-        f"{', '.join(map(repr, names))} are never asked together, so their joint distribution cannot be estimated. "
-        "Ask for them one by one, or deal a questionnaire that holds them all."
+def _refuse(sources: Sequence[Source], interaction: Names, wanted: Names) -> None:
+    for source in sources:
+        asked = source.questionnaire.attributes
+        if set(interaction) <= set(asked):  # asked, so it is the channel that does not tell: it says why
+            _ = inverted(source, [name for name in wanted if name in asked]).probabilities
+    if len(interaction) == 1:
+        raise NotEstimable(f"No reports ask for {interaction[0]!r}, so nothing can be estimated of it.")
+    raise NotEstimable(
+        f"{', '.join(map(repr, interaction))} are never asked together, so their joint distribution cannot be "
+        "estimated. Ask for them one by one, or deal a questionnaire that holds them all."
     )
 
 
-def _asked(source: Source, wanted: Names) -> Names:
-    return tuple(name for name in wanted if name in source.questionnaire.attributes)
-
-
-def _information(source: Source, asked: Names) -> dict[Names, float]:
-    """For each interaction the number of reports over the mean variance of one report's contribution."""
-    checked_rows(source)
-    rows = source.engine.n_rows
-    return {
-        interaction: rows / variance
-        for interaction in interactions(asked)
-        if math.isfinite(variance := _variance(parts_for(source.questionnaire, interaction)))
-    }
-
-
-def _variance(parts: Sequence[Part]) -> float:
-    """Mean variance of one report's contributions to the interaction of all the parts' attributes, uniform truth.
-
-    The parts are disguised independently, so the trace of a product is the product of their traces.
-    """
-    variance = 1.0
-    for part in parts:
-        if not part.estimator.is_invertible():
-            return math.inf
-        shape = part.estimator.shape
-        covered = part.channel.shape
-        tally = apply([part], np.full(covered, 1 / math.prod(covered)))
-        products = solve_pairs([part], tally).reshape(*shape, *shape)
-        for axis in range(len(shape)):
-            products = products - products.mean(axis=axis, keepdims=True)
-        trace = float(np.trace(products.reshape(math.prod(shape), -1)))
-        variance *= trace / math.prod(size - 1 for size in shape)
-    return variance
+def _checked_size(table: Inverted) -> Inverted:
+    cells = table.probabilities.size
+    most = POOLED_CELLS if table.shows_one else COVARIANCE_CELLS
+    if cells > most:
+        raise InvalidInput(
+            f"A table of {cells:,} cells is too large to be pooled; at most {most:,} are possible"
+            f"{'' if table.shows_one else ' where reports show sets or bits'}. Ask for fewer attributes at once, or for "
+            "single combinations of answers."
+        )
+    return table

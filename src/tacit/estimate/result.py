@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.channel.protocol import Array
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 from tacit.estimate.simplex import projected
 from tacit.schema import Attribute
 
@@ -24,6 +24,20 @@ def checked_level(level: float) -> float:
     if not 0 < level < 1:
         raise InvalidInput(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level!r}.")
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def checked_sampling(sampling: Sampling) -> Sampling:
+    if sampling not in ("population", "respondents"):
+        raise UnknownName("Sampling", str(sampling), ("population", "respondents"))
+    return sampling
+
+
+def checked_pooling(sampling: Sampling) -> None:
+    if sampling == "respondents":
+        raise InvalidInput(
+            "Several tables are pooled, and who is in which of them is chance too, so the error for just these people "
+            "is not known. Ask for sampling='population'."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +120,8 @@ class TableEstimate:
     def __str__(self) -> str:
         rows = [(" ".join(row["answers"].values()), row["probability"], row["standard_error"]) for row in self.cells()]
         width = max(len(label) for label, _, _ in rows)
-        return "\n".join(f"{label:{width}} {p:7.4f} ± {se:.4f}" for label, p, se in rows)
+        lines = [f"{label:{width}} {p:7.4f} ± {se:.4f}" for label, p, se in rows]
+        return "\n".join(lines if self.converged else [*lines, "(not converged: more likely distributions exist)"])
 
 
 @dataclass(frozen=True)
