@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
+
 import numpy as np
+from scipy.stats import chi2, norm
 
 import tacit
-from tacit import Attribute, Dataset, Reports, Schema, Scheme, channels
+from tacit import Attribute, Reports, Schema, Scheme, channels
 from tacit.disguise import disguised
+from tacit.estimate.result import Sampling, TableEstimate
 from tacit.randomness import SeededRandomness
 from tacit.table import Table
+
+FALSE_ALARM = 1e-6  # chance that a correct estimator fails one of these tests under another seed
+REPEATS = 400
+RESPONDENTS = 1500
 
 SCHEMA = Schema(
     (
@@ -66,11 +75,52 @@ def simulated(scheme: Scheme, n: int, seed: int, table: Table | None = None) -> 
     return disguised(people(n, rng) if table is None else table, scheme, SeededRandomness(int(rng.integers(1 << 60))))
 
 
-def marginal(names: list[str], joint: np.ndarray = TRUTH) -> np.ndarray:
+def marginal(names: Sequence[str], joint: np.ndarray = TRUTH) -> np.ndarray:
     others = tuple(axis for axis, name in enumerate(SCHEMA.names) if name not in names)
     kept = [name for name in SCHEMA.names if name in names]
     return joint.sum(axis=others).transpose([kept.index(name) for name in names])
 
 
-def clear_table(rows: dict[str, list[str]]) -> Dataset:
-    return tacit.Dataset.from_arrow(rows)
+@functools.cache
+def many_reports(scheme: str, *, same_people: bool = False) -> tuple[Reports, ...]:
+    """The same survey over and over: of fresh people each time, or always of the same."""
+    same = respondents() if same_people else None
+    return tuple(simulated(SCHEMES[scheme], RESPONDENTS, seed, same) for seed in range(REPEATS))
+
+
+@functools.cache
+def respondents() -> Table:
+    return people(RESPONDENTS, np.random.default_rng(3))
+
+
+@functools.cache
+def repeated(scheme: str, names: tuple[str, ...], sampling: Sampling = "population") -> tuple[np.ndarray, np.ndarray]:
+    """Estimates and standard errors of many surveys, ``(survey, cell)``; for respondents always the same people."""
+    surveys = many_reports(scheme, same_people=sampling == "respondents")
+    return stacked([tacit.estimate(reports, names, sampling=sampling) for reports in surveys])
+
+
+def stacked(found: Sequence[TableEstimate]) -> tuple[np.ndarray, np.ndarray]:
+    return (
+        np.array([table.probabilities.ravel() for table in found]),
+        np.array([table.standard_errors.ravel() for table in found]),
+    )
+
+
+def assert_true_errors(estimates: np.ndarray, errors: np.ndarray, truth: np.ndarray) -> None:
+    """Mean z-score 0 and mean square 1, each at FALSE_ALARM over the cells tested."""
+    varying = errors.mean(axis=0) > 1e-12
+    assert np.allclose(estimates[:, ~varying], truth[~varying], atol=1e-9)
+    # The mean over seeds against its own spread: no use is made of the stated errors.
+    cells = varying.sum()
+    if not cells:
+        return
+    spread = estimates[:, varying].std(axis=0, ddof=1)
+    z = (estimates[:, varying].mean(axis=0) - truth[varying]) / spread * np.sqrt(len(estimates))
+    assert np.abs(z).max() <= norm.isf(FALSE_ALARM / 2 / cells), f"biased: z = {z}"
+    # The variance over seeds against the stated one; the stated one varies little at this sample size.
+    ratio = estimates[:, varying].var(axis=0, ddof=1) / (errors[:, varying] ** 2).mean(axis=0)
+    df = len(estimates) - 1
+    low, high = chi2.ppf(FALSE_ALARM / 2 / cells, df) / df, chi2.isf(FALSE_ALARM / 2 / cells, df) / df
+    assert (ratio >= low * 0.97).all(), f"stated errors too large: {ratio}"
+    assert (ratio <= high * 1.03).all(), f"stated errors too small: {ratio}"
