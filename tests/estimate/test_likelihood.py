@@ -170,7 +170,7 @@ def test_the_likelihood_of_sets_is_that_of_the_written_out_matrix(scheme: str, n
     ours = most_likely(sources(reports), names, SCHEMA)
     dense = most_likely(sources(as_one_matrix(reports)), names, SCHEMA)
     assert ours.converged
-    start, update = update_for(reports, names)
+    _start, update = update_for(reports, names)
     # Chances are rounded to 2**-32 in the written-out matrix, hence not to the last digit.
     assert update(ours.distribution).likelihood == pytest.approx(update(dense.distribution).likelihood, abs=1e-7)
     assert np.allclose(ours.distribution, dense.distribution, atol=2e-3)
@@ -230,7 +230,7 @@ def test_reports_that_nobody_can_send_are_refused() -> None:
 
 def test_too_many_different_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence_module, "MATRIX_ENTRIES", 20)
-    with pytest.raises(InvalidInput, match="different reports that show sets.*use the inversion method"):
+    with pytest.raises(InvalidInput, match=r"different reports that show sets.*use the inversion method"):
         tacit.estimate(simulated(SCHEMES["subset"], 100, 1), ["smokes"], method="likelihood")
 
 

@@ -68,6 +68,8 @@ def estimate(
     if method not in ("inversion", "likelihood"):
         raise UnknownName("Method", str(method), ("inversion", "likelihood"))
     checked_sampling(sampling)
+    if not (isinstance(max_steps, int) and max_steps >= 1):
+        raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
     asking = checked_rows([source for source in found if set(source.questionnaire.attributes) & set(names)])
     result = _inversion(asking, schema.select(names).attributes, sampling)
     if method == "inversion":

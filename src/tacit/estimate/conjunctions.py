@@ -13,6 +13,7 @@ from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimate.inversion import checked_rows
 from tacit.estimate.parts import Part, parts_for
+from tacit.estimate.pooling import never_together
 from tacit.estimate.result import Sampling, ShareEstimate, checked_pooling
 from tacit.schema import Schema
 
@@ -90,9 +91,7 @@ class _Share:
 def _combined(condition: Condition, found: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
     """The mean of independent estimates of one share, weighed by their information."""
     if not found:
-        raise NotEstimable(
-            f"{', '.join(map(repr, condition))} are never asked together, so their joint share cannot be estimated."
-        )
+        raise NotEstimable(never_together(list(condition)))
     if len(found) > 1:
         checked_pooling(sampling)
     weights = np.array([share.information for share in found]) if len(found) > 1 else np.ones(1)
@@ -100,7 +99,7 @@ def _combined(condition: Condition, found: Sequence[_Share], sampling: Sampling)
     where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
     return ShareEstimate(
         where,
-        sum(weight * share.mean for weight, share in zip(weights, found, strict=True)),
+        float(sum(weight * share.mean for weight, share in zip(weights, found, strict=True))),
         math.sqrt(sum(weight**2 * share.variance(sampling) for weight, share in zip(weights, found, strict=True))),
         sum(share.rows for share in found),
         sampling,

@@ -175,11 +175,15 @@ def _refuse(sources: Sequence[Source], interaction: Names, wanted: Names) -> Non
         asked = source.questionnaire.attributes
         if set(interaction) <= set(asked):  # asked, so it is the channel that does not tell: it says why
             _ = inverted(source, [name for name in wanted if name in asked]).probabilities
-    if len(interaction) == 1:
-        raise NotEstimable(f"No reports ask for {interaction[0]!r}, so nothing can be estimated of it.")
-    raise NotEstimable(
-        f"{', '.join(map(repr, interaction))} are never asked together, so their joint distribution cannot be "
-        "estimated. Ask for them one by one, or deal a questionnaire that holds them all."
+    raise NotEstimable(never_together(interaction))
+
+
+def never_together(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"No reports ask for {names[0]!r}, so nothing can be estimated of it."
+    return (
+        f"{', '.join(map(repr, names))} are never asked together, so their joint distribution cannot be estimated. "
+        "Ask for them one by one, or deal a questionnaire that holds them all."
     )
 
 
