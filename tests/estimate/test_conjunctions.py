@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import tacit
+from tacit import Attribute, Reports, Schema, Scheme, channels
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.table import Table
 from tests.estimate.simulation import (
     REPEATS,
     SCHEMA,
@@ -14,11 +19,6 @@ from tests.estimate.simulation import (
     respondents,
     simulated,
 )
-
-import tacit
-from tacit import Attribute, Reports, Schema, Scheme, channels
-from tacit.errors import InvalidInput, NotEstimable
-from tacit.table import Table
 
 # A condition, and where it lies in the table of the same attributes.
 CONDITIONS = [

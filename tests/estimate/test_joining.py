@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.estimate.simulation import REPEATS, SCHEMA, assert_true_errors, marginal, people, simulated, stacked
 
 import tacit
 from tacit import Reports, Scheme, channels
 from tacit.errors import InvalidInput
 from tacit.reports import joined
+from tests.estimate.simulation import REPEATS, SCHEMA, assert_true_errors, marginal, people, simulated, stacked
 
 HOSPITAL = Scheme.of(SCHEMA.select(["smokes", "age"]), [(["smokes", "age"], channels.gamma_diagonal(9))])
 INSURER = Scheme.of(SCHEMA.select(["drinks", "sex"]), [(["drinks"], channels.flip(0.85))])

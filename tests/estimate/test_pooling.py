@@ -10,15 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tests.estimate.simulation import (
-    REPEATS,
-    SCHEMA,
-    SCHEMES,
-    assert_true_errors,
-    marginal,
-    simulated,
-    stacked,
-)
 
 import tacit
 from tacit import Attribute, Reports, Scheme, channels
@@ -30,6 +21,15 @@ from tacit.estimate.inversion import inverted
 from tacit.estimate.parts import apply, parts_for
 from tacit.estimate.pooling import pooled
 from tacit.schema import Schema
+from tests.estimate.simulation import (
+    REPEATS,
+    SCHEMA,
+    SCHEMES,
+    assert_true_errors,
+    marginal,
+    simulated,
+    stacked,
+)
 
 # Sources side by side: scheme and number of reports of each.
 SIDE_BY_SIDE = {

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.estimate.simulation import SCHEMA, SCHEMES, simulated
 
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimate import inversion
 from tacit.table import Table
+from tests.estimate.simulation import SCHEMA, SCHEMES, simulated
 
 # Groups whose reports hold no information about them, and the reason that is given.
 SILENT = {

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from tests.estimate.simulation import SCHEMES, simulated
 
 import tacit
 from tacit.errors import InvalidInput
 from tacit.estimate import TableEstimate
+from tests.estimate.simulation import SCHEMES, simulated
 
 
 @pytest.fixture
