@@ -36,6 +36,10 @@ ITERATED = {
 }
 
 
+def size_of(name: str) -> int:
+    return SCHEMA[name].size
+
+
 def update_for(reports: Reports, names: list[str]) -> tuple[np.ndarray, object]:
     covered, evidence = gathered(sources(reports), names)
     shape = SCHEMA.shape(covered)
@@ -95,7 +99,7 @@ def test_the_closed_form_is_the_optimum_of_the_iteration(scheme: str) -> None:
         ["drinks", "smokes"] if scheme == "unrelated-joint" else ["age"] if scheme == "public" else ["age", "smokes"]
     )
     reports = simulated(SCHEMES[scheme], 60, 4)  # so few that some cells are empty
-    fit = most_likely(sources(reports), names, SCHEMA)
+    fit = most_likely(sources(reports), names, size_of)
     assert fit.steps == 0
     start, update = update_for(reports, names)
     assert update(fit.distribution).remaining <= 1e-12
@@ -167,8 +171,8 @@ def _keys(columns: object) -> list[bytes]:
 )
 def test_the_likelihood_of_sets_is_that_of_the_written_out_matrix(scheme: str, names: list[str]) -> None:
     reports = simulated(SCHEMES[scheme], 300, 3)
-    ours = most_likely(sources(reports), names, SCHEMA)
-    dense = most_likely(sources(as_one_matrix(reports)), names, SCHEMA)
+    ours = most_likely(sources(reports), names, size_of)
+    dense = most_likely(sources(as_one_matrix(reports)), names, size_of)
     assert ours.converged
     _start, update = update_for(reports, names)
     # Chances are rounded to 2**-32 in the written-out matrix, hence not to the last digit.

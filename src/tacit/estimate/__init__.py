@@ -11,26 +11,27 @@ yes  ... ± 0.02...
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from tacit.callable_module import make_callable
+from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimate.conjunctions import Condition, shares
-from tacit.estimate.inversion import checked_rows, inverted
+from tacit.estimate.inversion import Inverted, filled, inverted
 from tacit.estimate.likelihood import MAX_STEPS, most_likely
-from tacit.estimate.pooling import pooled
+from tacit.estimate.pooling import Pooled, pooled
 from tacit.estimate.result import (
     Interval,
     Method,
     Sampling,
     ShareEstimate,
     TableEstimate,
+    checked_pooling,
     checked_sampling,
 )
 from tacit.estimate.simplex import projected
@@ -70,20 +71,32 @@ def estimate(
     checked_sampling(sampling)
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
-    asking = checked_rows([source for source in found if set(source.questionnaire.attributes) & set(names)])
+    asking = filled([source for source in found if set(source.questionnaire.attributes) & set(names)])
     result = _inversion(asking, schema.select(names).attributes, sampling)
     if method == "inversion":
         return result
-    fit = most_likely(asking, names, schema, max_steps=max_steps)
+    fit = most_likely(asking, names, lambda name: schema[name].size, max_steps=max_steps)
     return replace(result, probabilities=fit.distribution, method="likelihood", converged=fit.converged)
 
 
 def _inversion(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling: Sampling) -> TableEstimate:
     names = [attribute.name for attribute in attributes]
-    alone = len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes)
-    table = inverted(asking[0], names) if alone else pooled(asking, names, tuple(a.size for a in attributes))
-    errors, p = np.sqrt(table.variances(sampling)), table.probabilities
-    covariance = partial(table.covariance, sampling)
+    if len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes):
+        table = inverted(asking[0], names)
+        return _estimated(attributes, table, table.variances(sampling), sampling, lambda: table.covariance(sampling))
+    checked_pooling(sampling)
+    joint = pooled(asking, names, tuple(attribute.size for attribute in attributes))
+    return _estimated(attributes, joint, joint.variances, sampling, lambda: joint.covariance)
+
+
+def _estimated(
+    attributes: tuple[Attribute, ...],
+    table: Inverted | Pooled,
+    variances: Array,
+    sampling: Sampling,
+    covariance: Callable[[], Array],
+) -> TableEstimate:
+    p, errors = table.probabilities, np.sqrt(variances)
     return TableEstimate(attributes, p, p, errors, table.n_reports, "inversion", sampling, covariance_of=covariance)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimate.inversion import checked_rows
+from tacit.estimate.inversion import filled
 from tacit.estimate.parts import Part, parts_for
 from tacit.estimate.pooling import never_together
 from tacit.estimate.result import Sampling, ShareEstimate, checked_pooling
@@ -50,7 +50,7 @@ def shares(
     """The share of people who meet each condition: all conditions in one pass over each source that asks for all of it."""
     masks = [condition_masks(schema, condition) for condition in conditions]
     found: list[list[_Share]] = [[] for _ in conditions]
-    for source in checked_rows(sources):
+    for source in filled(sources):
         mine = [index for index, mask in enumerate(masks) if set(mask) <= set(source.questionnaire.attributes)]
         parts = [parts_for(source.questionnaire, list(masks[index])) for index in mine]
         products = [weights_for(of_mine, masks[index]) for index, of_mine in zip(mine, parts, strict=True)]

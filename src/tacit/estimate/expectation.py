@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,7 @@ class Fit:
     converged: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
+class Step(NamedTuple):
     """What one update of EM finds at a distribution."""
 
     after: Array  # the next distribution
@@ -49,19 +49,24 @@ def expectation_step(evidence: Sequence[Evidence]) -> Callable[[Array], Step]:
     return update
 
 
-def accelerated(start: Array, update: Callable[[Array], Step], tolerance: float, max_steps: int) -> Fit:
-    """SQUAREM (Varadhan and Roland 2008); falls back to plain steps where the extrapolation loses likelihood."""
-    truth, here = start, update(start)
+def accelerated(
+    start: Array, update: Callable[[Array], tuple[Array, float, float]], tolerance: float, max_steps: int
+) -> Fit:
+    """SQUAREM (Varadhan and Roland 2008); falls back to plain steps where the extrapolation loses likelihood.
+
+    `update` gives what a `Step` holds.
+    """
+    truth, here = start, Step(*update(start))
     for step in range(max_steps):
         if here.remaining <= tolerance:
             return Fit(truth, step, converged=True)
-        second = update(here.after).after
+        second = Step(*update(here.after)).after
         jump = extrapolated(truth, here.after, second)
-        landed = update(jump)
+        landed = Step(*update(jump))
         if landed.likelihood >= here.likelihood:
             truth, here = jump, landed
         else:
-            truth, here = second, update(second)
+            truth, here = second, Step(*update(second))
     return Fit(truth, max_steps, converged=here.remaining <= tolerance)
 
 

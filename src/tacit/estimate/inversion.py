@@ -91,18 +91,22 @@ class Inverted:
 
 def inverted(source: Source, names: Sequence[str]) -> Inverted:
     """The estimate of a table over `names` from one source."""
-    checked_rows([source])
+    checked_rows(source)
     parts = [_with_guess(source, part) for part in parts_for(source.questionnaire, names)]
     counts = source.engine.tally(columns_of(parts))
     return Inverted(tuple(names), tuple(parts), counts / source.engine.n_rows, source.engine.n_rows)
 
 
-def checked_rows(sources: Sequence[Source]) -> list[Source]:
-    """The sources that hold any reports."""
-    filled = [source for source in sources if source.engine.n_rows]
-    if not filled:
+def filled(sources: Sequence[Source]) -> list[Source]:
+    """The sources that hold any reports; refused if none does."""
+    found = [source for source in sources if source.engine.n_rows]
+    if not found:
         raise InvalidInput("There are no reports to estimate from.")
-    return filled
+    return found
+
+
+def checked_rows(source: Source) -> None:
+    filled([source])
 
 
 def checked_covariance(cells: int) -> None:

@@ -6,7 +6,7 @@ form; everything else is iterated until a bound on what is still to be gained is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimate.evidence import Evidence, Tallied, gathered
 from tacit.estimate.expectation import Fit, accelerated, expectation_step
-from tacit.schema import Schema
+
+__all__ = ["Fit", "accelerated", "most_likely"]
 
 TOLERANCE = 1e-9  # of the log-likelihood per report
 MAX_STEPS = 50_000
@@ -25,14 +26,14 @@ MAX_STEPS = 50_000
 def most_likely(
     sources: Sequence[Source],
     names: Sequence[str],
-    schema: Schema,
+    sizes: Callable[[str], int],
     *,
     tolerance: float = TOLERANCE,
     max_steps: int = MAX_STEPS,
 ) -> Fit:
     """The most likely joint distribution of `names`, given the reports of sources that all ask some of them."""
     covered, evidence = gathered(sources, names)
-    shape = schema.shape(covered)
+    shape = tuple(sizes(name) for name in covered)
     _checked_cells(covered, shape)
     start = np.full(shape, 1 / np.prod(shape))
     _checked_possible(evidence, start)

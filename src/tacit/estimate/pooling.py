@@ -19,9 +19,8 @@ from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimate.information import Names, information, interactions
-from tacit.estimate.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, checked_rows, inverted
+from tacit.estimate.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
 from tacit.estimate.parts import parts_for
-from tacit.estimate.result import Sampling, checked_pooling
 
 MOST_POOLED = 12  # attributes: 2**12 interactions
 POOLED_CELLS = 1 << 14  # of one source's table; the work grows with its square
@@ -112,15 +111,15 @@ class Pooled:
             table += contribution.probabilities.reshape(self._spread(contribution))
         return table
 
-    def variances(self, sampling: Sampling = "population") -> Array:
-        checked_pooling(sampling)
+    @cached_property
+    def variances(self) -> Array:
         table = np.zeros(self.shape)
         for contribution in self.contributions:
             table += contribution.variances.reshape(self._spread(contribution))
         return table
 
-    def covariance(self, sampling: Sampling = "population") -> Array:
-        checked_pooling(sampling)
+    @property
+    def covariance(self) -> Array:
         cells = math.prod(self.shape)
         checked_covariance(cells)
         table = np.zeros(self.shape + self.shape)
@@ -134,11 +133,11 @@ def pooled(sources: Sequence[Source], names: Sequence[str], shape: tuple[int, ..
     wanted = tuple(names)
     if len(wanted) > MOST_POOLED:
         raise InvalidInput(f"At most {MOST_POOLED} attributes can be pooled at once, not {len(wanted)}. Ask for fewer.")
-    filled = checked_rows(sources)
-    asked = [_estimable(source, wanted) for source in filled]
-    shares = _shares(filled, asked, wanted)
+    found = filled(sources)
+    asked = [_estimable(source, wanted) for source in found]
+    shares = _shares(found, asked, wanted)
     contributions = []
-    for source, mine, weights in zip(filled, asked, shares, strict=True):
+    for source, mine, weights in zip(found, asked, shares, strict=True):
         if weights:
             table = _checked_size(inverted(source, mine))
             others = math.prod(size for name, size in zip(wanted, shape, strict=True) if name not in mine)
