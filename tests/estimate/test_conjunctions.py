@@ -106,6 +106,13 @@ def test_shares_of_several_tables_are_weighed_by_their_information() -> None:
     assert together.standard_error == pytest.approx(expected)
 
 
+def test_a_table_that_asks_in_vain_does_not_matter_beside_one_that_tells() -> None:
+    silent = simulated(Scheme.of(SCHEMA, [(["smokes"], channels.uniform_perturbation(0))]), 500, 1)
+    clear = simulated(SCHEMES["public"], 500, 2)
+    where = {"smokes": "yes", "age": "old"}
+    assert tacit.estimate_share([silent, clear], where) == tacit.estimate_share(clear, where)
+
+
 def test_a_share_reads_as_a_sentence() -> None:
     share = tacit.estimate_share(simulated(SCHEMES["public"], 100, 1), {"smokes": "yes", "age": ["young", "old"]})
     assert str(share).startswith("smokes = yes and age = young or old: 0.")
@@ -121,6 +128,8 @@ def test_conditions_that_mean_nothing_are_refused() -> None:
         tacit.estimate_share(reports, {"smokes": "yess"})
     with pytest.raises(InvalidInput, match=r"Attribute 'smoke' does not exist\. Did you mean 'smokes'\?"):
         tacit.estimate_share(reports, {"smoke": "yes"})
+    with pytest.raises(InvalidInput, match="The condition allows no answer of 'smokes'"):
+        tacit.estimate_share(reports, {"smokes": []})
     with pytest.raises(InvalidInput, match="Sampling 'people' does not exist"):
         tacit.estimate_share(reports, {"smokes": "yes"}, sampling="people")
     short = Scheme.of(SCHEMA, [(["smokes", "drinks", "age"], channels.cut_and_paste(2, 0.3))])

@@ -19,9 +19,11 @@ from tacit.schema import Schema
 
 # The answers each attribute of a conjunction may have: one, or one of several.
 Condition = Mapping[str, str | Sequence[str]]
+# For each attribute of a condition, which of its answers meet it.
+Masks = Mapping[str, NDArray[np.bool_]]
 
 
-def condition_masks(schema: Schema, condition: Condition) -> dict[str, NDArray[np.bool_]]:
+def condition_masks(schema: Schema, condition: Condition) -> Masks:
     """For each attribute of a condition, which of its answers meet it."""
     if not condition:
         raise InvalidInput("A condition needs at least one attribute with its answers.")
@@ -31,11 +33,13 @@ def condition_masks(schema: Schema, condition: Condition) -> dict[str, NDArray[n
         mask = np.zeros(attribute.size, dtype=np.bool_)
         for answer in (answers,) if isinstance(answers, str) else answers:
             mask[attribute.encode(answer)] = True
+        if not mask.any():
+            raise InvalidInput(f"The condition allows no answer of {name!r}. Name at least one, or leave it out.")
         masks[name] = mask
     return masks
 
 
-def weights_for(parts: Sequence[Part], masks: Mapping[str, NDArray[np.bool_]]) -> Product:
+def weights_for(parts: Sequence[Part], masks: Masks) -> Product:
     """One weight table per report column (or group of them) whose product has the condition's share as its mean."""
     product = []
     for part in parts:
@@ -47,17 +51,34 @@ def weights_for(parts: Sequence[Part], masks: Mapping[str, NDArray[np.bool_]]) -
 def shares(
     sources: Sequence[Source], schema: Schema, conditions: Sequence[Condition], sampling: Sampling = "population"
 ) -> list[ShareEstimate]:
-    """The share of people who meet each condition: all conditions in one pass over each source that asks for all of it."""
+    """The share of people who meet each condition: all in one pass over each source that tells of everything in it."""
     masks = [condition_masks(schema, condition) for condition in conditions]
     found: list[list[_Share]] = [[] for _ in conditions]
-    for source in filled(sources):
-        mine = [index for index, mask in enumerate(masks) if set(mask) <= set(source.questionnaire.attributes)]
-        parts = [parts_for(source.questionnaire, list(masks[index])) for index in mine]
-        products = [weights_for(of_mine, masks[index]) for index, of_mine in zip(mine, parts, strict=True)]
-        totals = source.engine.totals(products)
-        for index, of_mine, total, squares in zip(mine, parts, totals.sums, totals.squares, strict=True):
-            found[index].append(_Share(tuple(of_mine), float(total), float(squares), source.engine.n_rows))
+    asked = filled(sources)
+    for source in asked:
+        telling = {index: parts for index, mask in enumerate(masks) if (parts := _telling_parts(source, mask))}
+        totals = source.engine.totals([weights_for(parts, masks[index]) for index, parts in telling.items()])
+        for (index, parts), total, squares in zip(telling.items(), totals.sums, totals.squares, strict=True):
+            found[index].append(_Share(tuple(parts), float(total), float(squares), source.engine.n_rows))
+    for mask, of_it in zip(masks, found, strict=True):
+        if not of_it:
+            _refuse(asked, mask)
     return [_combined(condition, of_it, sampling) for condition, of_it in zip(conditions, found, strict=True)]
+
+
+def _telling_parts(source: Source, masks: Masks) -> list[Part]:
+    """The groups a condition touches; none where the source does not ask for all of it, or asks in vain."""
+    if not set(masks) <= set(source.questionnaire.attributes):
+        return []
+    parts = parts_for(source.questionnaire, list(masks))
+    return parts if all(part.estimator.is_invertible() for part in parts) else []
+
+
+def _refuse(sources: Sequence[Source], masks: Masks) -> None:
+    for source in sources:
+        if set(masks) <= set(source.questionnaire.attributes):  # asked in vain: the channel says why
+            weights_for(parts_for(source.questionnaire, list(masks)), masks)
+    raise NotEstimable(never_together(list(masks)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +111,11 @@ class _Share:
 
 def _combined(condition: Condition, found: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
     """The mean of independent estimates of one share, weighed by their information."""
-    if not found:
-        raise NotEstimable(never_together(list(condition)))
+    weights = np.ones(1)
     if len(found) > 1:
         checked_pooling(sampling)
-    weights = np.array([share.information for share in found]) if len(found) > 1 else np.ones(1)
-    weights = weights / weights.sum()
+        weights = np.array([share.information for share in found])
+        weights /= weights.sum()
     where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
     return ShareEstimate(
         where,
