@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacit.channel.onehot import OneHotLaw
-from tacit.channel.protocol import Channel
+from tacit.channel.protocol import Array, Channel
 from tacit.estimate.parts import Part
 
 Names = tuple[str, ...]
@@ -27,36 +27,35 @@ def interactions(names: Sequence[str]) -> Iterator[Names]:
 
 def information(parts: Sequence[Part], names: Names) -> dict[Names, float]:
     """For each interaction of `names` one over the mean variance of one report's contributions, for a uniform truth."""
-    scatter = [_scatter(part) for part in parts]
+    scatters = [_scatter(part) for part in parts]
     sizes = {name: size for part in parts for name, size in zip(part.attributes, part.estimator.shape, strict=True)}
     found = {}
     for interaction in interactions(names):
         # Groups are disguised independently, so the trace of their product is the product of their traces.
         trace = math.prod(
-            of_part[tuple(name for name in part.attributes if name in interaction)]
-            for part, of_part in zip(parts, scatter, strict=True)
+            float(scatter[tuple(int(name in interaction) for name in part.attributes)])
+            for part, scatter in zip(parts, scatters, strict=True)
         )
         found[interaction] = math.prod(sizes[name] - 1 for name in interaction) / trace
     return found
 
 
-def _scatter(part: Part) -> dict[Names, float]:
-    """For each set of a part's attributes the summed square of one report's contributions to its interaction."""
-    sizes = dict(zip(part.attributes, part.estimator.shape, strict=True))
-    subsets: list[Names] = [(), *interactions(part.attributes)]
-    squares = {subset: _summed_squares(part, subset) for subset in subsets}
-    return {
-        subset: sum(
-            (-1) ** (len(subset) - len(margin))
-            * squares[margin]
-            / math.prod(sizes[n] for n in subset if n not in margin)
-            for margin in [(), *interactions(subset)]
-        )
-        for subset in subsets
-    }
+def _scatter(part: Part) -> Array:
+    """For each set of a part's attributes the summed square of one report's contributions to its interaction.
+
+    There is an axis of length 2 per attribute, 1 standing for "in the set".
+    """
+    squares = np.empty((2,) * len(part.attributes))
+    for members in np.ndindex(squares.shape):
+        margin = [name for name, inside in zip(part.attributes, members, strict=True) if inside]
+        squares[members] = _summed_squares(part, margin)
+    for axis, size in enumerate(part.estimator.shape):
+        view = np.moveaxis(squares, axis, 0)
+        view[1] -= view[0] / size
+    return squares
 
 
-def _summed_squares(part: Part, margin: Names) -> float:
+def _summed_squares(part: Part, margin: Sequence[str]) -> float:
     """Of one report's contributions to the cells of a margin of the part's table."""
     channel = part.channel
     if isinstance(channel, OneHotLaw):
