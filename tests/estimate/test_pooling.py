@@ -170,7 +170,7 @@ def test_errors_do_not_depend_on_blocks_or_on_the_way_they_are_computed(monkeypa
     assert np.allclose(tacit.estimate(reports, names).standard_errors, whole.standard_errors, rtol=1e-12)
     table = inverted(sources(reports)[0], names)
     weights = np.random.default_rng(1).normal(size=(5, 24))
-    by_pairs = np.einsum("sc,sc->s", weights @ table.mean_products, weights)
+    by_pairs = np.einsum("sc,sc->s", weights @ table.mean_products(), weights)
     assert np.allclose(table.combined_squares(weights), by_pairs)
 
 

@@ -57,7 +57,6 @@ class Inverted:
             return np.maximum(self.mean_squares - self.probabilities, 0) / self.n_reports
         return np.maximum(self.mean_squares - self.probabilities**2, 0) / max(self.n_reports - 1, 1)
 
-    @cached_property
     def mean_products(self) -> Array:
         """Mean product of one report's contributions to each two cells, both in the order of `names`."""
         shape = self.probabilities.shape
@@ -70,8 +69,8 @@ class Inverted:
     def covariance(self, sampling: Sampling) -> Array:
         p = self.probabilities.reshape(-1)
         if sampling == "respondents":
-            return (self.mean_products - np.diag(p)) / self.n_reports
-        return (self.mean_products - np.multiply.outer(p, p)) / max(self.n_reports - 1, 1)
+            return (self.mean_products() - np.diag(p)) / self.n_reports
+        return (self.mean_products() - np.multiply.outer(p, p)) / max(self.n_reports - 1, 1)
 
     @property
     def shows_one(self) -> bool:
@@ -79,10 +78,10 @@ class Inverted:
         return all(part.shows_one for part in self.parts)
 
     def combined_squares(self, weights: Array) -> Array:
-        """Mean square of one report's contribution to weighted sums of cells, ``weights[sum, cell]``."""
-        if not self.shows_one:
-            # A tally per member does not hold pairs of members; the channel knows their chances.
-            return np.einsum("sc,sc->s", weights @ self.mean_products, weights)
+        """Mean square of one report's contribution to weighted sums of cells, ``weights[sum, cell]``.
+
+        Only where the tally holds whole reports: elsewhere the square of a sum needs `mean_products`.
+        """
         cells = weights.T.reshape(*self.probabilities.shape, len(weights))
         ordered = cells.transpose(*np.argsort(self._order), cells.ndim - 1)
         contributions = solve_adjoint(self.parts, ordered).reshape(len(weights), -1)

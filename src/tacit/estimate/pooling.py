@@ -66,9 +66,11 @@ class Contribution:
     def _moments(self) -> tuple[Array, Array]:
         """Means of one report's contributions to each cell, and of their squares."""
         means, squares = [], []
+        products = None if self.table.shows_one else self.table.mean_products()
         for rows in self._blocks():
             means.append(rows @ self.table.probabilities.reshape(-1))
-            squares.append(self.table.combined_squares(rows))
+            combined = self.table.combined_squares(rows) if products is None else _diagonal(rows, products)
+            squares.append(combined)
         shape = self.table.probabilities.shape
         return np.concatenate(means).reshape(shape), np.concatenate(squares).reshape(shape)
 
@@ -85,6 +87,11 @@ class Contribution:
     def covariance(self) -> Array:
         rows = np.concatenate(list(self._blocks()))
         return rows @ self.table.covariance("population") @ rows.T
+
+
+def _diagonal(rows: Array, products: Array) -> Array:
+    """Of ``rows @ products @ rows.T``."""
+    return np.einsum("sc,sc->s", rows @ products, rows)
 
 
 @dataclass(frozen=True, eq=False)
