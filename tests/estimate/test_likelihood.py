@@ -62,6 +62,17 @@ def test_the_bound_holds_all_along_the_way(scheme: str) -> None:
     assert update(truth).likelihood > update(start).likelihood
 
 
+def test_the_bound_is_tight_near_a_corner() -> None:
+    """Where every report is the same the likeliest truth is a corner, and towards it the likelihood is almost linear."""
+    scheme = Scheme.of(
+        SCHEMA.select(["age"]), [(["age"], channels.matrix([[0.7, 0.1, 0.2], [0.2, 0.8, 0.1], [0.1, 0.1, 0.7]]))]
+    )
+    _, update = update_for(Reports.from_arrow({"age": ["middle"] * 50}, scheme), ["age"])
+    greatest = update(np.array([0.0, 1.0, 0.0])).likelihood
+    near = update(np.array([0.001, 0.998, 0.001]))
+    assert greatest - near.likelihood <= near.remaining <= 1.01 * (greatest - near.likelihood)
+
+
 @pytest.mark.parametrize("scheme", ITERATED)
 def test_a_general_optimizer_finds_nothing_better(scheme: str) -> None:
     start, update = update_for(simulated(SCHEMES[scheme], 400, 6), ITERATED[scheme])
