@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 # Two workers share the tests; statistical tests are processor-bound, so more would not help on small machines.
 WORKERS ?= 2
 OUT ?= out
+# uv installs several times faster than pip; where it cannot run, pip does the same.
+INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
 .PHONY: setup demo test check lint types imports bench soak clean
 
@@ -13,8 +15,8 @@ setup: $(STAMP)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[survey,postgres,spark,dev]'
+	$(BIN)/python -m pip install --quiet --upgrade pip uv
+	$(INSTALL) --editable '.[survey,postgres,spark,dev]'
 	touch $(STAMP)
 
 demo: setup
@@ -36,7 +38,7 @@ imports: setup
 check: lint types imports test
 
 bench: setup
-	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 # The full-size load, crash and browser studies, too long for every change.

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from benchmarks.ratio import Ratio
-from benchmarks.timing import cpu_medians
 from numpy.typing import NDArray
 
+from benchmarks.ratio import Ratio
+from benchmarks.timing import cpu_medians
 from tacit.bundled.published import adult_nine
 from tacit.count import MemoryEngine
 from tacit.table import Table

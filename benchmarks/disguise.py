@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from benchmarks.ratio import Ratio
 from benchmarks.timing import cpu_medians
-
 from tacit import channels
 from tacit.randomness import SystemRandomness
 

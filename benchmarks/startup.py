@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks.ratio import Ratio
 
 REPEATS = 5

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.count import engines
-from tests.count.engines import attribute, counted_by_hand, random_table, totals_by_hand
-from tests.postgres_server import postgres_server
-from tests.spark_session import spark_session
 
 from tacit.count.protocol import CountEngine
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Schema
 from tacit.table import Table
+from tests.count import engines
+from tests.count.engines import attribute, counted_by_hand, random_table, totals_by_hand
+from tests.postgres_server import postgres_server
+from tests.spark_session import spark_session
 
 Build = Callable[[Table], CountEngine]
 

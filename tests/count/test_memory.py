@@ -6,12 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from tests.count.engines import NEVER, attribute, random_table
 
 from tacit.count import MemoryEngine, memory
 from tacit.count.planner import COVER_CELLS
 from tacit.schema import Schema
 from tacit.table import Table
+from tests.count.engines import NEVER, attribute, random_table
 
 SCHEMA = Schema(tuple(attribute(f"c{i}", size) for i, size in enumerate((20, 7, 16, 41, 2))))
 

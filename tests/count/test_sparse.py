@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.count.engines import attribute, random_table
 
 from tacit.count import MemoryEngine
 from tacit.count.sparse import KEY_LIMIT, occurring
 from tacit.schema import Schema
+from tests.count.engines import attribute, random_table
 
 
 def test_joint_domains_beyond_64_bits_are_counted_exactly() -> None:

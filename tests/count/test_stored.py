@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.postgres_server import postgres_server
-from tests.spark_session import spark_session
 
 from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise
 from tacit.count import sources
@@ -15,6 +13,8 @@ from tacit.count.stored import StoredReports
 from tacit.errors import InvalidInput, MissingExtra, SchemeMismatch, UnknownName
 from tacit.reports import MissingSchemeNote
 from tacit.schema import Schema
+from tests.postgres_server import postgres_server
+from tests.spark_session import spark_session
 
 SCHEMA = Schema(tuple(Attribute(name, ("no", "maybe", "yes")) for name in ("a", "b", "c")))
 PLAIN = Scheme.of(SCHEMA, [(["a"], channels.warner(0.7)), (["b", "c"], channels.gamma_diagonal(19))])

@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.count.engines import attribute, random_table, sqlite_table
 
 from tacit.count.connections import opened
 from tacit.count.table import TableEngine
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import Attribute, Schema, numeric
+from tests.count.engines import attribute, random_table, sqlite_table
 
 SMOKES = Attribute("smokes", ("no", "yes"))
 

@@ -63,7 +63,9 @@ class StoredReports:
         if self.scheme.is_dealt:
             self._check_dealt_names()
         return tuple(
-            Source(questionnaire, TableEngine(self._part(questionnaire), questionnaire.report_schema))
+            Source(
+                questionnaire, TableEngine(self._part(questionnaire), questionnaire.report_schema), self.scheme.prior
+            )
             for questionnaire in self.scheme.questionnaires
         )
 
