@@ -1,0 +1,177 @@
+"""Measures of one square channel and its repair to the posterior bound, compiled for the search loops."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Sweeps over the columns before a matrix that still breaks the bound is blended towards equal columns.
+REPAIR_SWEEPS = 20
+# Repaired entries aim this much below the bound, so that rounding never lifts a posterior above it.
+BELOW_BOUND = 1e-12
+
+
+@njit(cache=True)
+def invert(matrix, inverse, work):
+    """Write the inverse (Gauss-Jordan with row pivoting); False if the matrix is singular to working precision."""
+    n = matrix.shape[0]
+    for i in range(n):
+        for j in range(n):
+            work[i, j] = matrix[i, j]
+            inverse[i, j] = 1.0 if i == j else 0.0
+    for column in range(n):
+        pivot = column
+        for i in range(column + 1, n):
+            if abs(work[i, column]) > abs(work[pivot, column]):
+                pivot = i
+        if abs(work[pivot, column]) < 1e-12:
+            return False
+        if pivot != column:
+            for j in range(n):
+                work[column, j], work[pivot, j] = work[pivot, j], work[column, j]
+                inverse[column, j], inverse[pivot, j] = inverse[pivot, j], inverse[column, j]
+        scale = 1.0 / work[column, column]
+        for j in range(n):
+            work[column, j] *= scale
+            inverse[column, j] *= scale
+        for i in range(n):
+            factor = work[i, column]
+            if i != column and factor != 0.0:
+                for j in range(n):
+                    work[i, j] -= factor * work[column, j]
+                    inverse[i, j] -= factor * inverse[column, j]
+    return True
+
+
+@njit(cache=True)
+def inverse_trace(matrix, prior, inverse, work):
+    """Trace of the inverse information of a square channel, ``sum_v q_v |A^-1[:, v]|^2``; infinite if singular."""
+    if not invert(matrix, inverse, work):
+        return np.inf
+    n = matrix.shape[0]
+    total = 0.0
+    for v in range(n):
+        expected = 0.0
+        squared = 0.0
+        for u in range(n):
+            expected += matrix[v, u] * prior[u]
+            squared += inverse[u, v] * inverse[u, v]
+        total += expected * squared
+    return total
+
+
+@njit(cache=True)
+def right_guesses(matrix, prior, accuracy):
+    """What the best guesser gains: ``sum_v max_x sum_u accuracy[x, u] A[v, u] p[u]``."""
+    n = matrix.shape[0]
+    total = 0.0
+    for v in range(n):
+        best = 0.0
+        for x in range(n):
+            gain = 0.0
+            for u in range(n):
+                gain += accuracy[x, u] * matrix[v, u] * prior[u]
+            best = max(best, gain)
+        total += best
+    return total
+
+
+@njit(cache=True)
+def exact_guesses(matrix, prior):
+    """`right_guesses` where only the exact guess counts."""
+    n = matrix.shape[0]
+    total = 0.0
+    for v in range(n):
+        best = 0.0
+        for u in range(n):
+            best = max(best, matrix[v, u] * prior[u])
+        total += best
+    return total
+
+
+@njit(cache=True)
+def largest_posterior(matrix, prior):
+    worst = 0.0
+    n = matrix.shape[0]
+    for v in range(n):
+        expected = 0.0
+        largest = 0.0
+        for u in range(n):
+            joint = matrix[v, u] * prior[u]
+            expected += joint
+            largest = max(largest, joint)
+        if expected > 0.0:
+            worst = max(worst, largest / expected)
+    return worst
+
+
+@njit(cache=True)
+def repair(matrix, prior, delta):
+    """Lower entries whose posterior exceeds `delta` and hand their mass to the column's entries with room.
+
+    OptRR's bound repair, column by column; a matrix it cannot mend is blended towards equal columns, whose posteriors
+    are the prior.
+    """
+    if delta >= 1.0:
+        return
+    n = matrix.shape[0]
+    room = np.empty(n)
+    for _ in range(REPAIR_SWEEPS):
+        if largest_posterior(matrix, prior) <= delta:
+            return
+        for j in range(n):
+            _repair_column(matrix, j, prior, delta, room)
+    _blend(matrix, prior, delta)
+
+
+@njit(cache=True)
+def _repair_column(matrix, j, prior, delta, room):
+    n = matrix.shape[0]
+    freed = 0.0
+    total_room = 0.0
+    for v in range(n):
+        rest = 0.0
+        for u in range(n):
+            if u != j:
+                rest += matrix[v, u] * prior[u]
+        allowed = (delta - BELOW_BOUND) * rest / ((1.0 - delta) * prior[j])
+        if matrix[v, j] > allowed:
+            freed += matrix[v, j] - allowed
+            matrix[v, j] = allowed
+            room[v] = 0.0
+        else:
+            room[v] = min(allowed, 1.0) - matrix[v, j]
+            total_room += room[v]
+    if freed == 0.0:
+        return
+    if total_room > 0.0:
+        for v in range(n):
+            matrix[v, j] += freed * room[v] / total_room
+    else:
+        for v in range(n):
+            matrix[v, j] += freed / n
+
+
+@njit(cache=True)
+def _blend(matrix, prior, delta):
+    """Mix with the channel whose every column is the distribution of the reports, just enough to meet the bound."""
+    n = matrix.shape[0]
+    share = 0.0
+    for v in range(n):
+        expected = 0.0
+        for u in range(n):
+            expected += matrix[v, u] * prior[u]
+        for u in range(n):
+            if expected > 0.0:
+                posterior = matrix[v, u] * prior[u] / expected
+                if posterior > delta:
+                    needed = (posterior - delta) / (posterior - prior[u])
+                    share = max(share, min(1.0, needed * (1.0 + 1e-9)))
+    if share == 0.0:
+        return
+    for v in range(n):
+        expected = 0.0
+        for u in range(n):
+            expected += matrix[v, u] * prior[u]
+        for u in range(n):
+            matrix[v, u] = (1.0 - share) * matrix[v, u] + share * expected

@@ -1,0 +1,125 @@
+"""The exact front: the least error any channel can have for a wanted privacy, with its proof (FORMULAS 4.2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.design.front import Front, FrontPoint, measured_point
+from tacit.design.generation import CERTIFIED_GAP, CertifiedDesign, certified_design, pruned
+from tacit.design.labels import report_labels
+from tacit.design.posteriors import bounded_staircase, staircase, uniform_and_capped
+from tacit.design.problem import DesignProblem
+from tacit.errors import InvalidInput
+from tacit.measure.matrix import map_privacy
+
+Matrix = NDArray[np.float64]
+Progress = Callable[[float], None]
+
+
+def exact_front(
+    prior: ArrayLike,
+    records: int,
+    *,
+    delta: float | None = None,
+    points: int = 12,
+    gamma: float | Sequence[float] | None = None,
+    privacy: float | Sequence[float] | None = None,
+    answers: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Front:
+    """The channels of least error, whatever their number of reports, each with a certified lower bound.
+
+    Under `delta` (and a single `gamma`, if given) one point for every `privacy`, by default `points` of them equally
+    spaced from the least attainable privacy to .98 of the largest. With `gamma` alone, one point for each: the least
+    error of any channel of that amplification, whose guarantee needs no prior. `progress` is told the share done.
+    """
+    started = time.perf_counter()
+    problem = DesignProblem.of(prior, records, delta=delta, answers=answers)
+    found = []
+    demands = _demands(problem, _checked_gammas(gamma), points, privacy)
+    for done, (vertices, budget) in enumerate(demands):
+        found.append(_certified_point(problem, vertices, budget))
+        if progress is not None:
+            progress((done + 1) / len(demands))
+    found.sort(key=lambda point: point.privacy)
+    seconds = time.perf_counter() - started
+    return Front("exact", problem.prior, problem.records, delta, seconds, tuple(found), problem.answers)
+
+
+def _demands(
+    problem: DesignProblem, gammas: list[float], points: int, privacy: float | Sequence[float] | None
+) -> list[tuple[Matrix, float | None]]:
+    """For each point of the front the vertices to use and the chance of a right guess to keep to."""
+    if gammas and problem.delta is None and privacy is None:
+        return [(staircase(problem.prior, gamma), None) for gamma in gammas]
+    if len(gammas) > 1:
+        raise InvalidInput(f"Together with delta or privacy there can be one gamma, not {len(gammas)}.")
+    if gammas:
+        vertices = bounded_staircase(problem.prior, problem.posterior_cap, gammas[0])
+        least = _least_privacy(vertices, problem.prior)
+    else:
+        vertices, least = uniform_and_capped(problem.n_answers, problem.posterior_cap), problem.least_privacy
+    levels = _spaced_levels(problem, least, points) if privacy is None else _checked_levels(problem, least, privacy)
+    return [(vertices, 1 - level) for level in levels]
+
+
+def _certified_point(problem: DesignProblem, vertices: Matrix, budget: float | None) -> FrontPoint:
+    full = certified_design(vertices, problem.prior, budget)
+    for design in (pruned(full, problem.prior, budget), full):
+        matrix = _channel(design, problem.prior)
+        guessed = 1 - map_privacy(matrix, problem.prior)
+        lower_bound = problem.mse(full.dual.least_trace(problem.prior, guessed))
+        point = measured_point(matrix, problem, report_labels(matrix, problem.prior, problem.answers), lower_bound)
+        if point.mse <= lower_bound * (1 + CERTIFIED_GAP):
+            return point
+    message = f"The least error at privacy {point.privacy:.4g} could not be certified: {point.mse:.8g} was reached, "
+    message += f"{lower_bound:.8g} is proved. Ask for less privacy, or merge rare answers."
+    raise InvalidInput(message)
+
+
+def _channel(design: CertifiedDesign, prior: Matrix) -> Matrix:
+    """The matrix ``[report, truth]``, surest reports first; columns sum to one up to the last bit."""
+    matrix = design.chances[:, None] * design.posteriors / prior
+    matrix = matrix[np.lexsort((-design.chances, -design.posteriors.max(axis=1)))]
+    return matrix / matrix.sum(axis=0)
+
+
+def _least_privacy(vertices: Matrix, prior: Matrix) -> float:
+    """The lowest MAP privacy of any mixture of these posteriors whose mean is the prior."""
+    from scipy.optimize import linprog
+
+    solution = linprog(-vertices.max(axis=1), A_eq=vertices.T, b_eq=prior, method="highs")
+    return 1 + float(solution.fun)
+
+
+def _spaced_levels(problem: DesignProblem, least: float, points: int) -> list[float]:
+    if points < 1:
+        raise InvalidInput(f"points is {points}; a front needs at least 1.")
+    most = max(0.98 * problem.most_privacy, (least + problem.most_privacy) / 2)
+    if least < 0.98 * problem.most_privacy:
+        most = 0.98 * problem.most_privacy
+    return [float(level) for level in np.linspace(least, most, points)]
+
+
+def _checked_levels(problem: DesignProblem, least: float, privacy: float | Sequence[float]) -> list[float]:
+    levels = [float(level) for level in np.atleast_1d(np.asarray(privacy, dtype=np.float64))]
+    for level in levels:
+        if not 0 <= level < problem.most_privacy:
+            message = f"privacy is {level:g}; without any report the best guess is wrong with chance "
+            message += f"{problem.most_privacy:.4g}, so ask for less than that, "
+            raise InvalidInput(message + f"down to {least:.4g}, the least under these bounds.")
+    return [max(level, least) for level in levels]
+
+
+def _checked_gammas(gamma: float | Sequence[float] | None) -> list[float]:
+    if gamma is None:
+        return []
+    gammas = [float(each) for each in np.atleast_1d(np.asarray(gamma, dtype=np.float64))]
+    for each in gammas:
+        if not (each > 1 and np.isfinite(each)):
+            raise InvalidInput(f"gamma is {each:g}; it must be finite and above 1 (1 would say nothing at all).")
+    return gammas

@@ -1,0 +1,182 @@
+"""The answer to a design question: channels from little privacy and little error to much of both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.design.problem import DesignProblem
+from tacit.errors import InvalidInput
+from tacit.measure.matrix import amplification, expected_mse, map_privacy, worst_posterior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Matrix = NDArray[np.float64]
+
+INFINITE_GAMMA = (
+    "Some channels contain zeros, so their amplification is infinite (null): a report can rule answers out, and the "
+    "bound on posteriors holds only where the prior is right. For a promise that needs no prior, bound gamma."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FrontPoint:
+    """One channel with its measures, all recomputable from its matrix and the front's prior."""
+
+    privacy: float  # how often the best guesser is wrong
+    mse: float
+    worst_posterior: float
+    gamma: float  # infinite where the matrix holds a zero beside a positive chance
+    matrix: Matrix  # [report, truth]
+    reports: tuple[str, ...]
+    lower_bound: float | None  # no channel of this privacy has a smaller mse; None where no bound is certified
+
+    @property
+    def excess(self) -> float | None:
+        """How many times the least possible error this channel's is."""
+        return None if self.lower_bound is None else self.mse / self.lower_bound
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "privacy": self.privacy,
+            "mse": self.mse,
+            "worst_posterior": self.worst_posterior,
+            "gamma": self.gamma if math.isfinite(self.gamma) else None,
+            "matrix": self.matrix.tolist(),
+            "reports": list(self.reports),
+            "lower_bound": self.lower_bound,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """Channels in order of their privacy, none of them better than another in both privacy and error.
+
+    Example
+    -------
+    >>> import tacit
+    >>> front = tacit.exact_front([0.5, 0.3, 0.2], records=1000, delta=0.8, points=3)
+    >>> [f"{point.privacy:.3f}" for point in front.points]
+    ['0.200', '0.345', '0.490']
+    """
+
+    method: str
+    prior: Matrix
+    records: int
+    delta: float | None
+    seconds: float
+    points: tuple[FrontPoint, ...]
+    answers: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def privacies(self) -> Matrix:
+        return np.array([point.privacy for point in self.points])
+
+    @property
+    def errors(self) -> Matrix:
+        return np.array([point.mse for point in self.points])
+
+    def to_document(self) -> dict[str, Any]:
+        """The JSON document of a front; what is infinite is null, with a sentence in ``warnings``."""
+        return {
+            "method": self.method,
+            "prior": self.prior.tolist(),
+            "records": self.records,
+            "delta": self.delta,
+            "seconds": self.seconds,
+            "answers": list(self.answers),
+            "points": [point.to_document() for point in self.points],
+            "warnings": list(self.all_warnings),
+        }
+
+    @property
+    def all_warnings(self) -> tuple[str, ...]:
+        infinite = any(not math.isfinite(point.gamma) for point in self.points)
+        return (*self.warnings, INFINITE_GAMMA) if infinite else self.warnings
+
+    def table(self, rows: int = 12) -> str:
+        """Up to `rows` points spread over the front, as text."""
+        chosen = np.unique(np.linspace(0, len(self.points) - 1, min(rows, len(self.points))).round().astype(int))
+        lines = ["privacy        MSE   lower bound   excess   worst posterior     gamma   reports"]
+        lines += [_row(self.points[i]) for i in chosen]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        bound = "" if self.delta is None else f", delta {self.delta:g}"
+        found = f"{self.method}: {len(self.points)} channels for {len(self.answers)} answers, {self.records} records"
+        return f"{found}{bound}, {self.seconds:.1f} s\n{self.table()}"
+
+    def plot(self, ax: Axes) -> None:
+        """Draw error against privacy; the first front drawn brings the axes' names."""
+        style = {"exact": {"color": "black", "marker": "o", "markersize": 3, "linewidth": 1}}
+        few = len(self.points) < 40
+        default = {"marker": ".", "markersize": 6 if few else 2, "linewidth": 1 if few else 0}
+        ax.plot(self.privacies, self.errors, label=self.method, **style.get(self.method, default))
+        ax.set(xlabel="privacy (chance that the best guess is wrong)", ylabel="mean squared error", yscale="log")
+
+
+def measured_point(
+    matrix: Matrix, problem: DesignProblem, reports: Sequence[str] | None = None, lower_bound: float | None = None
+) -> FrontPoint:
+    """The channel with its measures under the problem's prior; a square channel reports the answers themselves."""
+    return FrontPoint(
+        privacy=map_privacy(matrix, problem.prior, problem.accuracy),
+        mse=expected_mse(matrix, problem.prior, problem.records),
+        worst_posterior=worst_posterior(matrix, problem.prior),
+        gamma=amplification(matrix),
+        matrix=matrix,
+        reports=tuple(reports) if reports is not None else problem.answers,
+        lower_bound=lower_bound,
+    )
+
+
+def undominated(privacy: Matrix, mse: Matrix) -> NDArray[np.intp]:
+    """Indices of the points no other beats in privacy and error, by growing privacy."""
+    order = np.lexsort((mse, -privacy))
+    best_so_far = np.minimum.accumulate(np.concatenate([[np.inf], mse[order][:-1]]))
+    return order[mse[order] < best_so_far][::-1]
+
+
+def front_from_document(document: Mapping[str, Any]) -> Front:
+    """The front written by `Front.to_document`."""
+    try:
+        prior = np.array(document["prior"], dtype=np.float64)
+        answers = document.get("answers") or [str(i + 1) for i in range(len(prior))]
+        return Front(
+            method=str(document["method"]),
+            prior=prior,
+            records=int(document["records"]),
+            delta=document["delta"],
+            seconds=float(document["seconds"]),
+            points=tuple(_point_from_document(point) for point in document["points"]),
+            answers=tuple(answers),
+            warnings=tuple(text for text in document.get("warnings", ()) if text != INFINITE_GAMMA),
+        )
+    except (KeyError, TypeError, ValueError) as problem:
+        message = f"This is not a front: {problem!r}. Make one with: tacit design front ... --out front.json"
+        raise InvalidInput(message) from problem
+
+
+def _point_from_document(point: Mapping[str, Any]) -> FrontPoint:
+    return FrontPoint(
+        privacy=float(point["privacy"]),
+        mse=float(point["mse"]),
+        worst_posterior=float(point["worst_posterior"]),
+        gamma=math.inf if point["gamma"] is None else float(point["gamma"]),
+        matrix=np.array(point["matrix"], dtype=np.float64),
+        reports=tuple(point["reports"]),
+        lower_bound=point["lower_bound"],
+    )
+
+
+def _row(point: FrontPoint) -> str:
+    bound = f"{point.lower_bound:13.4g}{point.excess:9.3f}" if point.lower_bound else f"{'-':>13}{'-':>9}"
+    gamma = f"{point.gamma:10.4g}" if math.isfinite(point.gamma) else f"{'infinite':>10}"
+    return f"{point.privacy:7.4f}{point.mse:11.4g}{bound}{point.worst_posterior:18.4f}{gamma}{len(point.reports):10d}"

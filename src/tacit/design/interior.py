@@ -1,0 +1,140 @@
+"""A-optimal design over given posteriors by a primal-dual interior-point method made for its structure.
+
+Minimise ``trace J(q)^-1``, ``J(q) = sum_k q_k x_k x_k^T``, ``x = w / prior``, over q >= 0 with the prior as mean
+posterior and, under a budget, ``sum_k q_k max(w_k) <= budget``. In the eigenbasis of J the Hessian of the objective
+with respect to J is diagonal, so a Newton step costs one Cholesky factor of the size of J's triangle, not one of the
+number of posteriors; a general semidefinite solver takes many times as long for the same problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.design.certificate import Dual
+
+Matrix = NDArray[np.float64]
+
+MOST_STEPS = 150
+EXHAUSTED = 1e-14  # products of weight and cost below this share of the trace are rounding
+SHORT_OF_BOUNDARY = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Weights of the posteriors, and the dual that says how good they are."""
+
+    weights: Matrix
+    dual: Dual
+    gap: float  # of the trace, relative, over the posteriors given
+
+
+def solve_design(posteriors: Matrix, prior: Matrix, budget: float | None, tolerance: float = 1e-9) -> Design:
+    """The weights of least ``trace J^-1``; stops at the relative gap `tolerance` or where rounding ends progress."""
+    search = _Search(posteriors, prior, budget)
+    best = search.design()
+    for _ in range(MOST_STEPS):
+        search.step()
+        best = min(best, search.design(), key=lambda found: found.gap)
+        if best.gap <= tolerance or search.is_exhausted:
+            break
+    return best
+
+
+class _Search:
+    """The iterate: weights, their reduced costs and the multipliers of the equations ``equations @ weights == right``."""
+
+    def __init__(self, posteriors: Matrix, prior: Matrix, budget: float | None) -> None:
+        self.posteriors, self.prior, self.budget = posteriors, prior, budget
+        likelihoods = posteriors / prior
+        self.equations = np.ascontiguousarray(posteriors.T)
+        self.right = prior
+        if budget is not None:  # one more column: what is left of the budget
+            likelihoods = np.vstack([likelihoods, np.zeros(len(prior))])
+            guessed = np.append(posteriors.max(axis=1), 1.0)
+            self.equations = np.vstack([np.hstack([self.equations, np.zeros((len(prior), 1))]), guessed])
+            self.right = np.append(prior, budget)
+        self.likelihoods = likelihoods
+        self.rows, self.columns = np.triu_indices(len(prior))
+        n_weights = len(likelihoods)
+        self.weights = np.full(n_weights, 1 / n_weights)
+        self._decompose()
+        # Multipliers large enough to price every posterior above its worth: a start that is feasible for the dual.
+        self.multipliers = np.full(len(self.right), 1.1 * self.worth.max())
+        self.costs = self.multipliers @ self.equations - self.worth
+
+    def _decompose(self) -> None:
+        """Information of the weights, in its eigenbasis, and the worth ``|J^-1 x|^2`` of more of each posterior."""
+        information = (self.likelihoods.T * self.weights) @ self.likelihoods
+        self.eigenvalues, self.basis = np.linalg.eigh(information)
+        self.rotated = self.likelihoods @ self.basis
+        self.worth = ((self.rotated / self.eigenvalues) ** 2).sum(axis=1)
+
+    def design(self) -> Design:
+        n = len(self.prior)
+        inverse = (self.basis / self.eigenvalues) @ self.basis.T
+        dual = Dual(inverse, self.multipliers[:n], float(self.multipliers[n]) if self.budget is not None else 0.0)
+        dual = dual.repaired(self.posteriors, self.prior)
+        trace = float(np.trace(inverse))
+        bound = dual.least_trace(self.prior, self.budget if self.budget is not None else 0.0)
+        missed = float(np.abs(self.equations @ self.weights - self.right).max())
+        return Design(self.weights[: len(self.posteriors)], dual, max((trace - bound) / trace, missed))
+
+    @property
+    def is_exhausted(self) -> bool:
+        return float(self.weights @ self.costs) <= EXHAUSTED * float((1 / self.eigenvalues).sum())
+
+    def step(self) -> None:
+        """One predictor-corrector step (Mehrotra) towards the optimum."""
+        solve = self._newton()
+        complementarity = self.weights * self.costs
+        d_weights, d_costs, _ = solve(-complementarity)
+        length = _longest(self.weights, d_weights, self.costs, d_costs)
+        predicted = (self.weights + length * d_weights) @ (self.costs + length * d_costs) / len(self.weights)
+        mean = complementarity.mean()
+        target = mean * min(1.0, max(0.0, predicted / mean)) ** 3
+        d_weights, d_costs, d_multipliers = solve(target - complementarity - d_weights * d_costs)
+        length = min(1.0, SHORT_OF_BOUNDARY * _longest(self.weights, d_weights, self.costs, d_costs))
+        self.weights = self.weights + length * d_weights
+        self.costs = self.costs + length * d_costs
+        self.multipliers = self.multipliers + length * d_multipliers
+        self._decompose()
+
+    def _newton(self):
+        """Solver of the linearised optimality conditions for a wanted change of the products weight x cost."""
+        from scipy.linalg import cho_factor, cho_solve
+
+        e = self.eigenvalues
+        double = np.where(self.rows == self.columns, 1.0, np.sqrt(2.0))
+        triangle = (self.rotated[:, self.rows] * self.rotated[:, self.columns] * double).T
+        curvature = (e[self.rows] + e[self.columns]) / (e[self.rows] * e[self.columns]) ** 2
+        stacked = np.vstack([triangle, self.equations])
+        inverse_diagonal = self.weights / self.costs
+        normal = (stacked * inverse_diagonal) @ stacked.T
+        size = len(triangle)
+        normal[np.arange(size), np.arange(size)] += 1 / curvature
+        scale = 1 / np.sqrt(np.diag(normal))
+        normal = normal * scale * scale[:, None]
+        normal[np.diag_indices_from(normal)] += 1e-14
+        factor = cho_factor(normal)
+        dual_residual = -self.worth + self.multipliers @ self.equations - self.costs
+        primal_residual = self.equations @ self.weights - self.right
+
+        def solve(products: Matrix):
+            wanted = products / self.weights - dual_residual
+            right = stacked @ (inverse_diagonal * wanted)
+            right[size:] += primal_residual
+            solution = cho_solve(factor, right * scale) * scale
+            d_weights = inverse_diagonal * (wanted - stacked.T @ solution)
+            d_costs = (products - self.costs * d_weights) / self.weights
+            return d_weights, d_costs, solution[size:]
+
+        return solve
+
+
+def _longest(weights: Matrix, d_weights: Matrix, costs: Matrix, d_costs: Matrix) -> float:
+    """The longest step, at most one, that keeps weights and costs from falling below zero."""
+    shrinking = max(float((-d_weights / weights).max()), float((-d_costs / costs).max()))
+    return min(1.0, 1 / shrinking) if shrinking > 0 else 1.0

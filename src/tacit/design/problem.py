@@ -1,0 +1,116 @@
+"""What a design is asked for: the expected distribution of the answers, the number of records and the bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import InvalidInput
+
+Matrix = NDArray[np.float64]
+
+# A prior read from a file has been rounded to a few digits; more than this is a mistake, not rounding.
+PRIOR_SUM_ERROR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class DesignProblem:
+    """A prior without zeros, a number of records, an optional bound on every posterior; checked when made."""
+
+    prior: Matrix
+    records: int
+    delta: float | None = None
+    answers: tuple[str, ...] = ()
+    accuracy: Matrix | None = field(default=None)
+
+    @classmethod
+    def of(
+        cls,
+        prior: ArrayLike,
+        records: int,
+        *,
+        delta: float | None = None,
+        answers: Sequence[str] | None = None,
+        accuracy: ArrayLike | None = None,
+    ) -> DesignProblem:
+        """The problem with its parts checked and the prior made to sum to one exactly."""
+        checked = _checked_prior(prior)
+        names = tuple(map(str, answers)) if answers is not None else tuple(str(i + 1) for i in range(len(checked)))
+        if len(names) != len(checked):
+            raise InvalidInput(f"There are {len(names)} answers but {len(checked)} prior probabilities; give one each.")
+        _check_records(records)
+        _check_delta(delta, checked)
+        return cls(checked, int(records), delta, names, _checked_accuracy(accuracy, len(checked)))
+
+    @property
+    def n_answers(self) -> int:
+        return len(self.prior)
+
+    @property
+    def least_privacy(self) -> float:
+        """The lowest MAP privacy a channel that uses up the posterior bound can have."""
+        return 1 - self.posterior_cap
+
+    @property
+    def most_privacy(self) -> float:
+        """The chance that a guess from the prior alone is wrong; no report can make it larger."""
+        return 1 - float(self.prior.max())
+
+    @property
+    def posterior_cap(self) -> float:
+        return 1.0 if self.delta is None else self.delta
+
+    def mse(self, trace: float) -> float:
+        """Mean squared error of the best estimate when the inverse information has this trace (OptRR's utility)."""
+        return (trace - float(self.prior @ self.prior)) / (self.n_answers * self.records)
+
+
+def closeness(n_answers: int) -> Matrix:
+    """Accuracy of a guess about ordered answers: one when right, falling evenly to zero at the far end."""
+    codes = np.arange(n_answers)
+    return 1 - np.abs(codes[:, None] - codes) / max(n_answers - 1, 1)
+
+
+def _checked_prior(prior: ArrayLike) -> Matrix:
+    checked = np.asarray(prior, dtype=np.float64)
+    if checked.ndim != 1 or len(checked) < 2:
+        raise InvalidInput(f"A design needs a prior over at least two answers, not {checked.size}.")
+    if not np.isfinite(checked).all() or (checked <= 0).any():
+        where = int(np.flatnonzero(~(checked > 0) | ~np.isfinite(checked))[0])
+        message = f"Prior probability number {where + 1} is {checked[where]:g}; all must be positive. "
+        raise InvalidInput(message + "Leave out answers nobody gives, or merge them with a neighbour.")
+    if abs(checked.sum() - 1) > PRIOR_SUM_ERROR:
+        message = f"The prior sums to {checked.sum():.6g}, not 1. Divide its entries by their sum."
+        raise InvalidInput(message)
+    return checked / checked.sum()
+
+
+def _check_records(records: int) -> None:
+    if not records >= 1 or records != int(records):
+        raise InvalidInput(f"records is {records}; it must be a whole number of at least 1.")
+
+
+def _check_delta(delta: float | None, prior: Matrix) -> None:
+    if delta is None:
+        return
+    largest = float(prior.max())
+    if not delta <= 1:
+        raise InvalidInput(f"delta is {delta:g}; it is a probability, at most 1. Leave it out for no bound.")
+    if not delta > largest + 1e-9:
+        message = f"delta is {delta:g}, but the most frequent answer has prior {largest:.6g}: no channel makes anyone "
+        message += "less sure of it than that (OptRR, theorem 5). "
+        raise InvalidInput(message + f"Choose delta above {largest:.6g}, at most 1.")
+
+
+def _checked_accuracy(accuracy: ArrayLike | None, n_answers: int) -> Matrix | None:
+    if accuracy is None:
+        return None
+    checked = np.asarray(accuracy, dtype=np.float64)
+    if checked.shape != (n_answers, n_answers):
+        raise InvalidInput(f"accuracy has shape {checked.shape}; it must be [guess, truth] of {n_answers} answers.")
+    if not ((checked >= 0) & (checked <= 1)).all():
+        raise InvalidInput("accuracy[guess, truth] must lie between 0 (worthless) and 1 (exact).")
+    return checked
