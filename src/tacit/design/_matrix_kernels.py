@@ -121,7 +121,7 @@ def repair(matrix, prior, delta):
             return
         for j in range(n):
             _repair_column(matrix, j, prior, delta, room)
-    _blend(matrix, prior, delta)
+    blend(matrix, prior, delta)
 
 
 @njit(cache=True)
@@ -153,7 +153,7 @@ def _repair_column(matrix, j, prior, delta, room):
 
 
 @njit(cache=True)
-def _blend(matrix, prior, delta):
+def blend(matrix, prior, delta):
     """Mix with the channel whose every column is the distribution of the reports, just enough to meet the bound."""
     n = matrix.shape[0]
     share = 0.0

@@ -142,23 +142,34 @@ def truncate(scaled, undominated, size):
     count = undominated.shape[0]
     ranked = undominated[np.argsort(scaled[undominated, 0])]
     before, after = np.arange(-1, count - 1), np.arange(1, count + 1)
-    alive = np.ones(count, dtype=np.bool_)
+    nearest = np.empty(count)  # infinite once removed
+    for i in range(count):
+        nearest[i] = _nearest(i, before, after, scaled, ranked)
     for _ in range(count - size):
-        crowded = -1
-        for i in range(count):
-            if alive[i] and (crowded < 0 or _more_crowded(i, crowded, before, after, scaled, ranked, count)):
+        crowded = 0
+        for i in range(1, count):
+            closer = nearest[i] < nearest[crowded]
+            if closer or (nearest[i] == nearest[crowded] < np.inf and _more_crowded(i, crowded, before, after, scaled, ranked)):
                 crowded = i
-        alive[crowded] = False
-        if before[crowded] >= 0:
-            after[before[crowded]] = after[crowded]
-        if after[crowded] < count:
-            before[after[crowded]] = before[crowded]
-    return ranked[alive]
+        nearest[crowded] = np.inf
+        left, right = before[crowded], after[crowded]
+        if left >= 0:
+            after[left] = right
+            nearest[left] = _nearest(left, before, after, scaled, ranked)
+        if right < count:
+            before[right] = left
+            nearest[right] = _nearest(right, before, after, scaled, ranked)
+    return ranked[nearest < np.inf]
 
 
 @njit(cache=True)
-def _distance(i, j, scaled, ranked, count):
-    if j < 0 or j >= count:
+def _nearest(i, before, after, scaled, ranked):
+    return min(_distance(i, before[i], scaled, ranked), _distance(i, after[i], scaled, ranked))
+
+
+@njit(cache=True)
+def _distance(i, j, scaled, ranked):
+    if j < 0 or j >= ranked.shape[0]:
         return np.inf
     a = scaled[ranked[i], 0] - scaled[ranked[j], 0]
     b = scaled[ranked[i], 1] - scaled[ranked[j], 1]
@@ -166,12 +177,12 @@ def _distance(i, j, scaled, ranked, count):
 
 
 @njit(cache=True)
-def _more_crowded(i, j, before, after, scaled, ranked, count):
+def _more_crowded(i, j, before, after, scaled, ranked):
     """Whether the sorted distances of i to all others come before those of j (SPEA2's truncation order)."""
     left_i, right_i, left_j, right_j = before[i], after[i], before[j], after[j]
     while True:
-        near_i, far_i = _distance(i, left_i, scaled, ranked, count), _distance(i, right_i, scaled, ranked, count)
-        near_j, far_j = _distance(j, left_j, scaled, ranked, count), _distance(j, right_j, scaled, ranked, count)
+        near_i, far_i = _distance(i, left_i, scaled, ranked), _distance(i, right_i, scaled, ranked)
+        near_j, far_j = _distance(j, left_j, scaled, ranked), _distance(j, right_j, scaled, ranked)
         next_i, next_j = min(near_i, far_i), min(near_j, far_j)
         if next_i != next_j or next_i == np.inf:
             return next_i < next_j

@@ -1,0 +1,186 @@
+"""Local search over square channels with exact derivatives, compiled.
+
+Minimise the logarithm of ``trace J^-1`` over matrices with columns on the simplex, subject to a bound on what the best
+guesser gains and on every posterior. For fixed best guesses all bounds are linear in the matrix; an augmented
+Lagrangian carries them, and spectral projected gradients (Birgin, Martinez and Raydan) minimise it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tacit.design._matrix_kernels import invert
+
+WITHIN_BOUNDS = 1e-7
+DESCENDED = 1e-6  # largest change of an entry by a unit step
+MEMORY = 8  # values the non-monotone line search looks back on
+
+
+@njit(cache=True)
+def project_column(values):
+    """Replace `values` by the nearest distribution (least squares)."""
+    n = values.shape[0]
+    ordered = np.sort(values)
+    total = 0.0
+    shift = 0.0
+    for k in range(n):
+        total += ordered[n - 1 - k]
+        candidate = (total - 1.0) / (k + 1)
+        if ordered[n - 1 - k] > candidate:
+            shift = candidate
+    for k in range(n):
+        values[k] = max(values[k] - shift, 0.0)
+
+
+@njit(cache=True)
+def log_trace(matrix, prior, gradient, inverse, work):
+    """Logarithm of the inverse information's trace; fills its gradient."""
+    n = matrix.shape[0]
+    if not invert(matrix, inverse, work):
+        return np.inf
+    expected = matrix @ prior
+    gram = inverse.T @ inverse
+    total = 0.0
+    for v in range(n):
+        total += expected[v] * gram[v, v]
+    scaled = np.empty((n, n))
+    for v in range(n):
+        for u in range(n):
+            scaled[v, u] = expected[v] * inverse[u, v]
+    product = gram @ scaled
+    for v in range(n):
+        for u in range(n):
+            gradient[v, u] = (gram[v, v] * prior[u] - 2.0 * product[v, u]) / total
+    return np.log(total)
+
+
+@njit(cache=True)
+def add_bounds(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, gradient):
+    """Value of the bounds' augmented Lagrangian; adds its gradient.
+
+    ``multipliers[0]`` belong to the guesses (another guess must not gain more), ``[1]`` to the posteriors, and
+    ``[2, 0, 0]`` to the budget.
+    """
+    n = matrix.shape[0]
+    joint = matrix * prior
+    gains = joint @ accuracy.T
+    on_gain = np.zeros((n, n))
+    value = 0.0
+    gained = 0.0
+    for v in range(n):
+        gained += gains[v, guesses[v]]
+    force = max(0.0, penalty * (gained - budget) + multipliers[2, 0, 0])
+    value += force * force
+    for v in range(n):
+        on_gain[v, guesses[v]] += force
+        seen = 0.0
+        for u in range(n):
+            seen += joint[v, u]
+        shared = 0.0
+        for u in range(n):
+            other = max(0.0, penalty * (gains[v, u] - gains[v, guesses[v]]) + multipliers[0, v, u])
+            if u != guesses[v] and other > 0.0:
+                value += other * other
+                on_gain[v, u] += other
+                on_gain[v, guesses[v]] -= other
+            capped = max(0.0, penalty * (joint[v, u] - delta * seen) + multipliers[1, v, u])
+            if capped > 0.0:
+                value += capped * capped
+                gradient[v, u] += capped * prior[u]
+                shared += capped * delta
+        for u in range(n):
+            gradient[v, u] -= shared * prior[u]
+    on_joint = on_gain @ accuracy
+    for v in range(n):
+        for u in range(n):
+            gradient[v, u] += on_joint[v, u] * prior[u]
+    return value / (2.0 * penalty)
+
+
+@njit(cache=True)
+def update_multipliers(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty):
+    """First-order update of the multipliers; returns the largest violation."""
+    n = matrix.shape[0]
+    joint = matrix * prior
+    gains = joint @ accuracy.T
+    gained = 0.0
+    worst = 0.0
+    for v in range(n):
+        gained += gains[v, guesses[v]]
+        seen = 0.0
+        for u in range(n):
+            seen += joint[v, u]
+        for u in range(n):
+            over = gains[v, u] - gains[v, guesses[v]]
+            above = joint[v, u] - delta * seen
+            worst = max(worst, over, above)
+            multipliers[0, v, u] = max(0.0, multipliers[0, v, u] + penalty * over) if u != guesses[v] else 0.0
+            multipliers[1, v, u] = max(0.0, multipliers[1, v, u] + penalty * above)
+    worst = max(worst, gained - budget)
+    multipliers[2, 0, 0] = max(0.0, multipliers[2, 0, 0] + penalty * (gained - budget))
+    return worst
+
+
+@njit(cache=True)
+def descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, steps, tolerance):
+    """Spectral projected gradient steps on the augmented Lagrangian, in place; returns the steps taken."""
+    n = matrix.shape[0]
+    inverse, work = np.empty((n, n)), np.empty((n, n))
+    gradient, next_gradient = np.empty((n, n)), np.empty((n, n))
+    trial, direction = np.empty((n, n)), np.empty((n, n))
+    value = log_trace(matrix, prior, gradient, inverse, work)
+    value += add_bounds(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, gradient)
+    recent = np.full(MEMORY, value)
+    length = 1.0 / max(np.abs(gradient).max(), 1e-12)
+    for step in range(steps):
+        for u in range(n):
+            column = matrix[:, u] - length * gradient[:, u]
+            project_column(column)
+            direction[:, u] = column - matrix[:, u]
+        slope = (direction * gradient).sum()
+        if np.abs(direction).max() <= tolerance * min(1.0, length) or slope >= 0.0:
+            return step
+        share = 1.0
+        while True:
+            trial[:] = matrix + share * direction
+            next_value = log_trace(trial, prior, next_gradient, inverse, work)
+            if next_value < np.inf:
+                next_value += add_bounds(
+                    trial, prior, accuracy, guesses, budget, delta, multipliers, penalty, next_gradient
+                )
+            if next_value <= recent.max() + 1e-4 * share * slope:
+                break
+            share *= 0.3
+            if share < 1e-10:
+                return step
+        moved = trial - matrix
+        turned = next_gradient - gradient
+        curvature = (moved * turned).sum()
+        length = (moved * moved).sum() / curvature if curvature > 0.0 else 1e3
+        length = min(max(length, 1e-10), 1e6)
+        matrix[:] = trial
+        gradient[:] = next_gradient
+        recent[step % MEMORY] = next_value
+    return steps
+
+
+@njit(cache=True)
+def polish(matrix, prior, accuracy, budget, delta, multipliers, penalty, rounds, steps):
+    """Local optimum near `matrix` (in place) for its own best guesses; returns the largest violation left."""
+    n = matrix.shape[0]
+    gains = (matrix * prior) @ accuracy.T
+    guesses = np.empty(n, dtype=np.int64)
+    for v in range(n):
+        guesses[v] = np.argmax(gains[v])
+    before = np.inf
+    worst = np.inf
+    for _ in range(rounds):
+        taken = descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, steps, DESCENDED)
+        worst = update_multipliers(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty)
+        if worst <= WITHIN_BOUNDS and taken < steps:
+            break
+        if worst > 0.3 * before:
+            penalty = min(penalty * 3.0, 1e5)
+        before = worst
+    return worst

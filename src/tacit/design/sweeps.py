@@ -1,0 +1,72 @@
+"""The classic one-parameter families as fronts: Warner, uniform perturbation, FRAPP's gamma-diagonal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.design.bound import with_lower_bounds
+from tacit.design.front import Front, measured_point, undominated
+from tacit.design.problem import DesignProblem
+from tacit.measure.matrix import expected_mse, map_privacy, worst_posterior
+
+Matrix = NDArray[np.float64]
+
+SWEPT = 1001  # the published sweep: p = 0, .001, ..., 1
+LARGEST_LOG_GAMMA = 14.0  # beyond, a gamma-diagonal channel tells the truth but for one report in a hundred thousand
+
+
+def warner_matrix(n_answers: int, p: float) -> Matrix:
+    """The truth with chance p, else any other answer (Warner 1965)."""
+    matrix = np.full((n_answers, n_answers), (1 - p) / (n_answers - 1))
+    np.fill_diagonal(matrix, p)
+    return matrix
+
+
+def uniform_perturbation_matrix(n_answers: int, q: float) -> Matrix:
+    """The truth with chance q, else a uniform draw from all answers."""
+    return q * np.eye(n_answers) + (1 - q) / n_answers
+
+
+def gamma_diagonal_matrix(n_answers: int, gamma: float) -> Matrix:
+    """The true answer `gamma` times as likely as any other (FRAPP's DET-GD)."""
+    return (np.ones((n_answers, n_answers)) + (gamma - 1) * np.eye(n_answers)) / (gamma + n_answers - 1)
+
+
+def warner_family(n_answers: int) -> list[Matrix]:
+    return [warner_matrix(n_answers, p) for p in np.linspace(0, 1, SWEPT)]
+
+
+def uniform_perturbation_family(n_answers: int) -> list[Matrix]:
+    return [uniform_perturbation_matrix(n_answers, q) for q in np.linspace(0, 1, SWEPT)]
+
+
+def gamma_diagonal_family(n_answers: int) -> list[Matrix]:
+    return [gamma_diagonal_matrix(n_answers, gamma) for gamma in np.exp(np.linspace(0, LARGEST_LOG_GAMMA, SWEPT))]
+
+
+FAMILIES: dict[str, Callable[[int], list[Matrix]]] = {
+    "warner": warner_family,
+    "uniform-perturbation": uniform_perturbation_family,
+    "gamma-diagonal": gamma_diagonal_family,
+}
+
+
+def sweep_front(problem: DesignProblem, family: str) -> Front:
+    """The family's channels that keep the posterior bound, without the dominated and the singular ones."""
+    started = time.perf_counter()
+    channels = [
+        matrix
+        for matrix in FAMILIES[family](problem.n_answers)
+        if worst_posterior(matrix, problem.prior) <= problem.posterior_cap + 1e-12
+    ]
+    privacy = np.array([map_privacy(matrix, problem.prior, problem.accuracy) for matrix in channels])
+    mse = np.array([expected_mse(matrix, problem.prior, problem.records) for matrix in channels])
+    kept = undominated(privacy, mse)
+    points = tuple(measured_point(channels[i], problem) for i in kept if np.isfinite(mse[i]))
+    seconds = time.perf_counter() - started
+    found = Front(family, problem.prior, problem.records, problem.delta, seconds, points, problem.answers)
+    return with_lower_bounds(found, problem)
