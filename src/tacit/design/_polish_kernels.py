@@ -14,23 +14,46 @@ from tacit.design._matrix_kernels import invert
 
 WITHIN_BOUNDS = 1e-7
 DESCENDED = 1e-6  # largest change of an entry by a unit step
+ENOUGH = 1e-4  # share of the predicted decrease a step must bring (Armijo)
 MEMORY = 8  # values the non-monotone line search looks back on
 
 
 @njit(cache=True)
-def project_column(values):
-    """Replace `values` by the nearest distribution (least squares)."""
+def simplex_shift(values, ordered):
+    """What to take from every value, stopping at zero, to make them the nearest distribution (least squares)."""
     n = values.shape[0]
-    ordered = np.sort(values)
+    for k in range(n):  # insertion sort, falling: the columns are short
+        value = values[k]
+        i = k
+        while i > 0 and ordered[i - 1] < value:
+            ordered[i] = ordered[i - 1]
+            i -= 1
+        ordered[i] = value
     total = 0.0
     shift = 0.0
     for k in range(n):
-        total += ordered[n - 1 - k]
+        total += ordered[k]
         candidate = (total - 1.0) / (k + 1)
-        if ordered[n - 1 - k] > candidate:
+        if ordered[k] > candidate:
             shift = candidate
-    for k in range(n):
-        values[k] = max(values[k] - shift, 0.0)
+    return shift
+
+
+@njit(cache=True)
+def projected_direction(matrix, gradient, length, direction, values, ordered):
+    """Fill the way to the projection of a gradient step; returns its slope and its largest entry."""
+    n = matrix.shape[0]
+    slope = 0.0
+    largest = 0.0
+    for u in range(n):
+        for v in range(n):
+            values[v] = matrix[v, u] - length * gradient[v, u]
+        shift = simplex_shift(values, ordered)
+        for v in range(n):
+            direction[v, u] = max(values[v] - shift, 0.0) - matrix[v, u]
+            slope += direction[v, u] * gradient[v, u]
+            largest = max(largest, abs(direction[v, u]))
+    return slope, largest
 
 
 @njit(cache=True)
@@ -123,46 +146,57 @@ def update_multipliers(matrix, prior, accuracy, guesses, budget, delta, multipli
 
 
 @njit(cache=True)
-def descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, steps, tolerance):
+def descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, steps):
     """Spectral projected gradient steps on the augmented Lagrangian, in place; returns the steps taken."""
     n = matrix.shape[0]
     inverse, work = np.empty((n, n)), np.empty((n, n))
     gradient, next_gradient = np.empty((n, n)), np.empty((n, n))
     trial, direction = np.empty((n, n)), np.empty((n, n))
+    values, ordered = np.empty(n), np.empty(n)
     value = log_trace(matrix, prior, gradient, inverse, work)
     value += add_bounds(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, gradient)
     recent = np.full(MEMORY, value)
     length = 1.0 / max(np.abs(gradient).max(), 1e-12)
     for step in range(steps):
-        for u in range(n):
-            column = matrix[:, u] - length * gradient[:, u]
-            project_column(column)
-            direction[:, u] = column - matrix[:, u]
-        slope = (direction * gradient).sum()
-        if np.abs(direction).max() <= tolerance * min(1.0, length) or slope >= 0.0:
+        slope, largest = projected_direction(matrix, gradient, length, direction, values, ordered)
+        if largest <= DESCENDED * min(1.0, length) or slope >= 0.0:
             return step
         share = 1.0
         while True:
-            trial[:] = matrix + share * direction
-            next_value = log_trace(trial, prior, next_gradient, inverse, work)
-            if next_value < np.inf:
-                next_value += add_bounds(
+            for v in range(n):
+                for u in range(n):
+                    trial[v, u] = matrix[v, u] + share * direction[v, u]
+            value = log_trace(trial, prior, next_gradient, inverse, work)
+            if value < np.inf:
+                value += add_bounds(
                     trial, prior, accuracy, guesses, budget, delta, multipliers, penalty, next_gradient
                 )
-            if next_value <= recent.max() + 1e-4 * share * slope:
+            if value <= recent.max() + ENOUGH * share * slope:
                 break
             share *= 0.3
             if share < 1e-10:
                 return step
-        moved = trial - matrix
-        turned = next_gradient - gradient
-        curvature = (moved * turned).sum()
-        length = (moved * moved).sum() / curvature if curvature > 0.0 else 1e3
-        length = min(max(length, 1e-10), 1e6)
+        length = spectral_length(matrix, gradient, trial, next_gradient)
         matrix[:] = trial
         gradient[:] = next_gradient
-        recent[step % MEMORY] = next_value
+        recent[step % MEMORY] = value
     return steps
+
+
+@njit(cache=True)
+def spectral_length(matrix, gradient, trial, next_gradient):
+    """Barzilai and Borwein's step length, from the last change of the matrix and of the gradient."""
+    moved = 0.0
+    curvature = 0.0
+    n = matrix.shape[0]
+    for v in range(n):
+        for u in range(n):
+            change = trial[v, u] - matrix[v, u]
+            moved += change * change
+            curvature += change * (next_gradient[v, u] - gradient[v, u])
+    if curvature <= 0.0:
+        return 1e3
+    return min(max(moved / curvature, 1e-10), 1e6)
 
 
 @njit(cache=True)
@@ -176,7 +210,7 @@ def polish(matrix, prior, accuracy, budget, delta, multipliers, penalty, rounds,
     before = np.inf
     worst = np.inf
     for _ in range(rounds):
-        taken = descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, steps, DESCENDED)
+        taken = descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, steps)
         worst = update_multipliers(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty)
         if worst <= WITHIN_BOUNDS and taken < steps:
             break

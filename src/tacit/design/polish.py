@@ -1,30 +1,40 @@
 """The optimal set polished: local search with exact derivatives at levels of privacy, and straight lines between.
 
 OptRR's operators alone stay some way above the best square matrices. At about fifty levels of privacy this search
-descends from the matrices OptRR found, from Warner's and from random ones; neighbouring levels then try each other's
-best. For fixed best guesses the permitted matrices form a convex set, so the matrices on the line between the optima
-of two levels are permitted too and fill the slots between.
+descends from the matrices OptRR found, from Warner's, from random ones and from the exact channel with its reports
+merged until they are as few as the answers; neighbouring levels then try each other's best. For fixed best guesses the
+permitted matrices form a convex set, so the matrices on the line between the optima of two levels are permitted too
+and fill the slots between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design import _matrix_kernels, _optrr_kernels, _polish_kernels
+from tacit.design import _matrix_kernels, _merge_kernels, _optrr_kernels, _polish_kernels
+from tacit.design.generation import certified_design, pruned
 from tacit.design.optimalset import Matrices
+from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
 from tacit.design.sweeps import warner_matrix
 
 Matrix = NDArray[np.float64]
 
-LEVELS = 48
+LEVELS = 56
 FOUND_STARTS = 3  # matrices of the optimal set tried at each level
-RANDOM_STARTS = 2
-FIRST_PENALTY = 20.0
+RANDOM_STARTS = 3
+# Ways to merge reports: share of the dual price put on right guesses, and how much chance decides.
+MERGES = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.5, 1.0), (1.0, 1.0))
+HOPS = 3  # descents from the level's best, mixed with a random matrix
+HOP_SHARE = 0.25
+PASSES = 2  # times the levels' best are handed on upwards and downwards
+LEAST_PENALTY = 20.0
 ROUNDS, STEPS = 15, 200
+MOST_ANSWERS_MERGED = 12  # beyond, the exact channel of every level takes longer than it helps
 
 
 class Polish:
@@ -33,48 +43,90 @@ class Polish:
     def __init__(self, problem: DesignProblem, optimal: Matrices, rng: np.random.Generator) -> None:
         self.problem, self.optimal, self.rng = problem, optimal, rng
         self.accuracy = np.eye(problem.n_answers) if problem.accuracy is None else problem.accuracy
+        self.vertices = self._vertices()
         self.levels = self._levels()
         self.best: list[Matrix | None] = [None] * len(self.levels)
 
     def run(self, progress: Callable[[float], None]) -> None:
         """Search at every level, then pass on what was found, upwards and downwards."""
-        last = len(self.levels) - 1
-        for k in range(last + 1):
-            for start in self._starts(self.levels[k]):
-                self._descend(k, start)
-            progress(0.75 * (k + 1) / (last + 1))
-        for k in range(last):
-            self._connect(k, k + 1)
-            progress(0.75 + 0.125 * (k + 1) / last)
-        for k in range(last, 0, -1):
-            self._connect(k, k - 1)
-            progress(1 - 0.125 * (k - 1) / last)
+        levels = list(range(len(self.levels)))
+        tasks: list[Callable[[], None]] = [partial(self._search, k) for k in levels]
+        for _ in range(PASSES):
+            tasks += [partial(self._connect, k, k + 1) for k in levels[:-1]]
+            tasks += [partial(self._connect, k, k - 1) for k in levels[:0:-1]]
+        for done, task in enumerate(tasks):
+            task()
+            # A search is about ten descents, a connection one.
+            finished = min(done + 1, len(levels)) * 10 + max(done + 1 - len(levels), 0)
+            progress(finished / (len(levels) * 9 + len(tasks)))
+
+    def _vertices(self) -> Matrix | None:
+        if self.problem.accuracy is not None or self.problem.n_answers > MOST_ANSWERS_MERGED:
+            return None
+        return uniform_and_capped(self.problem.n_answers, self.problem.posterior_cap)
 
     def _levels(self) -> Matrix:
-        """Privacies in the middle of evenly spread slots, over all that can be reached."""
+        """Privacies in the middle of slots spread over all that can be reached."""
         slots = len(self.optimal.trace)
         filled = self.optimal.filled
         first, last = int(filled.min()), int(filled.max())
         if self.problem.accuracy is None:
             first = min(first, int(slots * self.problem.least_privacy) + 1)
-            last = max(last, int(slots * self.problem.most_privacy) - 3)
-        return (np.unique(np.linspace(first, last, LEVELS).round()) + 0.5) / slots
+            last = max(last, int(slots * self.problem.most_privacy) - 1)
+        # Denser towards the largest privacy, where the error grows without limit and lines between levels miss most.
+        spread = 1 - np.linspace(1, 0, LEVELS) ** 2
+        return (np.unique((first + (last - first) * spread).round()) + 0.5) / slots
+
+    def _search(self, k: int) -> None:
+        """Descend to level k from everything worth a try."""
+        for turn, start in enumerate(self._starts(self.levels[k])):
+            self._descend(k, start, firm=turn % 2 == 1)
+        for turn, random in enumerate(self._random(HOPS)):
+            best = self.best[k]
+            if best is not None:
+                self._descend(k, (1 - HOP_SHARE) * best + HOP_SHARE * random, firm=turn % 2 == 1)
 
     def _starts(self, level: float) -> list[Matrix]:
-        n = self.problem.n_answers
-        random = np.empty((RANDOM_STARTS, n, n))
-        _optrr_kernels.first_population(random, self.problem.prior, 1.0, self.rng)
         # Warner's matrix of about this privacy: the front must be nowhere above it.
-        warner = warner_matrix(n, max(1 - level, 1.5 / n))
-        return [*self.optimal.nearest(level, FOUND_STARTS), warner, *random]
+        warner = warner_matrix(self.problem.n_answers, max(1 - level, 1.5 / self.problem.n_answers))
+        found = self.optimal.nearest(level, FOUND_STARTS)
+        return [*found, warner, *self._merged(level), *self._random(RANDOM_STARTS)]
 
-    def _descend(self, k: int, start: Matrix) -> Matrix:
-        """Local optimum at level k from `start`; kept as the level's best if it is."""
+    def _random(self, count: int) -> Matrix:
+        matrices = np.empty((count, self.problem.n_answers, self.problem.n_answers))
+        _optrr_kernels.first_population(matrices, self.problem.prior, 1.0, self.rng)
+        return matrices
+
+    def _merged(self, level: float) -> list[Matrix]:
+        """The exact channel of this privacy, its reports merged to as many as there are answers."""
+        prior = self.problem.prior
+        if self.vertices is None:
+            return []
+        budget = 1 - min(max(level, self.problem.least_privacy), 0.998 * self.problem.most_privacy)
+        design = pruned(certified_design(self.vertices, prior, budget), prior, budget)
+        joint = design.chances[:, None] * design.posteriors
+        starts = []
+        for budget_price, noise in MERGES:
+            price = budget_price * design.dual.budget_price
+            matrix = _merge_kernels.merge_reports(joint, prior, len(prior), price, noise, self.rng) / prior
+            if len(matrix) == len(prior):  # few answers may need fewer reports still
+                starts.append(matrix / matrix.sum(axis=0))
+        return starts
+
+    def _descend(self, k: int, start: Matrix, *, firm: bool = False) -> Matrix:
+        """Local optimum at level k from `start`; kept as the level's best if it is.
+
+        `firm` holds to the budget from the first step on, which leads to other optima.
+        """
         prior, cap = self.problem.prior, self.problem.posterior_cap
         matrix = np.ascontiguousarray(start)
+        # The error grows like the inverse square of what is left of the privacy, and so must the penalty.
+        left = max(self.problem.most_privacy - float(self.levels[k]), 1e-3)
         multipliers = np.zeros((3, *matrix.shape))
+        multipliers[2, 0, 0] = 1 / left if firm else 0.0
+        penalty = min(max(LEAST_PENALTY, 0.2 / left**2), 1e5)
         _polish_kernels.polish(
-            matrix, prior, self.accuracy, 1 - self.levels[k], cap, multipliers, FIRST_PENALTY, ROUNDS, STEPS
+            matrix, prior, self.accuracy, 1 - self.levels[k], cap, multipliers, penalty, ROUNDS, STEPS
         )
         _matrix_kernels.blend(matrix, prior, cap)
         trace = self._meet(matrix[None])[0]

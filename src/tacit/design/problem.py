@@ -56,8 +56,8 @@ class DesignProblem:
 
     @property
     def most_privacy(self) -> float:
-        """The chance that a guess from the prior alone is wrong; no report can make it larger."""
-        return 1 - float(self.prior.max())
+        """How often (by how much, under another accuracy) a guess from the prior alone is wrong; no report adds to it."""
+        return 1 - float((self.prior if self.accuracy is None else self.accuracy @ self.prior).max())
 
     @property
     def posterior_cap(self) -> float:
