@@ -1,0 +1,28 @@
+"""Channels chosen: the best one for a wanted privacy, by search and exactly.
+
+optimal_front    OptRR's search (and the classic families) as a privacy/error front
+exact_front      the least error any channel can have, with its proof
+choose_point     one channel of a front, by what its user needs
+robustness       what a channel is worth where the prior was wrong
+"""
+
+from tacit.design.choose import choose_point, read_front
+from tacit.design.exact import exact_front
+from tacit.design.front import Front, FrontPoint
+from tacit.design.optimal import optimal_front
+from tacit.design.priors import named_prior
+from tacit.design.problem import closeness
+from tacit.design.robustness import Robustness, robustness
+
+__all__ = [
+    "Front",
+    "FrontPoint",
+    "Robustness",
+    "choose_point",
+    "closeness",
+    "exact_front",
+    "named_prior",
+    "optimal_front",
+    "read_front",
+    "robustness",
+]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
 
 # Sweeps over the columns before a matrix that still breaks the bound is blended towards equal columns.
 REPAIR_SWEEPS = 20
 # Repaired entries aim this much below the bound, so that rounding never lifts a posterior above it.
 BELOW_BOUND = 1e-12
+SINGULAR = 1e-12  # pivots below this: the matrix has no inverse to working precision
 
 
 @njit(cache=True)
-def invert(matrix, inverse, work):
+def invert(matrix: Array, inverse: Array, work: Array) -> bool:
     """Write the inverse (Gauss-Jordan with row pivoting); False if the matrix is singular to working precision."""
     n = matrix.shape[0]
     for i in range(n):
@@ -24,27 +29,37 @@ def invert(matrix, inverse, work):
         for i in range(column + 1, n):
             if abs(work[i, column]) > abs(work[pivot, column]):
                 pivot = i
-        if abs(work[pivot, column]) < 1e-12:
+        if abs(work[pivot, column]) < SINGULAR:
             return False
-        if pivot != column:
-            for j in range(n):
-                work[column, j], work[pivot, j] = work[pivot, j], work[column, j]
-                inverse[column, j], inverse[pivot, j] = inverse[pivot, j], inverse[column, j]
-        scale = 1.0 / work[column, column]
-        for j in range(n):
-            work[column, j] *= scale
-            inverse[column, j] *= scale
+        _scale_pivot_row(work, inverse, column, pivot)
         for i in range(n):
-            factor = work[i, column]
-            if i != column and factor != 0.0:
-                for j in range(n):
-                    work[i, j] -= factor * work[column, j]
-                    inverse[i, j] -= factor * inverse[column, j]
+            if i != column:
+                _eliminate(work, inverse, column, i)
     return True
 
 
 @njit(cache=True)
-def inverse_trace(matrix, prior, inverse, work):
+def _scale_pivot_row(work: Array, inverse: Array, column: int, pivot: int) -> None:
+    scale = 1.0 / work[pivot, column]
+    for j in range(work.shape[0]):
+        work[column, j], work[pivot, j] = work[pivot, j], work[column, j]
+        inverse[column, j], inverse[pivot, j] = inverse[pivot, j], inverse[column, j]
+        work[column, j] *= scale
+        inverse[column, j] *= scale
+
+
+@njit(cache=True)
+def _eliminate(work: Array, inverse: Array, column: int, row: int) -> None:
+    factor = work[row, column]
+    if factor == 0.0:
+        return
+    for j in range(work.shape[0]):
+        work[row, j] -= factor * work[column, j]
+        inverse[row, j] -= factor * inverse[column, j]
+
+
+@njit(cache=True)
+def inverse_trace(matrix: Array, prior: Array, inverse: Array, work: Array) -> float:
     """Trace of the inverse information of a square channel, ``sum_v q_v |A^-1[:, v]|^2``; infinite if singular."""
     if not invert(matrix, inverse, work):
         return np.inf
@@ -61,7 +76,7 @@ def inverse_trace(matrix, prior, inverse, work):
 
 
 @njit(cache=True)
-def right_guesses(matrix, prior, accuracy):
+def right_guesses(matrix: Array, prior: Array, accuracy: Array) -> float:
     """What the best guesser gains: ``sum_v max_x sum_u accuracy[x, u] A[v, u] p[u]``."""
     n = matrix.shape[0]
     total = 0.0
@@ -77,7 +92,7 @@ def right_guesses(matrix, prior, accuracy):
 
 
 @njit(cache=True)
-def exact_guesses(matrix, prior):
+def exact_guesses(matrix: Array, prior: Array) -> float:
     """`right_guesses` where only the exact guess counts."""
     n = matrix.shape[0]
     total = 0.0
@@ -90,7 +105,7 @@ def exact_guesses(matrix, prior):
 
 
 @njit(cache=True)
-def largest_posterior(matrix, prior):
+def largest_posterior(matrix: Array, prior: Array) -> float:
     worst = 0.0
     n = matrix.shape[0]
     for v in range(n):
@@ -106,7 +121,7 @@ def largest_posterior(matrix, prior):
 
 
 @njit(cache=True)
-def repair(matrix, prior, delta):
+def repair(matrix: Array, prior: Array, delta: float) -> None:
     """Lower entries whose posterior exceeds `delta` and hand their mass to the column's entries with room.
 
     OptRR's bound repair, column by column; a matrix it cannot mend is blended towards equal columns, whose posteriors
@@ -125,7 +140,7 @@ def repair(matrix, prior, delta):
 
 
 @njit(cache=True)
-def _repair_column(matrix, j, prior, delta, room):
+def _repair_column(matrix: Array, j: int, prior: Array, delta: float, room: Array) -> None:
     n = matrix.shape[0]
     freed = 0.0
     total_room = 0.0
@@ -153,7 +168,7 @@ def _repair_column(matrix, j, prior, delta, room):
 
 
 @njit(cache=True)
-def blend(matrix, prior, delta):
+def blend(matrix: Array, prior: Array, delta: float) -> None:
     """Mix with the channel whose every column is the distribution of the reports, just enough to meet the bound."""
     n = matrix.shape[0]
     share = 0.0

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import invert
 
+Array = NDArray[np.float64]
+
 
 @njit(cache=True)
-def _trace_with(information, first, second, prior, candidate, inverse, work):
+def _trace_with(
+    information: Array, first: Array, second: Array, prior: Array, candidate: Array, inverse: Array, work: Array
+) -> float:
     """Trace of the inverse information once two reports (rows of the joint distribution) are told as one."""
     n = prior.shape[0]
     chance_first, chance_second = first.sum(), second.sum()
@@ -28,7 +33,9 @@ def _trace_with(information, first, second, prior, candidate, inverse, work):
 
 
 @njit(cache=True)
-def merge_reports(joint, prior, size, budget_price, noise, rng):
+def merge_reports(
+    joint: Array, prior: Array, size: int, budget_price: float, noise: float, rng: np.random.Generator
+) -> Array:
     """Merge rows of ``joint[report, truth]`` until `size` remain, each time the pair that costs least.
 
     The cost of a merge is the trace it adds less the worth of the right guesses it prevents. Merging breaks no bound:

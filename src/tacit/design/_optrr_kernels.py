@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import exact_guesses, inverse_trace, repair, right_guesses
 
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
 
 @njit(cache=True)
-def measure(matrices, prior, accuracy, exact, privacy, trace):
+def measure(matrices: Array, prior: Array, accuracy: Array, exact: bool, privacy: Array, trace: Array) -> None:
     """Fill the two objectives of every matrix."""
     n = prior.shape[0]
     inverse, work = np.empty((n, n)), np.empty((n, n))
@@ -20,7 +24,7 @@ def measure(matrices, prior, accuracy, exact, privacy, trace):
 
 
 @njit(cache=True)
-def first_population(matrices, prior, delta, rng):
+def first_population(matrices: Array, prior: Array, delta: float, rng: np.random.Generator) -> None:
     """Random matrices between pure chance and the truth, so that the first generation spans the privacies."""
     size, n = matrices.shape[0], matrices.shape[1]
     for i in range(size):
@@ -37,7 +41,7 @@ def first_population(matrices, prior, delta, rng):
 
 
 @njit(cache=True)
-def cross(first, second, rng):
+def cross(first: Array, second: Array, rng: np.random.Generator) -> None:
     """Swap all columns right of a random cut."""
     n = first.shape[0]
     for u in range(1 + int(rng.random() * (n - 1)), n):
@@ -46,7 +50,7 @@ def cross(first, second, rng):
 
 
 @njit(cache=True)
-def mutate(matrix, rng):
+def mutate(matrix: Array, rng: np.random.Generator) -> None:
     """Move chance within one column: to one entry from the others in proportion, or from it to where there is room."""
     n = matrix.shape[0]
     u = int(rng.random() * n)
@@ -74,7 +78,7 @@ def mutate(matrix, rng):
 
 
 @njit(cache=True)
-def scaled_objectives(privacy, trace):
+def scaled_objectives(privacy: Array, trace: Array) -> Array:
     """Privacy and the logarithm of the error, each brought to [0, 1] over those that are finite."""
     size = privacy.shape[0]
     scaled = np.empty((size, 2))
@@ -95,7 +99,7 @@ def scaled_objectives(privacy, trace):
 
 
 @njit(cache=True)
-def spea2_fitness(scaled):
+def spea2_fitness(scaled: Array) -> Array:
     """Strength of the dominators plus density ``1 / (distance to the nearest + 2)``; below one: not dominated."""
     size = scaled.shape[0]
     strength = np.zeros(size)
@@ -121,7 +125,7 @@ def spea2_fitness(scaled):
 
 
 @njit(cache=True)
-def environmental_selection(scaled, fitness, size):
+def environmental_selection(scaled: Array, fitness: Array, size: int) -> Codes:
     """Indices of the next archive: the undominated, truncated where too many, filled by fitness where too few."""
     order = np.argsort(fitness)
     n_undominated = 0
@@ -133,7 +137,7 @@ def environmental_selection(scaled, fitness, size):
 
 
 @njit(cache=True)
-def truncate(scaled, undominated, size):
+def truncate(scaled: Array, undominated: Codes, size: int) -> Codes:
     """Remove, one at a time, the point nearest to its neighbours until `size` remain.
 
     Along an undominated front of two objectives distance grows with rank, so the neighbours of a point by distance are
@@ -149,7 +153,9 @@ def truncate(scaled, undominated, size):
         crowded = 0
         for i in range(1, count):
             closer = nearest[i] < nearest[crowded]
-            if closer or (nearest[i] == nearest[crowded] < np.inf and _more_crowded(i, crowded, before, after, scaled, ranked)):
+            if closer or (
+                nearest[i] == nearest[crowded] < np.inf and _more_crowded(i, crowded, before, after, scaled, ranked)
+            ):
                 crowded = i
         nearest[crowded] = np.inf
         left, right = before[crowded], after[crowded]
@@ -163,12 +169,12 @@ def truncate(scaled, undominated, size):
 
 
 @njit(cache=True)
-def _nearest(i, before, after, scaled, ranked):
+def _nearest(i: int, before: Codes, after: Codes, scaled: Array, ranked: Codes) -> float:
     return min(_distance(i, before[i], scaled, ranked), _distance(i, after[i], scaled, ranked))
 
 
 @njit(cache=True)
-def _distance(i, j, scaled, ranked):
+def _distance(i: int, j: int, scaled: Array, ranked: Codes) -> float:
     if j < 0 or j >= ranked.shape[0]:
         return np.inf
     a = scaled[ranked[i], 0] - scaled[ranked[j], 0]
@@ -177,7 +183,7 @@ def _distance(i, j, scaled, ranked):
 
 
 @njit(cache=True)
-def _more_crowded(i, j, before, after, scaled, ranked):
+def _more_crowded(i: int, j: int, before: Codes, after: Codes, scaled: Array, ranked: Codes) -> bool:
     """Whether the sorted distances of i to all others come before those of j (SPEA2's truncation order)."""
     left_i, right_i, left_j, right_j = before[i], after[i], before[j], after[j]
     while True:
@@ -197,7 +203,9 @@ def _more_crowded(i, j, before, after, scaled, ranked):
 
 
 @njit(cache=True)
-def meet_optimal_set(matrices, privacy, trace, best, best_privacy, best_trace):
+def meet_optimal_set(
+    matrices: Array, privacy: Array, trace: Array, best: Array, best_privacy: Array, best_trace: Array
+) -> bool:
     """Every matrix meets its privacy's slot: the lower error replaces the higher, in either direction."""
     slots = best_trace.shape[0]
     changed = False
@@ -214,7 +222,14 @@ def meet_optimal_set(matrices, privacy, trace, best, best_privacy, best_trace):
 
 
 @njit(cache=True)
-def offspring(parents, fitness, children, crossover_rate, mutation_rate, rng):
+def offspring(
+    parents: Array,
+    fitness: Array,
+    children: Array,
+    crossover_rate: float,
+    mutation_rate: float,
+    rng: np.random.Generator,
+) -> None:
     """Binary tournaments, column crossover, column mutation."""
     size, count = children.shape[0], parents.shape[0]
     for i in range(size):
@@ -229,7 +244,20 @@ def offspring(parents, fitness, children, crossover_rate, mutation_rate, rng):
 
 
 @njit(cache=True)
-def evolve(generations, patience, idle, population, archive, optimal, prior, delta, accuracy, exact, rates, rng):
+def evolve(
+    generations: int,
+    patience: int,
+    idle: int,
+    population: tuple[Array, Array, Array],
+    archive: tuple[Array, Array, Array],
+    optimal: tuple[Array, Array, Array],
+    prior: Array,
+    delta: float,
+    accuracy: Array,
+    exact: bool,
+    rates: Array,
+    rng: np.random.Generator,
+) -> tuple[int, int]:
     """Run up to `generations`; population, archive and optimal set are (matrices, privacy, trace) and change in place.
 
     Returns the generations run and how many of the last ones left the optimal set unchanged.

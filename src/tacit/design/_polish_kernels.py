@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import invert
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 WITHIN_BOUNDS = 1e-7
 DESCENDED = 1e-6  # largest change of an entry by a unit step
@@ -19,7 +23,7 @@ MEMORY = 8  # values the non-monotone line search looks back on
 
 
 @njit(cache=True)
-def simplex_shift(values, ordered):
+def simplex_shift(values: Array, ordered: Array) -> float:
     """What to take from every value, stopping at zero, to make them the nearest distribution (least squares)."""
     n = values.shape[0]
     for k in range(n):  # insertion sort, falling: the columns are short
@@ -40,7 +44,9 @@ def simplex_shift(values, ordered):
 
 
 @njit(cache=True)
-def projected_direction(matrix, gradient, length, direction, values, ordered):
+def projected_direction(
+    matrix: Array, gradient: Array, length: float, direction: Array, values: Array, ordered: Array
+) -> tuple[float, float]:
     """Fill the way to the projection of a gradient step; returns its slope and its largest entry."""
     n = matrix.shape[0]
     slope = 0.0
@@ -57,7 +63,7 @@ def projected_direction(matrix, gradient, length, direction, values, ordered):
 
 
 @njit(cache=True)
-def log_trace(matrix, prior, gradient, inverse, work):
+def log_trace(matrix: Array, prior: Array, gradient: Array, inverse: Array, work: Array) -> float:
     """Logarithm of the inverse information's trace; fills its gradient."""
     n = matrix.shape[0]
     if not invert(matrix, inverse, work):
@@ -79,7 +85,17 @@ def log_trace(matrix, prior, gradient, inverse, work):
 
 
 @njit(cache=True)
-def add_bounds(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, gradient):
+def add_bounds(
+    matrix: Array,
+    prior: Array,
+    accuracy: Array,
+    guesses: Codes,
+    budget: float,
+    delta: float,
+    multipliers: Array,
+    penalty: float,
+    gradient: Array,
+) -> float:
     """Value of the bounds' augmented Lagrangian; adds its gradient.
 
     ``multipliers[0]`` belong to the guesses (another guess must not gain more), ``[1]`` to the posteriors, and
@@ -122,7 +138,16 @@ def add_bounds(matrix, prior, accuracy, guesses, budget, delta, multipliers, pen
 
 
 @njit(cache=True)
-def update_multipliers(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty):
+def update_multipliers(
+    matrix: Array,
+    prior: Array,
+    accuracy: Array,
+    guesses: Codes,
+    budget: float,
+    delta: float,
+    multipliers: Array,
+    penalty: float,
+) -> float:
     """First-order update of the multipliers; returns the largest violation."""
     n = matrix.shape[0]
     joint = matrix * prior
@@ -146,7 +171,17 @@ def update_multipliers(matrix, prior, accuracy, guesses, budget, delta, multipli
 
 
 @njit(cache=True)
-def descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalty, steps):
+def descend(
+    matrix: Array,
+    prior: Array,
+    accuracy: Array,
+    guesses: Codes,
+    budget: float,
+    delta: float,
+    multipliers: Array,
+    penalty: float,
+    steps: int,
+) -> int:
     """Spectral projected gradient steps on the augmented Lagrangian, in place; returns the steps taken."""
     n = matrix.shape[0]
     inverse, work = np.empty((n, n)), np.empty((n, n))
@@ -168,9 +203,7 @@ def descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalt
                     trial[v, u] = matrix[v, u] + share * direction[v, u]
             value = log_trace(trial, prior, next_gradient, inverse, work)
             if value < np.inf:
-                value += add_bounds(
-                    trial, prior, accuracy, guesses, budget, delta, multipliers, penalty, next_gradient
-                )
+                value += add_bounds(trial, prior, accuracy, guesses, budget, delta, multipliers, penalty, next_gradient)
             if value <= recent.max() + ENOUGH * share * slope:
                 break
             share *= 0.3
@@ -184,7 +217,7 @@ def descend(matrix, prior, accuracy, guesses, budget, delta, multipliers, penalt
 
 
 @njit(cache=True)
-def spectral_length(matrix, gradient, trial, next_gradient):
+def spectral_length(matrix: Array, gradient: Array, trial: Array, next_gradient: Array) -> float:
     """Barzilai and Borwein's step length, from the last change of the matrix and of the gradient."""
     moved = 0.0
     curvature = 0.0
@@ -200,7 +233,17 @@ def spectral_length(matrix, gradient, trial, next_gradient):
 
 
 @njit(cache=True)
-def polish(matrix, prior, accuracy, budget, delta, multipliers, penalty, rounds, steps):
+def polish(
+    matrix: Array,
+    prior: Array,
+    accuracy: Array,
+    budget: float,
+    delta: float,
+    multipliers: Array,
+    penalty: float,
+    rounds: int,
+    steps: int,
+) -> float:
     """Local optimum near `matrix` (in place) for its own best guesses; returns the largest violation left."""
     n = matrix.shape[0]
     gains = (matrix * prior) @ accuracy.T

@@ -60,8 +60,8 @@ class Front:
 
     Example
     -------
-    >>> import tacit
-    >>> front = tacit.exact_front([0.5, 0.3, 0.2], records=1000, delta=0.8, points=3)
+    >>> from tacit.design import exact_front
+    >>> front = exact_front([0.5, 0.3, 0.2], records=1000, delta=0.8, points=3)
     >>> [f"{point.privacy:.3f}" for point in front.points]
     ['0.200', '0.345', '0.490']
     """

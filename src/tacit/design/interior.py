@@ -8,6 +8,7 @@ number of posteriors; a general semidefinite solver takes many times as long for
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,7 +103,7 @@ class _Search:
         self.multipliers = self.multipliers + length * d_multipliers
         self._decompose()
 
-    def _newton(self):
+    def _newton(self) -> Callable[[Matrix], tuple[Matrix, Matrix, Matrix]]:
         """Solver of the linearised optimality conditions for a wanted change of the products weight x cost."""
         from scipy.linalg import cho_factor, cho_solve
 
@@ -122,7 +123,7 @@ class _Search:
         dual_residual = -self.worth + self.multipliers @ self.equations - self.costs
         primal_residual = self.equations @ self.weights - self.right
 
-        def solve(products: Matrix):
+        def solve(products: Matrix) -> tuple[Matrix, Matrix, Matrix]:
             wanted = products / self.weights - dual_residual
             right = stacked @ (inverse_diagonal * wanted)
             right[size:] += primal_residual

@@ -28,7 +28,7 @@ LEVELS = 56
 FOUND_STARTS = 3  # matrices of the optimal set tried at each level
 RANDOM_STARTS = 3
 # Ways to merge reports: share of the dual price put on right guesses, and how much chance decides.
-MERGES = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.5, 1.0), (1.0, 1.0))
+MERGES = ((0.0, 0.0), (1.0, 0.0), (0.5, 1.0))
 HOPS = 3  # descents from the level's best, mixed with a random matrix
 HOP_SHARE = 0.25
 PASSES = 2  # times the levels' best are handed on upwards and downwards

@@ -1,0 +1,87 @@
+"""One channel picked from a front by what its user needs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+
+from tacit.design.front import Front, FrontPoint, front_from_document
+from tacit.errors import InvalidInput, UnknownName
+from tacit.measure.matrix import best_inverse
+
+
+def choose_point(
+    front: Front,
+    *,
+    privacy: float | None = None,
+    mse: float | None = None,
+    respondents: int | None = None,
+    margin: float | None = None,
+    level: float = 0.95,
+) -> FrontPoint:
+    """The point for one demand: a privacy, an error, or a margin of error with a number of respondents.
+
+    Of the points that meet the demand, the one of least error for a privacy, the most private for the other two.
+    """
+    given = [privacy is not None, mse is not None, respondents is not None or margin is not None]
+    if sum(given) != 1:
+        raise InvalidInput("Pick a point by one demand: a privacy, an mse, or respondents together with a margin.")
+    if not front.points:
+        raise InvalidInput("The front has no points. Make it with a larger delta or other answers.")
+    if privacy is not None:
+        return _least_error(front, privacy)
+    if mse is not None:
+        return _most_private(front, lambda point: point.mse, mse, "mse")
+    if respondents is None or margin is None or respondents < 1 or not margin > 0:
+        raise InvalidInput("A margin of error needs both: respondents of at least 1, and a margin above 0.")
+    found = _most_private(front, lambda point: margin_of_error(point, front, respondents, level), margin, "margin")
+    return found
+
+
+def margin_of_error(point: FrontPoint, front: Front, respondents: int, level: float = 0.95) -> float:
+    """Half the width of the widest interval over the answers, if the front's prior is the truth."""
+    inverse = best_inverse(point.matrix, front.prior)
+    variances = inverse**2 @ (point.matrix @ front.prior) - front.prior**2
+    return NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(float(variances.max()) / respondents)
+
+
+def read_front(path: str | Path, method: str | None = None) -> Front:
+    """The front in a file of ``tacit design front --out``; of several methods, the named one or the first."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        message = f"{str(path)!r} is not JSON ({error}). Make a front with: tacit design front ... --out front.json"
+        raise InvalidInput(message) from None
+    documents = document.get("methods", [document]) if isinstance(document, dict) else [document]
+    fronts = [front_from_document(each) for each in documents]
+    if method is None:
+        return fronts[0]
+    for front in fronts:
+        if front.method == method:
+            return front
+    raise UnknownName("Method", method, [front.method for front in fronts])
+
+
+def _least_error(front: Front, privacy: float) -> FrontPoint:
+    # Points are rounded to what a solver can tell apart; one that misses by that much meets the demand.
+    enough = [point for point in front.points if point.privacy >= privacy - 1e-6]
+    if not enough:
+        highest = float(front.privacies.max())
+        message = f"No channel of this front has privacy {privacy:g}; the highest is {highest:.4f}. Ask for less, "
+        raise InvalidInput(message + "or make a front that reaches further.")
+    return min(enough, key=lambda point: point.mse)
+
+
+def _most_private(front: Front, cost: Callable[[FrontPoint], float], limit: float, name: str) -> FrontPoint:
+    costs = np.array([cost(point) for point in front.points])
+    if not (costs <= limit).any():
+        message = f"No channel of this front has {name} {limit:g} or less; the least is {costs.min():.4g}. "
+        raise InvalidInput(message + "Ask more people, or accept a larger error or less privacy.")
+    return front.points[int(np.flatnonzero(costs <= limit)[np.argmax(front.privacies[costs <= limit])])]
