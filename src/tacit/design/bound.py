@@ -12,6 +12,7 @@ from tacit.design.front import Front
 from tacit.design.generation import certified_design
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
+from tacit.design.threads import single_thread
 from tacit.errors import InvalidInput
 
 Matrix = NDArray[np.float64]
@@ -34,7 +35,9 @@ class LowerBound:
         vertices = uniform_and_capped(problem.n_answers, problem.posterior_cap)
         ceiling = problem.most_privacy - SHORT_OF_MOST * (problem.most_privacy - problem.least_privacy)
         levels = np.unique(np.clip(np.linspace(lowest, highest, DUALS), problem.least_privacy, ceiling))
-        return cls(problem, tuple(certified_design(vertices, problem.prior, 1 - level).dual for level in levels))
+        with single_thread():
+            duals = tuple(certified_design(vertices, problem.prior, 1 - level).dual for level in levels)
+        return cls(problem, duals)
 
     def at(self, privacy: float) -> float:
         return self.problem.mse(max(dual.least_trace(self.problem.prior, 1 - privacy) for dual in self.duals))

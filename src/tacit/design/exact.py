@@ -13,6 +13,7 @@ from tacit.design.generation import CERTIFIED_GAP, CertifiedDesign, certified_de
 from tacit.design.labels import report_labels
 from tacit.design.posteriors import bounded_staircase, staircase, uniform_and_capped
 from tacit.design.problem import DesignProblem
+from tacit.design.threads import single_thread
 from tacit.errors import InvalidInput
 from tacit.measure.matrix import map_privacy
 
@@ -41,10 +42,11 @@ def exact_front(
     problem = DesignProblem.of(prior, records, delta=delta, answers=answers)
     found = []
     demands = _demands(problem, _checked_gammas(gamma), points, privacy)
-    for done, (vertices, budget) in enumerate(demands):
-        found.append(_certified_point(problem, vertices, budget))
-        if progress is not None:
-            progress((done + 1) / len(demands))
+    with single_thread():
+        for done, (vertices, budget) in enumerate(demands):
+            found.append(_certified_point(problem, vertices, budget))
+            if progress is not None:
+                progress((done + 1) / len(demands))
     found.sort(key=lambda point: point.privacy)
     seconds = time.perf_counter() - started
     return Front("exact", problem.prior, problem.records, delta, seconds, tuple(found), problem.answers)

@@ -13,6 +13,7 @@ from tacit.design.bound import with_lower_bounds
 from tacit.design.front import Front, measured_point, undominated
 from tacit.design.optimalset import Matrices
 from tacit.design.problem import DesignProblem
+from tacit.design.threads import single_thread
 from tacit.errors import InvalidInput
 
 Matrix = NDArray[np.float64]
@@ -125,7 +126,8 @@ def _evolve(search: Search, tell: Progress) -> None:
 def _polish(search: Search, tell: Progress) -> None:
     from tacit.design.polish import Polish
 
-    Polish(search.problem, search.optimal, search.rng).run(lambda done: tell(0.6 + 0.4 * done))
+    with single_thread():
+        Polish(search.problem, search.optimal, search.rng).run(lambda done: tell(0.6 + 0.4 * done))
 
 
 def _front(search: Search, seconds: float, warnings: tuple[str, ...]) -> Front:

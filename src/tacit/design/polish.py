@@ -25,15 +25,16 @@ from tacit.design.sweeps import warner_matrix
 Matrix = NDArray[np.float64]
 
 LEVELS = 56
-FOUND_STARTS = 3  # matrices of the optimal set tried at each level
-RANDOM_STARTS = 3
+FOUND_STARTS = 2  # matrices of the optimal set tried at each level
+RANDOM_STARTS = 4
 # Ways to merge reports: share of the dual price put on right guesses, and how much chance decides.
 MERGES = ((0.0, 0.0), (1.0, 0.0), (0.5, 1.0))
-HOPS = 3  # descents from the level's best, mixed with a random matrix
+HOPS = 2  # descents from the level's best, mixed with a random matrix
 HOP_SHARE = 0.25
 PASSES = 2  # times the levels' best are handed on upwards and downwards
 LEAST_PENALTY = 20.0
-ROUNDS, STEPS = 15, 200
+SHORT, LONG = (12, 160), (40, 300)  # rounds of multipliers, gradient steps in each
+PROMISING = 3  # ends of short descents followed to the bottom
 MOST_ANSWERS_MERGED = 12  # beyond, the exact channel of every level takes longer than it helps
 
 
@@ -56,9 +57,9 @@ class Polish:
             tasks += [partial(self._connect, k, k - 1) for k in levels[:0:-1]]
         for done, task in enumerate(tasks):
             task()
-            # A search is about ten descents, a connection one.
-            finished = min(done + 1, len(levels)) * 10 + max(done + 1 - len(levels), 0)
-            progress(finished / (len(levels) * 9 + len(tasks)))
+            # A search is some twenty descents, a connection one.
+            finished = min(done + 1, len(levels)) * 20 + max(done + 1 - len(levels), 0)
+            progress(finished / (len(levels) * 19 + len(tasks)))
 
     def _vertices(self) -> Matrix | None:
         if self.problem.accuracy is not None or self.problem.n_answers > MOST_ANSWERS_MERGED:
@@ -78,13 +79,14 @@ class Polish:
         return (np.unique((first + (last - first) * spread).round()) + 0.5) / slots
 
     def _search(self, k: int) -> None:
-        """Descend to level k from everything worth a try."""
-        for turn, start in enumerate(self._starts(self.levels[k])):
-            self._descend(k, start, firm=turn % 2 == 1)
-        for turn, random in enumerate(self._random(HOPS)):
-            best = self.best[k]
-            if best is not None:
-                self._descend(k, (1 - HOP_SHARE) * best + HOP_SHARE * random, firm=turn % 2 == 1)
+        """Descend to level k from everything worth a try, then further from the most promising."""
+        ends = [self._descend(k, start, firm=turn % 2 == 1) for turn, start in enumerate(self._starts(self.levels[k]))]
+        hops = zip([self.best[k]] * HOPS, self._random(HOPS), strict=True)
+        ends += [
+            self._descend(k, (1 - HOP_SHARE) * best + HOP_SHARE * other) for best, other in hops if best is not None
+        ]
+        for end in sorted(ends, key=self._trace)[:PROMISING]:
+            self._descend(k, end.copy(), effort=LONG)
 
     def _starts(self, level: float) -> list[Matrix]:
         # Warner's matrix of about this privacy: the front must be nowhere above it.
@@ -113,10 +115,11 @@ class Polish:
                 starts.append(matrix / matrix.sum(axis=0))
         return starts
 
-    def _descend(self, k: int, start: Matrix, *, firm: bool = False) -> Matrix:
+    def _descend(self, k: int, start: Matrix, *, firm: bool = False, effort: tuple[int, int] = SHORT) -> Matrix:
         """Local optimum at level k from `start`; kept as the level's best if it is.
 
-        `firm` holds to the budget from the first step on, which leads to other optima.
+        `firm` holds to the budget from the first step on, which leads to other optima; `effort` is how many rounds of
+        how many steps to go at most.
         """
         prior, cap = self.problem.prior, self.problem.posterior_cap
         matrix = np.ascontiguousarray(start)
@@ -125,9 +128,7 @@ class Polish:
         multipliers = np.zeros((3, *matrix.shape))
         multipliers[2, 0, 0] = 1 / left if firm else 0.0
         penalty = min(max(LEAST_PENALTY, 0.2 / left**2), 1e5)
-        _polish_kernels.polish(
-            matrix, prior, self.accuracy, 1 - self.levels[k], cap, multipliers, penalty, ROUNDS, STEPS
-        )
+        _polish_kernels.polish(matrix, prior, self.accuracy, 1 - self.levels[k], cap, multipliers, penalty, *effort)
         _matrix_kernels.blend(matrix, prior, cap)
         trace = self._meet(matrix[None])[0]
         best = self.best[k]

@@ -1,0 +1,33 @@
+"""The results of a study on one page, its pictures beside it, its numbers as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tacit.experiments.registry import StudyResult
+from tacit.report.page import Chapter, Picture, Rows, write
+from tacit.table.files import written_whole
+
+
+def write_study(result: StudyResult, folder: Path) -> Path:
+    """Write ``NAME.html``, ``NAME.json`` and a PNG of each plot; the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for plot in result.plots:
+        with written_whole(folder / f"{result.name}-{plot.name}.png") as temporary:
+            plot.figure.savefig(temporary, format="png", dpi=150)
+    with written_whole(folder / f"{result.name}.json") as temporary:
+        temporary.write_text(json.dumps(result.to_document(), indent=1), encoding="utf-8")
+    introduction = "A published study, run again: what was published beside what comes out here."
+    return write(folder / f"{result.name}.html", result.title, introduction, _chapters(result))
+
+
+def _chapters(result: StudyResult) -> list[Chapter]:
+    said = {None: "", True: "yes", False: "no"}
+    rows = [(row.what, row.published, row.ours, said[row.holds]) for row in result.comparisons]
+    chapters = [Chapter("Published and found", (Rows(("what", "published", "here", "agrees"), rows),))]
+    if result.plots:
+        chapters.append(Chapter("Pictures", tuple(Picture(plot.figure, plot.description) for plot in result.plots)))
+    for table in result.tables:
+        chapters.append(Chapter(table.title, (Rows(table.columns, table.rows),)))
+    return chapters

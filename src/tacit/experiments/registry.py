@@ -1,0 +1,92 @@
+"""The published studies that can be run again, each with what was published beside what comes out here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import UnknownName
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One published number or sentence, and ours."""
+
+    what: str
+    published: str
+    ours: str
+    holds: bool | None = None  # None where the publication gives nothing that could fail
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """Numbers of a study, written as they should read."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyPlot:
+    """A figure; `name` is its file's name, `description` what it shows."""
+
+    name: str
+    description: str
+    figure: Figure
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """Everything a study has to show."""
+
+    name: str
+    title: str
+    comparisons: tuple[Comparison, ...]
+    tables: tuple[StudyTable, ...] = ()
+    plots: tuple[StudyPlot, ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "title": self.title,
+            "comparisons": [vars(row) for row in self.comparisons],
+            "tables": [
+                {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]} for t in self.tables
+            ],
+            "plots": [plot.name for plot in self.plots],
+        }
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published study; its module is imported when it is run and has ``run(out, quick, seed, progress)``."""
+
+    name: str
+    title: str
+    module: str
+
+    def run(self, out: Path, quick: bool, seed: int, progress: Progress = lambda share: None) -> StudyResult:
+        return importlib.import_module(self.module).run(out, quick, seed, progress)
+
+
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (
+        Study("optrr", "OptRR: optimizing randomized response schemes (Huang and Du 2008)", "tacit.experiments.optrr"),
+    )
+}
+
+
+def study(name: str) -> Study:
+    if name not in STUDIES:
+        raise UnknownName("Study", name, STUDIES)
+    return STUDIES[name]
