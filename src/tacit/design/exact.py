@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.front import Front, FrontPoint, measured_point
-from tacit.design.generation import CERTIFIED_GAP, CertifiedDesign, certified_design, pruned
+from tacit.design.generation import CERTIFIED_GAP, NEGLIGIBLE, CertifiedDesign, certified_design, pruned
 from tacit.design.labels import report_labels
 from tacit.design.posteriors import bounded_staircase, staircase, uniform_and_capped
 from tacit.design.problem import DesignProblem
@@ -84,10 +84,16 @@ def _certified_point(problem: DesignProblem, vertices: Matrix, budget: float | N
 
 
 def _channel(design: CertifiedDesign, prior: Matrix) -> Matrix:
-    """The matrix ``[report, truth]``, surest reports first; columns sum to one up to the last bit."""
-    matrix = design.chances[:, None] * design.posteriors / prior
-    matrix = matrix[np.lexsort((-design.chances, -design.posteriors.max(axis=1)))]
-    return matrix / matrix.sum(axis=0)
+    """The matrix ``[report, truth]``, surest reports first."""
+    used = design.chances > NEGLIGIBLE
+    posteriors, chances = design.posteriors[used], design.chances[used]
+    # Chances are corrected to give the prior to the last digit; scaling columns instead would bend the posteriors.
+    weighted = posteriors.T * chances
+    for _ in range(2):
+        missing = prior - posteriors.T @ chances
+        chances = chances * (1 + posteriors @ np.linalg.solve(weighted @ posteriors, missing))
+    matrix = chances[:, None] * posteriors / prior
+    return matrix[np.lexsort((-chances, -posteriors.max(axis=1)))]
 
 
 def _least_privacy(vertices: Matrix, prior: Matrix) -> float:
@@ -101,9 +107,8 @@ def _least_privacy(vertices: Matrix, prior: Matrix) -> float:
 def _spaced_levels(problem: DesignProblem, least: float, points: int) -> list[float]:
     if points < 1:
         raise InvalidInput(f"points is {points}; a front needs at least 1.")
-    most = max(0.98 * problem.most_privacy, (least + problem.most_privacy) / 2)
-    if least < 0.98 * problem.most_privacy:
-        most = 0.98 * problem.most_privacy
+    usual = 0.98 * problem.most_privacy
+    most = usual if least < usual else (least + problem.most_privacy) / 2
     return [float(level) for level in np.linspace(least, most, points)]
 
 

@@ -1,0 +1,208 @@
+"""The exact front: certified, attained, and what is known of it in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.design import exact_front, named_prior
+from tacit.design.certificate import Dual
+from tacit.design.generation import certified_design
+from tacit.design.posteriors import uniform_and_capped
+from tacit.design.sweeps import gamma_diagonal_matrix
+from tacit.errors import InvalidInput
+from tacit.measure.matrix import amplification, expected_mse, map_privacy, worst_posterior
+
+NORMAL = named_prior("normal")
+SKEWED = np.array([0.4, 0.3, 0.2, 0.1])
+
+
+@pytest.mark.parametrize("delta", [0.6, 0.75, 0.9, None])
+def test_twelve_points_are_certified_and_need_few_reports(delta: float | None) -> None:
+    front = exact_front(NORMAL, 10_000, delta=delta)
+    assert len(front.points) == 12
+    least = 1 - (delta or 1.0)
+    np.testing.assert_allclose(front.privacies, np.linspace(least, 0.98 * (1 - NORMAL.max()), 12), atol=1e-6)
+    for point in front.points:
+        assert 1 - 1e-12 <= point.excess <= 1 + 1e-6
+        assert len(point.reports) == len(set(point.reports)) == len(point.matrix) <= 56
+        np.testing.assert_allclose(point.matrix.sum(axis=0), 1, atol=1e-12)
+        assert point.mse == expected_mse(point.matrix, NORMAL, 10_000)
+        assert point.privacy == map_privacy(point.matrix, NORMAL)
+        assert worst_posterior(point.matrix, NORMAL) <= (delta or 1.0) + 1e-12
+    assert (np.diff(front.errors) > 0).all()
+
+
+def clarabel_trace(vertices: np.ndarray, prior: np.ndarray, budget: float) -> float:
+    """The same least trace by a general solver: minimise trace Z with [[J, I], [I, Z]] positive semidefinite."""
+    clarabel = pytest.importorskip("clarabel")
+    from scipy import sparse
+
+    n, k = len(prior), len(vertices)
+    likelihoods = vertices / prior
+    rows, columns = np.triu_indices(n)
+    n_z = len(rows)
+    size = 2 * n
+    position = {(i, j): c for c, (j, i) in enumerate((j, i) for j in range(size) for i in range(j + 1))}
+    cone = np.zeros((size * (size + 1) // 2, k + n_z))
+    constant = np.zeros(len(cone))
+    for (i, j), at in position.items():
+        scale = 1.0 if i == j else math.sqrt(2)
+        if j < n:
+            cone[at, :k] = -scale * likelihoods[:, i] * likelihoods[:, j]
+        elif i >= n:
+            which = int(np.flatnonzero((rows == i - n) & (columns == j - n))[0])
+            cone[at, k + which] = -scale
+        elif i == j - n:
+            constant[at] = scale
+    trace = np.concatenate([np.zeros(k), (rows == columns).astype(float)])
+    equal = np.hstack([vertices.T, np.zeros((n, n_z))])
+    guessed = np.concatenate([vertices.max(axis=1), np.zeros(n_z)])[None]
+    positive = np.hstack([-np.eye(k), np.zeros((k, n_z))])
+    matrix = sparse.csc_matrix(np.vstack([equal, guessed, positive, cone]))
+    right = np.concatenate([prior, [budget], np.zeros(k), constant])
+    cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(1 + k), clarabel.PSDTriangleConeT(size)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    quadratic = sparse.csc_matrix((k + n_z, k + n_z))
+    return clarabel.DefaultSolver(quadratic, trace, matrix, right, cones, settings).solve().obj_val
+
+
+@pytest.mark.parametrize("privacy", [0.3, 0.45, 0.58])
+def test_a_general_semidefinite_solver_finds_the_same_value(privacy: float) -> None:
+    vertices = uniform_and_capped(4, 0.7)
+    design = certified_design(vertices, SKEWED, 1 - privacy)
+    assert design.trace(SKEWED) == pytest.approx(clarabel_trace(vertices, SKEWED, 1 - privacy), rel=1e-6)
+
+
+def test_no_channel_beats_the_dual_bound_of_any_privacy() -> None:
+    vertices = uniform_and_capped(4, 0.8)
+    duals = [certified_design(vertices, SKEWED, 1 - privacy).dual for privacy in (0.25, 0.4, 0.55)]
+    rng = np.random.default_rng(7)
+    tried = 0
+    for _ in range(3000):
+        matrix = rng.dirichlet(np.full(6, 0.3), size=4).T
+        if worst_posterior(matrix, SKEWED) > 0.8:
+            continue
+        trace = expected_mse(matrix, SKEWED, 1) * 4 + SKEWED @ SKEWED
+        guessed = 1 - map_privacy(matrix, SKEWED)
+        assert all(dual.least_trace(SKEWED, guessed) <= trace * (1 + 1e-12) for dual in duals)
+        tried += 1
+    assert tried > 100
+
+
+def test_a_dual_that_is_wrong_is_repaired_into_a_bound_that_holds() -> None:
+    vertices = uniform_and_capped(4, 0.8)
+    right = certified_design(vertices, SKEWED, 0.6)
+    wrong = Dual(right.dual.root * 1.3, right.dual.price, right.dual.budget_price)
+    assert wrong.violations(vertices, SKEWED).max() > 0.01
+    assert wrong.least_trace(SKEWED, 0.6) > right.trace(SKEWED)  # as it stands it would claim too much
+    repaired = wrong.repaired(vertices, SKEWED)
+    assert repaired.violations(vertices, SKEWED).max() <= 0
+    assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SKEWED)
+
+
+def subset_selection_mse(n: int, gamma: float, records: int) -> float:
+    """Least error of subset selection over its sizes, uniform prior (each p_hat from its own inclusion rate)."""
+    errors = []
+    for k in range(1, n):
+        a = gamma * k / (gamma * k + n - k)
+        b = k * (gamma * (k - 1) + n - k) / ((n - 1) * (gamma * k + n - k))
+        chance = a / n + b * (n - 1) / n
+        errors.append(chance * (1 - chance) / (a - b) ** 2 / records)
+    return min(errors)
+
+
+@pytest.mark.parametrize("gamma", [1.5, 3.0, 8.0, 40.0])
+def test_a_uniform_prior_under_amplification_agrees_with_subset_selection(gamma: float) -> None:
+    point = exact_front(np.full(8, 1 / 8), 1000, gamma=gamma).points[0]
+    assert point.mse == pytest.approx(subset_selection_mse(8, gamma, 1000), rel=1e-6)
+    assert amplification(point.matrix) == pytest.approx(gamma, rel=1e-6)
+
+
+def test_gamma_diagonal_is_found_where_it_is_optimal() -> None:
+    point = exact_front(np.full(5, 0.2), 1000, gamma=50.0).points[0]
+    assert point.mse == pytest.approx(expected_mse(gamma_diagonal_matrix(5, 50.0), np.full(5, 0.2), 1000), rel=1e-6)
+    assert len(point.reports) == 5
+    assert set(point.reports) == {f"rather {answer}" for answer in "12345"}
+
+
+def test_both_bounds_hold_together_and_cost_more_than_either() -> None:
+    both = exact_front(SKEWED, 1000, delta=0.6, gamma=6.0, privacy=0.5).points[0]
+    only_delta = exact_front(SKEWED, 1000, delta=0.6, privacy=0.5).points[0]
+    assert both.gamma <= 6.0 * (1 + 1e-6)
+    assert both.worst_posterior <= 0.6 + 1e-12
+    assert both.privacy >= 0.5 - 1e-6
+    assert both.mse > only_delta.mse
+    assert both.excess <= 1 + 1e-6
+
+
+@pytest.mark.slow
+def test_sixteen_answers_are_certified_by_generating_vertices() -> None:
+    prior = np.random.default_rng(1).dirichlet(np.full(16, 3.0))
+    point = exact_front(prior, 1000, delta=0.75, privacy=0.5).points[0]
+    assert point.excess <= 1 + 1e-6
+    assert len(point.reports) <= 16 * 17 // 2 + 1
+
+
+def test_generated_vertices_give_the_listed_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = exact_front(SKEWED, 1000, delta=0.7, privacy=0.45).points[0]
+    monkeypatch.setattr("tacit.design.generation.FEW_VERTICES", 8)
+    monkeypatch.setattr("tacit.design.generation.ADDED_PER_ROUND", 3)
+    generated = exact_front(SKEWED, 1000, delta=0.7, privacy=0.45).points[0]
+    assert generated.mse == pytest.approx(listed.mse, rel=1e-6)
+
+
+def test_simulated_reports_show_the_promised_error_and_privacy() -> None:
+    point = exact_front(SKEWED, 500, delta=0.7, privacy=0.45).points[0]
+    rng = np.random.default_rng(1965)
+    surveys = 4000
+    from tacit.measure.matrix import best_inverse
+
+    inverse = best_inverse(point.matrix, SKEWED)
+    counts = rng.multinomial(500, point.matrix @ SKEWED, size=surveys)
+    squared = ((counts / 500 @ inverse.T - SKEWED) ** 2).mean(axis=1)
+    # Five standard errors of the mean: false alarm below 1e-6 for a mean of 4000.
+    assert abs(squared.mean() - point.mse) <= 5 * squared.std() / math.sqrt(surveys)
+    assert abs(squared.mean() - 1.15 * point.mse) > 5 * squared.std() / math.sqrt(surveys)
+    truths = rng.choice(4, size=200_000, p=SKEWED)
+    cumulative = point.matrix.cumsum(axis=0)
+    reports = (rng.random(len(truths)) > cumulative[:, truths]).sum(axis=0)
+    guesses = (point.matrix * SKEWED).argmax(axis=1)[np.minimum(reports, len(point.matrix) - 1)]
+    wrong = (guesses != truths).mean()
+    assert abs(wrong - point.privacy) <= 5 * math.sqrt(0.25 / len(truths))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delta": 0.3}, "theorem 5"),
+        ({"delta": 1.5}, "at most 1"),
+        ({"privacy": 0.7}, "ask for less than that"),
+        ({"privacy": -0.1}, "ask for less than that"),
+        ({"gamma": 1.0}, "above 1"),
+        ({"gamma": [2.0, 3.0], "delta": 0.7}, "one gamma"),
+        ({"points": 0, "delta": 0.7}, "at least 1"),
+        ({"answers": ["a"]}, "give one each"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        exact_front(SKEWED, 1000, **options)
+
+
+@pytest.mark.parametrize(
+    ("prior", "records", "message"),
+    [
+        ([0.5, 0.6], 10, "sums to 1.1"),
+        ([0.5, 0.5, 0.0], 10, "number 3 is 0"),
+        ([0.5, float("nan"), 0.5], 10, "number 2 is nan"),
+        ([1.0], 10, "at least two"),
+        ([0.5, 0.5], 0, "at least 1"),
+    ],
+)
+def test_a_prior_that_is_none_is_refused(prior: list[float], records: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        exact_front(prior, records)
