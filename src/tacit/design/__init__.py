@@ -6,18 +6,19 @@ choose_point     one channel of a front, by what its user needs
 robustness       what a channel is worth where the prior was wrong
 """
 
-from tacit.design.choose import choose_point, read_front
+from tacit.design.choose import channel_of, choose_point, read_front
 from tacit.design.exact import exact_front
 from tacit.design.front import Front, FrontPoint
 from tacit.design.optimal import optimal_front
 from tacit.design.priors import named_prior
 from tacit.design.problem import closeness
-from tacit.design.robustness import Robustness, robustness
+from tacit.design.wrong_prior import Robustness, robustness
 
 __all__ = [
     "Front",
     "FrontPoint",
     "Robustness",
+    "channel_of",
     "choose_point",
     "closeness",
     "exact_front",

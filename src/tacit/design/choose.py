@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from tacit.channel.matrix import MatrixChannel
 from tacit.design.front import Front, FrontPoint, front_from_document
 from tacit.errors import InvalidInput, UnknownName
 from tacit.measure.matrix import best_inverse
@@ -39,8 +40,7 @@ def choose_point(
         return _most_private(front, lambda point: point.mse, mse, "mse")
     if respondents is None or margin is None or respondents < 1 or not margin > 0:
         raise InvalidInput("A margin of error needs both: respondents of at least 1, and a margin above 0.")
-    found = _most_private(front, lambda point: margin_of_error(point, front, respondents, level), margin, "margin")
-    return found
+    return _most_private(front, lambda point: margin_of_error(point, front, respondents, level), margin, "margin")
 
 
 def margin_of_error(point: FrontPoint, front: Front, respondents: int, level: float = 0.95) -> float:
@@ -48,6 +48,12 @@ def margin_of_error(point: FrontPoint, front: Front, respondents: int, level: fl
     inverse = best_inverse(point.matrix, front.prior)
     variances = inverse**2 @ (point.matrix @ front.prior) - front.prior**2
     return NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(float(variances.max()) / respondents)
+
+
+def channel_of(point: FrontPoint, front: Front) -> MatrixChannel:
+    """The point as an ordinary channel for one attribute with the front's answers, to go into a scheme."""
+    labels = None if point.reports == front.answers else point.reports
+    return MatrixChannel.from_chances((len(front.answers),), point.matrix, labels)
 
 
 def read_front(path: str | Path, method: str | None = None) -> Front:

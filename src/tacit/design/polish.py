@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.design import _matrix_kernels, _merge_kernels, _optrr_kernels, _polish_kernels
 from tacit.design.generation import certified_design, pruned
-from tacit.design.optimalset import Matrices
+from tacit.design.optimal_set import Matrices
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
 from tacit.design.sweeps import warner_matrix

@@ -1,0 +1,102 @@
+"""``tacit design front`` as its users meet it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+from tacit.cli import app as commands
+from tacit.cli.design_front import front
+from tacit.measure.matrix import expected_mse, map_privacy
+from tests.cli.run import refused, tacit
+
+if "front" not in typer.main.get_command(commands.design).commands:
+    commands.design.command("front")(front)
+
+
+def test_the_json_answer_can_be_recomputed() -> None:
+    answer = tacit("design", "front", "--prior", "0.5,0.3,0.2", "--delta", "0.8", "--points", "4", "--json").json
+    assert answer["method"] == "exact"
+    assert answer["records"] == 10_000
+    assert len(answer["points"]) == 4
+    assert any("infinite" in warning for warning in answer["warnings"])
+    prior = np.array(answer["prior"])
+    for point in answer["points"]:
+        matrix = np.array(point["matrix"])
+        assert point["privacy"] == pytest.approx(map_privacy(matrix, prior))
+        assert point["mse"] == pytest.approx(expected_mse(matrix, prior, 10_000))
+        assert point["lower_bound"] <= point["mse"] * (1 + 1e-9)
+        assert len(point["reports"]) == len(matrix)
+        assert point["gamma"] is None or point["gamma"] > 1
+
+
+def test_several_methods_come_together_with_a_picture(tmp_path: Path) -> None:
+    out, plot = tmp_path / "front.json", tmp_path / "front.png"
+    outcome = tacit(
+        "design", "front", "--distribution", "normal", "--categories", "4", "--delta", "0.8", "--method",
+        "exact,warner,optrr", "--generations", "30", "--no-polish", "--seed", "1", "--out", out, "--plot", plot,
+    )  # fmt: skip
+    assert outcome.code == 0
+    assert "optrr: " in outcome.out
+    assert "If the prior was wrong" in outcome.out
+    methods = json.loads(out.read_text())["methods"]
+    assert [each["method"] for each in methods] == ["exact", "warner", "optrr"]
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["front.json", "front.png"]
+
+
+def test_amplification_gives_one_point_each() -> None:
+    answer = tacit("design", "front", "--prior", "0.6,0.4", "--epsilon", "0.5,1", "--json").json
+    assert sorted(point["gamma"] for point in answer["points"]) == pytest.approx([np.exp(0.5), np.exp(1)], rel=1e-6)
+    assert answer["delta"] is None
+    assert answer["warnings"] == []
+
+
+def test_the_prior_can_be_counted_from_data(tmp_path: Path) -> None:
+    data = tmp_path / "people.csv"
+    data.write_text("smokes,age\n" + "no,1\n" * 60 + "yes,2\n" * 40)
+    answer = tacit("design", "front", "--data", data, "--attribute", "smokes", "--gamma", "3", "--json").json
+    assert answer["answers"] == ["no", "yes"]
+    assert answer["prior"] == [0.6, 0.4]
+    assert answer["records"] == 100
+    assert set(answer["points"][0]["reports"]) == {"rather no", "rather yes"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "in one way"),
+        (("--prior", "0.5,0.5", "--distribution", "normal"), "in one way"),
+        (("--prior", "0.5,0.6"), "sums to 1.1"),
+        (("--prior", "0.5,0.5,0"), "number 3 is 0"),
+        (("--prior", "a,b"), "numbers separated by commas"),
+        (("--prior", "1"), "at least two answers"),
+        (("--distribution", "normal", "--delta", "0.1"), "theorem 5"),
+        (("--distribution", "normal", "--delta", "1.1"), "at most 1"),
+        (("--distribution", "uniform", "--categories", "1000"), "no certified bound"),
+        (("--distribution", "normal", "--method", "optrr", "--generations", "0"), "generations is 0"),
+        (("--distribution", "normal", "--method", "wrner"), "Did you mean 'warner'"),
+        (("--distribution", "normal", "--method", ","), "No method is named"),
+        (("--distribution", "normal", "--out", "/no/such/folder/f.json"), "Make it first"),
+        (("--distribution", "normal", "--plot", "/"), "is a folder"),
+        (("--distribution", "normal", "--method", "warner", "--plot", "/tmp/front.txt"), "Use .png"),
+        (("--distribution", "normal", "--gamma", "2", "--epsilon", "1"), "not both"),
+        (("--distribution", "normal", "--gamma", "2", "--method", "warner"), "exact method only"),
+        (("--distribution", "normal", "--gamma", "0.5"), "above 1"),
+        (("--distribution", "normal", "--records", "0"), "at least 1"),
+        (("--data", "/no/such/file.csv", "--attribute", "a"), "There is no file"),
+        (("--data", "x.csv"), "needs --attribute"),
+    ],
+)
+def test_bad_input_gets_one_clear_message(arguments: tuple[str, ...], message: str) -> None:
+    assert message in refused("design", "front", *arguments)
+
+
+def test_an_unwritable_folder_is_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    message = refused("design", "front", "--distribution", "normal", "--method", "warner", "--out", tmp_path / "f.json")
+    assert "permission denied" in message

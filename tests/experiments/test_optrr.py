@@ -1,0 +1,58 @@
+"""The OptRR study at its smallest: everything is there, and the simulation is right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.design import named_prior, optimal_front
+from tacit.errors import UnknownName
+from tacit.experiments import iterative, optrr
+from tacit.experiments.page import write_study
+from tacit.experiments.registry import STUDIES, study
+
+
+def test_studies_are_found_by_name() -> None:
+    assert study("optrr") is STUDIES["optrr"]
+    with pytest.raises(UnknownName, match="Did you mean 'optrr'"):
+        study("optr")
+
+
+def test_the_likelihood_estimate_of_exact_shares_is_the_truth() -> None:
+    prior = np.array([0.5, 0.3, 0.2])
+    matrix = optimal_front(prior, delta=0.8, method="warner").points[0].matrix
+    np.testing.assert_allclose(iterative.most_likely(matrix, matrix @ prior), prior, atol=1e-3)
+
+
+def test_the_iterative_check_compares_at_equal_privacy() -> None:
+    prior = named_prior("gamma", 5)
+    warner = optimal_front(prior, delta=0.75, method="warner")
+    found = optimal_front(prior, delta=0.75, generations=200, polish=False, seed=1)
+    check = iterative.iterative_errors(warner, found, repetitions=50, seed=1)
+    assert len(check.table.rows) == iterative.LEVELS
+    assert "of 8 privacies" in check.comparison.ours
+
+
+@pytest.mark.slow
+def test_the_quick_study_shows_all_that_was_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    priors = {"sex": np.array([0.67, 0.33]), "race": np.array([0.85, 0.05, 0.05, 0.03, 0.02])}
+    monkeypatch.setattr("tacit.bundled.adult_attribute_priors", lambda: priors)
+    told: list[float] = []
+    result = optrr.run(tmp_path, True, 2008, told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert [row.published for row in result.comparisons][:2] == [
+        "Warner about 0.6, OptRR about 0.4",
+        "Warner about 0.5, OptRR about 0.3",
+    ]
+    assert len(result.plots) == 6 + 2
+    page = write_study(result, tmp_path / "study")
+    text = page.read_text()
+    assert "OptRR is below Warner everywhere" in text
+    assert "race, 5 answers, delta 0.925" in text
+    document = json.loads((tmp_path / "study" / "optrr.json").read_text())
+    assert len(document["comparisons"]) == len(result.comparisons)
+    assert (tmp_path / "study" / "optrr-normal-0.6.png").read_bytes().startswith(b"\x89PNG")
