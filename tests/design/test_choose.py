@@ -113,6 +113,8 @@ def test_labels_say_what_a_report_says() -> None:
     labels = report_labels(matrix, prior, ["a", "b", "c"])
     assert labels == ("a, or else b", "b", "c (1)", "c (2)")
     assert report_labels(np.full((1, 3), 1.0), prior, ["a", "b", "c"]) == ("any answer",)
+    even = np.array([[0.4, 0.4, 0.2], [0.6, 0.6, 0.8]])  # equally likely afterwards, whatever was likelier before
+    assert report_labels(even, prior, ["a", "b", "c"])[0] == "one of a, b, c"
     leaning = np.array([[0.6, 0.6, 0.2], [0.4, 0.4, 0.8]])
     assert report_labels(leaning, prior, ["a", "b", "c"]) == ("rather one of a, b", "rather c")
 

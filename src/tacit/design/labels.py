@@ -29,11 +29,11 @@ def _label(chances: Matrix, prior: Matrix, answers: Sequence[str]) -> str:
     if np.ptp(chances) <= SAME * chances.max():
         return "any answer"
     possible = chances > SAME * chances.max()
-    if possible.all():  # nothing is ruled out: the report leans towards its likelier truths
-        middle = np.sqrt(chances.min() * chances.max())
-        return f"rather {_listed(np.flatnonzero(chances > middle), answers)}"
     joint = chances * prior
     likely = joint >= (1 - SAME) * joint.max()
+    if possible.all() and not likely.all():  # nothing is ruled out: the report leans towards its likelier truths
+        middle = np.sqrt(chances.min() * chances.max())
+        return f"rather {_listed(np.flatnonzero(chances > middle), answers)}"
     also = np.flatnonzero(possible & ~likely)
     said = _listed(np.flatnonzero(likely), answers)
     return f"{said}, or else {_listed(also, answers)}" if len(also) else said
