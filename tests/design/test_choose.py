@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.design import choose_point, exact_front, named_prior, optimal_front, read_front, robustness
+from tacit.design import choose_point, exact_front, named_prior, optimal_front, read_front, recipe_of, robustness
 from tacit.design.choose import margin_of_error
 from tacit.design.front import front_from_document, undominated
 from tacit.design.labels import report_labels
@@ -139,3 +139,21 @@ def test_named_priors() -> None:
         named_prior("gama")
     with pytest.raises(InvalidInput, match="at least 2"):
         named_prior("normal", 1)
+
+
+@pytest.mark.parametrize("method", ["exact", "warner"])
+def test_a_chosen_channel_is_disguised_with_and_estimated_from(method: str) -> None:
+    import tacit
+
+    answers = ["no", "yes", "maybe"]
+    design = optimal_front(PRIOR, records=20_000, delta=0.8, method=method, answers=answers)
+    point = choose_point(design, privacy=0.35)
+    truth = tacit.Dataset.from_arrow({"answer": np.repeat(answers, [10_000, 6000, 4000]).tolist()},
+                                     tacit.Schema((tacit.Attribute("answer", tuple(answers)),)))  # fmt: skip
+    scheme = tacit.Scheme.of(truth.schema, [(["answer"], recipe_of(point, design))])
+    reports = tacit.disguise(truth, scheme, seed=1965)
+    estimate = tacit.estimate(reports, ["answer"], sampling="respondents")
+    # False alarm below 1e-6 for each of three shares at five standard errors.
+    for cell, share in zip(estimate.cells(0.95), PRIOR, strict=True):
+        assert abs(cell["probability"] - share) <= 5 * cell["standard_error"]
+        assert cell["standard_error"] <= 5 * math.sqrt(point.mse)

@@ -6,7 +6,7 @@ choose_point     one channel of a front, by what its user needs
 robustness       what a channel is worth where the prior was wrong
 """
 
-from tacit.design.choose import channel_of, choose_point, read_front
+from tacit.design.choose import choose_point, read_front, recipe_of
 from tacit.design.exact import exact_front
 from tacit.design.front import Front, FrontPoint
 from tacit.design.optimal import optimal_front
@@ -18,12 +18,12 @@ __all__ = [
     "Front",
     "FrontPoint",
     "Robustness",
-    "channel_of",
     "choose_point",
     "closeness",
     "exact_front",
     "named_prior",
     "optimal_front",
     "read_front",
+    "recipe_of",
     "robustness",
 ]

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tacit.channel.matrix import MatrixChannel
+from tacit.channel.recipe import Recipe, matrix
 from tacit.design.front import Front, FrontPoint, front_from_document
 from tacit.errors import InvalidInput, UnknownName
 from tacit.measure.matrix import best_inverse
@@ -50,10 +50,9 @@ def margin_of_error(point: FrontPoint, front: Front, respondents: int, level: fl
     return NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(float(variances.max()) / respondents)
 
 
-def channel_of(point: FrontPoint, front: Front) -> MatrixChannel:
-    """The point as an ordinary channel for one attribute with the front's answers, to go into a scheme."""
-    labels = None if point.reports == front.answers else point.reports
-    return MatrixChannel.from_chances((len(front.answers),), point.matrix, labels)
+def recipe_of(point: FrontPoint, front: Front) -> Recipe:
+    """The point as an ordinary channel for an attribute with the front's answers, to go into a scheme."""
+    return matrix(point.matrix, None if point.reports == front.answers else point.reports)
 
 
 def read_front(path: str | Path, method: str | None = None) -> Front:
