@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.design.certificate import Dual
 from tacit.design.front import Front
-from tacit.design.generation import certified_design
+from tacit.design.generation import FEW_VERTICES, certified_design
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
 from tacit.design.threads import single_thread
@@ -19,6 +19,7 @@ Matrix = NDArray[np.float64]
 
 # Each dual bounds the error at every privacy and is tight at its own; with this many the bound between is too.
 DUALS = 24
+DUALS_OF_MANY = 6  # where vertices must be generated each dual takes seconds; the bound stays valid, if less tight
 # Closer to the largest privacy than this share of the range the least error grows without limit.
 SHORT_OF_MOST = 0.005
 
@@ -33,8 +34,9 @@ class LowerBound:
     def between(cls, problem: DesignProblem, lowest: float, highest: float) -> LowerBound:
         """The bound from exact solutions spread over the privacies that are wanted."""
         vertices = uniform_and_capped(problem.n_answers, problem.posterior_cap)
+        count = DUALS if len(vertices) <= FEW_VERTICES else DUALS_OF_MANY
         ceiling = problem.most_privacy - SHORT_OF_MOST * (problem.most_privacy - problem.least_privacy)
-        levels = np.unique(np.clip(np.linspace(lowest, highest, DUALS), problem.least_privacy, ceiling))
+        levels = np.unique(np.clip(np.linspace(lowest, highest, count), problem.least_privacy, ceiling))
         with single_thread():
             duals = tuple(certified_design(vertices, problem.prior, 1 - level).dual for level in levels)
         return cls(problem, duals)

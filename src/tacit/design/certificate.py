@@ -31,9 +31,10 @@ class Dual:
 
     def repaired(self, vertices: Matrix, prior: Matrix) -> Dual:
         """The dual shifted until no vertex violates it, with room for the rounding of that very check."""
+        lawful = Dual(self.root, self.price, max(0.0, self.budget_price))
         scale = float(((vertices / prior @ self.root) ** 2).sum(axis=1).max() + np.abs(self.price).max())
-        shift = max(0.0, float(self.violations(vertices, prior).max())) + 1e-13 * scale
-        return Dual(self.root, self.price + shift, self.budget_price)  # posteriors sum to one
+        shift = max(0.0, float(lawful.violations(vertices, prior).max())) + 1e-13 * scale
+        return Dual(self.root, self.price + shift, lawful.budget_price)  # posteriors sum to one
 
     def least_trace(self, prior: Matrix, budget: float) -> float:
         """Lower bound on ``trace J^-1`` of every channel within the budget; infinite if none is."""

@@ -37,7 +37,10 @@ def solve_design(posteriors: Matrix, prior: Matrix, budget: float | None, tolera
     search = _Search(posteriors, prior, budget)
     best = search.design()
     for _ in range(MOST_STEPS):
-        search.step()
+        try:
+            search.step()
+        except np.linalg.LinAlgError:  # the equations have become singular to working precision
+            break
         best = min(best, search.design(), key=lambda found: found.gap)
         if best.gap <= tolerance or search.is_exhausted:
             break

@@ -113,7 +113,7 @@ def _all_sets(n_answers: int, *, with_empty: bool = False) -> Matrix:
 def _refuse_too_many(n_answers: int, n_vertices: int) -> None:
     if n_vertices > MOST_VERTICES:
         message = (
-            f"The exact front of {n_answers} answers under these bounds needs {n_vertices:.3g} vertices; "
+            f"The exact front of {n_answers} answers under these bounds needs about 10^{math.log10(n_vertices):.1f} vertices; "
             f"its proof can read {MOST_VERTICES:,}. Beyond that there is no certified bound: "
             "merge rare answers, drop one of the bounds, or use the method optrr."
         )
