@@ -206,3 +206,12 @@ def test_what_cannot_be_asked_is_refused(options: dict[str, object], message: st
 def test_a_prior_that_is_none_is_refused(prior: list[float], records: int, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         exact_front(prior, records)
+
+
+def test_a_negative_price_of_the_budget_is_never_used() -> None:
+    vertices = uniform_and_capped(4, 0.8)
+    right = certified_design(vertices, SKEWED, 0.6)
+    unlawful = Dual(right.dual.root, right.dual.price + 1.0, -0.5)
+    repaired = unlawful.repaired(vertices, SKEWED)
+    assert repaired.budget_price == 0
+    assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SKEWED)
