@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.bundled import load_adult, load_breast_cancer, load_votes
     from tacit.channel.scheme import Group, Questionnaire, Scheme
     from tacit.dataset import Dataset
+    from tacit.design import Front, choose_point, exact_front, optimal_front
     from tacit.design.plan import plan
     from tacit.design.scheme import design_scheme
     from tacit.disguise import disguise
@@ -41,6 +42,8 @@ _HOMES = {
     "Dataset": "tacit.dataset",
     "design_scheme": "tacit.design.scheme",
     "disguise": "tacit.disguise",
+    "Front": "tacit.design",
+    "choose_point": "tacit.design",
     "estimate": "tacit.estimate",
     "estimate_share": "tacit.estimate",
     "estimate_shares": "tacit.estimate",
@@ -51,10 +54,12 @@ _HOMES = {
     "Scheme": "tacit.channel.scheme",
     "TacitError": "tacit.errors",
     "TreeClassifier": "tacit.mine",
+    "exact_front": "tacit.design",
     "load_adult": "tacit.bundled",
     "load_breast_cancer": "tacit.bundled",
     "load_votes": "tacit.bundled",
     "measure": "tacit.measure",
+    "optimal_front": "tacit.design",
     "plan": "tacit.design.plan",
 }
 _MODULES = {"channels": "tacit.channel"}
@@ -63,6 +68,7 @@ __all__ = [
     "Attribute",
     "Cut",
     "Dataset",
+    "Front",
     "Group",
     "Questionnaire",
     "Reports",
@@ -71,15 +77,18 @@ __all__ = [
     "TacitError",
     "TreeClassifier",
     "channels",
+    "choose_point",
     "design_scheme",
     "disguise",
     "estimate",
     "estimate_share",
     "estimate_shares",
+    "exact_front",
     "load_adult",
     "load_breast_cancer",
     "load_votes",
     "measure",
+    "optimal_front",
     "plan",
 ]
 

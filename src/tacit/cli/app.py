@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tacit import __version__
-from tacit.cli import demo, design_scheme, disguise, estimate, measure, plan
+from tacit.cli import demo, design_front, design_scheme, disguise, estimate, measure, plan, reproduce
 
 app = typer.Typer(
     name="tacit",
@@ -35,12 +35,13 @@ def _options(
 
 
 design = typer.Typer(help="Choose how to disguise.", no_args_is_help=True, rich_markup_mode=None)
-design.callback()(lambda: None)  # keeps `scheme` a command of its own while it is the only one
 
 app.command("demo")(demo.demo)
 app.add_typer(design, name="design")
+design.command("front")(design_front.front)
 design.command("scheme")(design_scheme.design_scheme)
 app.command("measure")(measure.measure)
 app.command("plan")(plan.plan)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
+app.command("reproduce")(reproduce.reproduce)

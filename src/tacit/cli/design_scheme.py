@@ -13,6 +13,8 @@ from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.dataset import Dataset
+    from tacit.design.from_front import Picked
+    from tacit.design.scheme import SchemeDesign
     from tacit.schema import Schema
 
 MissingPolicy = Literal["refuse", "answer", "drop", "most-frequent"]
@@ -31,6 +33,12 @@ def design_scheme(
     rho1: Annotated[float | None, typer.Option(help="With --rho2: a property of this prior ...")] = None,
     rho2: Annotated[float | None, typer.Option(help="... never gets a posterior above this.")] = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="Grant the demand to each group, not to all.")] = False,
+    fronts: Annotated[
+        list[str] | None, typer.Option("--from", help="A front's file, or attribute=file; repeatable.")
+    ] = None,
+    privacy: Annotated[float | None, typer.Option(help="With --from: the privacy of the point to pick.")] = None,
+    mse: Annotated[float | None, typer.Option(help="With --from: the largest error of the point to pick.")] = None,
+    margin: Annotated[float | None, typer.Option(help="With --from and --respondents: the margin of error.")] = None,
     respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
@@ -38,19 +46,25 @@ def design_scheme(
     from tacit.design.scheme import design_scheme as design
 
     attributes, truths = _source(schema, data, missing)
-    made = design(
-        attributes,
-        None if groups is None else [_names(part) for part in groups.split(";")],
-        _names(public),
-        theta=theta,
-        gamma=gamma,
-        epsilon=epsilon,
-        rho1=rho1,
-        rho2=rho2,
-        per_group=per_group,
-        prior=truths,
-        respondents=respondents,
-    )
+    if fronts:
+        picks = _picked(
+            attributes, fronts, _names(public), privacy=privacy, mse=mse, margin=margin, respondents=respondents
+        )
+        made = _from_fronts(attributes, picks, _names(public), respondents)
+    else:
+        made = design(
+            attributes,
+            None if groups is None else [_names(part) for part in groups.split(";")],
+            _names(public),
+            theta=theta,
+            gamma=gamma,
+            epsilon=epsilon,
+            rho1=rho1,
+            rho2=rho2,
+            per_group=per_group,
+            prior=truths,
+            respondents=respondents,
+        )
     made.scheme.write(out)
     if json:
         print_json({"out": str(out), **made.to_document()})
@@ -71,6 +85,40 @@ def _source(schema: Path | None, data: Path | None, missing: MissingPolicy) -> t
         raise InvalidInput("Where do the attributes come from? Give --schema (a scheme document) or --data (a file).")
     attributes = Scheme.read(schema).schema
     return attributes, None if data is None else Dataset.read(data, attributes, missing=missing, drop_others=True)
+
+
+def _picked(
+    schema: Schema,
+    fronts: list[str],
+    public: list[str],
+    *,
+    privacy: float | None,
+    mse: float | None,
+    margin: float | None,
+    respondents: int | None,
+) -> dict[str, Picked]:
+    """For each attribute its front and the point that meets the demand."""
+    from tacit.design.choose import choose_point, read_front
+
+    private = [name for name in schema.names if name not in public]
+    picks = {}
+    for text in fronts:
+        name, _, path = text.rpartition("=")
+        if not name and len(private) != 1:
+            raise InvalidInput(
+                f"Which attribute is {path!r} for? Give --from attribute={path}, once for each of {private}."
+            )
+        front = read_front(path)
+        people = respondents if margin is not None else None
+        point = choose_point(front, privacy=privacy, mse=mse, respondents=people, margin=margin)
+        picks[schema[name or private[0]].name] = (front, point)
+    return picks
+
+
+def _from_fronts(schema: Schema, picks: dict[str, Picked], public: list[str], respondents: int | None) -> SchemeDesign:
+    from tacit.design.from_front import scheme_from_fronts
+
+    return scheme_from_fronts(schema, picks, public, respondents=respondents)
 
 
 def _names(text: str) -> list[str]:

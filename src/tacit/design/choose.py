@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from tacit.channel.document import read_json
 from tacit.channel.recipe import Recipe, matrix
 from tacit.design.front import Front, FrontPoint, front_from_document
 from tacit.errors import InvalidInput, UnknownName
@@ -57,13 +57,7 @@ def recipe_of(point: FrontPoint, front: Front) -> Recipe:
 
 def read_front(path: str | Path, method: str | None = None) -> Front:
     """The front in a file of ``tacit design front --out``; of several methods, the named one or the first."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
-        message = f"{str(path)!r} is not JSON ({error}). Make a front with: tacit design front ... --out front.json"
-        raise InvalidInput(message) from None
+    document = read_json(path)
     documents = document.get("methods", [document]) if isinstance(document, dict) else [document]
     fronts = [front_from_document(each) for each in documents]
     if method is None:
