@@ -1,0 +1,143 @@
+"""One publishing problem, ready for the kernels: the tally, what a chromosome means, what every class must show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.publish._class_kernels import Demand, HalvedTally, Space, measure_all
+from tacit.publish.tally import QuasiTally
+
+Bits = NDArray[np.uint8]
+Levels = Sequence[NDArray[np.int64] | None]
+
+NWP, NECD, SMALLEST, STRENGTH, SUPPRESSED = range(5)
+# A half's combinations are numbered in 64-bit integers.
+LARGEST_HALF = 2**62
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """What sensitive attributes must show in every class: l answers (counted or by entropy), at most t from the whole.
+
+    `entropy` reads l as "the entropy is at least that of l equally frequent answers".
+    """
+
+    l: float | None = None  # noqa: E741  the letter of the literature
+    t: float | None = None
+    entropy: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What the search, the proof and the report all work on."""
+
+    tally: QuasiTally
+    weights: NDArray[np.float64]
+    space: Space
+    halves: tuple[HalvedTally, ...]
+    demand: Demand
+
+    @property
+    def k(self) -> int:
+        return self.demand.k
+
+    @property
+    def rows(self) -> int:
+        return self.tally.rows
+
+    @property
+    def n_bits(self) -> int:
+        return int(self.space.first_bit[-1])
+
+    def measure(self, population: Bits) -> NDArray[np.float64]:
+        """One row per chromosome: NWP, NECD, smallest class, strength, suppressed rows."""
+        measures = np.empty((len(population), 5))
+        witness = np.empty(len(self.weights), np.int64)
+        measure_all(np.ascontiguousarray(population), self.halves, self.space, self.demand, self.rows, measures, witness)
+        return measures
+
+
+def pose(
+    tally: QuasiTally,
+    k: int,
+    weights: NDArray[np.float64],
+    *,
+    suppress: float = 0.0,
+    diversity: Diversity | None = None,
+    levels: Levels | None = None,
+) -> Problem:
+    """The problem of publishing `tally` so that every class has `k` rows; arguments are already validated."""
+    space = _space(tally, weights, levels or [None] * len(tally.attributes))
+    halves = tuple(_halve(tally, members) for members in tally.sets)
+    demand = _demand(tally, k, math.floor(suppress * tally.rows + 1e-9), diversity or Diversity())
+    return Problem(tally, weights, space, halves, demand)
+
+
+def _space(tally: QuasiTally, weights: NDArray[np.float64], levels: Levels) -> Space:
+    sizes = tally.sizes
+    bits = [size - 1 if table is None else len(table) - 1 for size, table in zip(sizes, levels, strict=True)]
+    depth = max([1, *(len(table) for table in levels if table is not None)])
+    blocks = np.full((depth, int(sizes.sum())), -1, np.int64)
+    first_value = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    for j, table in enumerate(levels):
+        if table is not None:
+            blocks[: len(table), first_value[j] : first_value[j + 1]] = table
+    marginal = np.concatenate([tally.marginal(j) for j in range(len(sizes))]) / tally.rows
+    return Space(np.concatenate([[0], np.cumsum(bits)]).astype(np.int64), first_value, blocks, weights, marginal)
+
+
+def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally:
+    """Deal the attributes, largest first, to the half with fewer combinations; few halves make evaluations fast."""
+    parts: list[list[int]] = [[], []]
+    numbers = [np.zeros(len(tally.counts), np.int64), np.zeros(len(tally.counts), np.int64)]
+    for j in sorted(members, key=lambda j: -tally.sizes[j]):
+        grown = [np.unique(number * tally.sizes[j] + tally.codes[:, j], return_inverse=True)[1] for number in numbers]
+        smaller = int(grown[1].max() < grown[0].max())
+        parts[smaller].append(j)
+        numbers[smaller] = grown[smaller]
+    for part in parts:
+        if math.prod(int(tally.sizes[j]) for j in part) >= LARGEST_HALF:
+            raise InvalidInput(
+                f"{len(members)} quasi-identifiers with {math.prod(map(int, tally.sizes)):.0e} possible combinations are "
+                "too many to number. Leave some out, or give numbers a coarser granularity."
+            )
+    order = np.lexsort((numbers[1], numbers[0]))
+    left, right = numbers[0][order], numbers[1][order]
+    first_left = np.unique(left, return_index=True)[1]
+    first_right = np.unique(right, return_index=True)[1]
+    codes = tally.codes[order].astype(np.int64)
+    return HalvedTally(
+        np.array(parts[0], np.int64),
+        np.array(parts[1], np.int64),
+        np.ascontiguousarray(codes[first_left][:, parts[0]].astype(np.uint32)),
+        np.ascontiguousarray(codes[first_right][:, parts[1]].astype(np.uint32)),
+        np.append(first_left, len(order)).astype(np.uint32),
+        right.astype(np.uint32),
+        tally.counts[order].astype(np.uint32),
+        np.ascontiguousarray(tally.sensitive_codes[order].astype(np.uint32)),
+    )
+
+
+def _demand(tally: QuasiTally, k: int, limit: int, diversity: Diversity) -> Demand:
+    sizes = [attribute.size for attribute in tally.sensitive]
+    overall = [
+        np.bincount(tally.sensitive_codes[:, s] - sum(sizes[:s]), tally.counts, size) / tally.rows
+        for s, size in enumerate(sizes)
+    ]
+    asked = diversity.l or 0.0
+    return Demand(
+        k,
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        0.0 if diversity.entropy else float(asked),
+        math.log(asked) if diversity.entropy and asked else 0.0,
+        math.inf if diversity.t is None else float(diversity.t),
+        np.array([attribute.ordered for attribute in tally.sensitive], np.int64),
+        np.concatenate([*overall, np.empty(0)]),
+        limit,
+    )
