@@ -1,0 +1,265 @@
+"""Lower bounds for branch and bound, compiled.
+
+A node forces some cuts and forbids others. Whatever is decided later, a block of attribute j is a union of classes of
+the finished release, so it must be publishable already among the classes that the forced cuts make. Which blocks
+survive this test does not depend on the other open cuts; the cheapest chain of surviving blocks from the first answer
+to the last, a shortest path, bounds the penalty of the attribute from below, and the bounds add up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.publish._class_kernels import power_above, spread
+from tacit.publish._local_kernels import holds
+
+OPEN, FORCED, FORBIDDEN = 0, 1, 2
+
+
+class Instance(NamedTuple):
+    """The tally and the price of every block; positions of attribute j lie from ``first_value[j] + j`` on."""
+
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    sensitive: NDArray[np.int64]
+    members: NDArray[np.bool_]  # [set, attribute]: which attributes are known together
+    first_bit: NDArray[np.int64]
+    first_value: NDArray[np.int64]
+    price: NDArray[np.float64]  # [position of the block's first answer, position after its last]
+
+
+class Paths(NamedTuple):
+    """Shortest paths of every attribute, as arrays over positions."""
+
+    usable: NDArray[np.bool_]  # [position, position]
+    ahead: NDArray[np.float64]  # cost from the first answer
+    behind: NDArray[np.float64]  # cost to the last
+    least: NDArray[np.float64]  # of each attribute
+
+
+@njit(cache=True)
+def forced_blocks(status, instance):  # type: ignore[no-untyped-def]
+    """First and last answer (exclusive) of the forced block of every answer, within its attribute."""
+    first_value, first_bit = instance.first_value, instance.first_bit
+    low, high = np.empty(first_value[-1], np.int64), np.empty(first_value[-1], np.int64)
+    for j in range(len(first_bit) - 1):
+        size = first_value[j + 1] - first_value[j]
+        start = 0
+        for v in range(1, size + 1):
+            if v == size or status[first_bit[j] + v - 1] == FORCED:
+                low[first_value[j] + start : first_value[j] + v] = start
+                high[first_value[j] + start : first_value[j] + v] = v
+                start = v
+    return low, high
+
+
+@njit(cache=True)
+def number_classes(instance, member, low, class_of, sample):  # type: ignore[no-untyped-def]
+    """Number the classes of the forced cuts; ``sample[c]`` is a combination in class c."""
+    first_value = instance.first_value
+    capacity = power_above(2 * len(class_of))
+    keys = np.empty(capacity, np.uint64)
+    slot_of = np.zeros(capacity, np.uint32)
+    distinct = 0
+    for i in range(len(class_of)):
+        key = np.uint64(0)
+        for j in range(len(member)):
+            if member[j]:
+                size = np.uint64(first_value[j + 1] - first_value[j])
+                key = key * size + np.uint64(low[first_value[j] + instance.codes[i, j]])
+        slot = spread(key, capacity)
+        while slot_of[slot] != 0 and keys[slot] != key:
+            slot = (slot + np.uint64(1)) & np.uint64(capacity - 1)
+        if slot_of[slot] == 0:
+            sample[distinct] = i
+            distinct += 1
+            keys[slot], slot_of[slot] = key, distinct
+        class_of[i] = slot_of[slot] - 1
+    return distinct
+
+
+@njit(cache=True)
+def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usable):  # type: ignore[no-untyped-def]
+    """Strike the blocks between `low` and `high` in which one class shows too little; False if it does in the whole."""
+    stops = np.empty(high - low + 1, np.int64)
+    rows = np.zeros(high - low + 1, np.int64)
+    answers = np.zeros((high - low + 1, shown.shape[1]), np.int64)
+    last = 0
+    stops[0] = low
+    for v in range(low, high):
+        rows[last + 1] += count[v]
+        answers[last + 1] += shown[v]
+        if v + 1 == high or status[first_bit + v] != FORBIDDEN:
+            last += 1
+            stops[last] = v + 1
+            if last < high - low:
+                rows[last + 1], answers[last + 1] = rows[last], answers[last]
+    if not holds(rows[last], answers[last], demand):
+        return False
+    for a in range(last):
+        for b in range(a + 1, last + 1):
+            inside = rows[b] - rows[a]
+            if inside == 0:
+                continue
+            if not holds(inside, answers[b] - answers[a], demand):
+                usable[base + stops[a], base + stops[b]] = False
+            elif shown.shape[1] == 0:
+                break  # a larger block only has more rows
+    return True
+
+
+@njit(cache=True)
+def strike_all(instance, demand, status, usable):  # type: ignore[no-untyped-def]
+    """Strike every block that the forced cuts already exclude; False if the forced cuts exclude themselves."""
+    low, high = forced_blocks(status, instance)
+    rows, answers = len(instance.counts), demand.first_sensitive[-1]
+    usable[:] = True
+    class_of, sample = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    for member in instance.members:
+        classes = number_classes(instance, member, low, class_of, sample)
+        count = np.zeros((classes, instance.first_value[-1]), np.int64)
+        shown = np.zeros((classes if answers > 0 else 1, instance.first_value[-1], answers), np.int64)
+        for i in range(rows):
+            for j in range(len(member)):
+                v = instance.first_value[j] + instance.codes[i, j]
+                count[class_of[i], v] += instance.counts[i]
+                for s in range(instance.sensitive.shape[1]):
+                    shown[class_of[i], v, instance.sensitive[i, s]] += instance.counts[i]
+        for c in range(classes):
+            for j in range(len(member)):
+                first = instance.first_value[j]
+                if member[j]:
+                    v = first + instance.codes[sample[c], j]
+                    within = slice(first, instance.first_value[j + 1])
+                    if not strike_blocks(
+                        count[c, within],
+                        shown[c if answers > 0 else 0, within],
+                        low[v],
+                        high[v],
+                        status,
+                        first + j,
+                        instance.first_bit[j],
+                        demand,
+                        usable,
+                    ):
+                        return False
+    return True
+
+
+@njit(cache=True)
+def may_stop(status, first_bit, v, size):  # type: ignore[no-untyped-def]
+    return v == 0 or v == size or status[first_bit + v - 1] != FORBIDDEN
+
+
+@njit(cache=True)
+def must_stop(status, first_bit, v, size):  # type: ignore[no-untyped-def]
+    return 0 < v < size and status[first_bit + v - 1] == FORCED
+
+
+@njit(cache=True)
+def shortest_paths(instance, status, paths):  # type: ignore[no-untyped-def]
+    """Fill `paths` from both ends; return the sum of the least costs."""
+    usable, ahead, behind, least = paths
+    price = instance.price
+    for j in range(len(least)):
+        size = instance.first_value[j + 1] - instance.first_value[j]
+        base, bit = instance.first_value[j] + j, instance.first_bit[j]
+        ahead[base : base + size + 1] = np.inf
+        behind[base : base + size + 1] = np.inf
+        ahead[base] = behind[base + size] = 0.0
+        for b in range(1, size + 1):
+            if may_stop(status, bit, b, size):
+                for a in range(b - 1, -1, -1):
+                    if may_stop(status, bit, a, size) and usable[base + a, base + b]:
+                        ahead[base + b] = min(ahead[base + b], ahead[base + a] + price[base + a, base + b])
+                    if must_stop(status, bit, a, size):
+                        break
+        for a in range(size - 1, -1, -1):
+            if may_stop(status, bit, a, size):
+                for b in range(a + 1, size + 1):
+                    if may_stop(status, bit, b, size) and usable[base + a, base + b]:
+                        behind[base + a] = min(behind[base + a], behind[base + b] + price[base + a, base + b])
+                    if must_stop(status, bit, b, size):
+                        break
+        least[j] = ahead[base + size]
+    return least.sum()
+
+
+@njit(cache=True)
+def cost_without(instance, status, paths, j, v):  # type: ignore[no-untyped-def]
+    """Least cost of attribute `j` when it is not cut below answer `v`."""
+    size = instance.first_value[j + 1] - instance.first_value[j]
+    base, bit = instance.first_value[j] + j, instance.first_bit[j]
+    best = np.inf
+    for a in range(v - 1, -1, -1):
+        if paths.ahead[base + a] < np.inf and may_stop(status, bit, a, size):
+            for b in range(v + 1, size + 1):
+                if may_stop(status, bit, b, size) and paths.usable[base + a, base + b]:
+                    over = paths.ahead[base + a] + instance.price[base + a, base + b] + paths.behind[base + b]
+                    best = min(best, over)
+                if must_stop(status, bit, b, size):
+                    break
+        if must_stop(status, bit, a, size):
+            break
+    return best
+
+
+@njit(cache=True)
+def decide(instance, status, paths, bound, target, rise):  # type: ignore[no-untyped-def]
+    """Force and forbid the open cuts whose opposite would reach `target`; write how much forbidding each would cost."""
+    forced = 0
+    for j in range(len(paths.least)):
+        size = instance.first_value[j + 1] - instance.first_value[j]
+        base, bit = instance.first_value[j] + j, instance.first_bit[j]
+        others = bound - paths.least[j]
+        for v in range(1, size):
+            if status[bit + v - 1] != OPEN:
+                continue
+            if others + paths.ahead[base + v] + paths.behind[base + v] >= target:
+                status[bit + v - 1] = FORBIDDEN
+                continue
+            without = cost_without(instance, status, paths, j, v)
+            rise[bit + v - 1] = without - paths.least[j]
+            if others + without >= target:
+                status[bit + v - 1] = FORCED
+                forced += 1
+    return forced
+
+
+@njit(cache=True)
+def trace(instance, status, paths, cuts):  # type: ignore[no-untyped-def]
+    """Write the cuts of every attribute's shortest path, of equals the one with the most cuts."""
+    cuts[:] = 0
+    for j in range(len(paths.least)):
+        size = instance.first_value[j + 1] - instance.first_value[j]
+        base, bit = instance.first_value[j] + j, instance.first_bit[j]
+        b = size
+        while b > 0:
+            a = b - 1
+            while not (
+                may_stop(status, bit, a, size)
+                and paths.usable[base + a, base + b]
+                and paths.ahead[base + a] + instance.price[base + a, base + b] <= paths.ahead[base + b]
+            ):
+                a -= 1
+            b = a
+            if b > 0:
+                cuts[bit + b - 1] = 1
+
+
+@njit(cache=True)
+def bound(instance, demand, status, target, paths, cuts, rise):  # type: ignore[no-untyped-def]
+    """Lower bound of a node, infinite if it holds nothing; decides cuts in `status` and traces the bound's own `cuts`."""
+    while True:
+        if not strike_all(instance, demand, status, paths.usable):
+            return np.inf
+        total = shortest_paths(instance, status, paths)
+        if total >= target:
+            return total
+        trace(instance, status, paths, cuts)
+        if decide(instance, status, paths, total, target, rise) == 0:
+            return total

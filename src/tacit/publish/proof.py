@@ -1,0 +1,187 @@
+"""The least loss for a given k, with a certificate: branch and bound, best bound first.
+
+The penalty is a sum over attributes and refining only makes classes smaller, so a node that forces some cuts and
+forbids others has the lower bound computed in `_proof_kernels`. At any time the smallest bound among the open nodes is
+a lower bound for every generalization there is.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.publish._proof_kernels import FORBIDDEN, FORCED, OPEN, Instance, Paths, bound
+from tacit.publish.problem import NWP, STRENGTH, Bits, Problem
+from tacit.publish.search import Progress
+
+# Bounds are sums of a few hundred terms below one; differences below this are rounding.
+ROUNDING = 1e-10
+REPORT_EVERY = 0.2  # seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """The best generalization known, and a bound that none beats."""
+
+    bits: Bits
+    nwp: float
+    lower_bound: float
+    nodes: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """How much better the unknown best could be, as a share of the best known."""
+        return (self.nwp - self.lower_bound) / self.nwp if self.nwp > 0 else 0.0
+
+    @property
+    def is_proven(self) -> bool:
+        return self.nwp - self.lower_bound <= ROUNDING
+
+
+def provable(problem: Problem) -> str | None:
+    """Why there is no proof for this problem; None where there is."""
+    if problem.demand.limit > 0:
+        return "suppressed rows make the loss no longer a sum over attributes"
+    if (problem.space.levels >= 0).any():
+        return "hierarchies replace the cuts it decides on"
+    if math.prod(map(int, problem.tally.sizes)) >= 2**63:
+        return "the quasi-identifiers have too many combinations to number"
+    return None
+
+
+def prove(problem: Problem, start: Bits, seconds: float, progress: Progress | None = None) -> Proof:
+    """Improve on the publishable `start` until nothing better can exist, or the time is over, or Ctrl-C."""
+    reason = provable(problem)
+    if reason:
+        raise InvalidInput(f"Method 'exact' cannot be used here: {reason}. Use method 'search'.")
+    tree = _Tree(problem, start)
+    began = time.monotonic()
+    try:
+        tree.probe_root(began + seconds)
+        reported = began
+        while tree.is_open and time.monotonic() - began < seconds:
+            tree.step()
+            if progress and time.monotonic() - reported > REPORT_EVERY:
+                reported = time.monotonic()
+                gap = tree.best - tree.lower_bound
+                progress((reported - began) / seconds, f"proving: {tree.best:.4f}, at most {gap:.4f} from the least")
+    except KeyboardInterrupt:
+        pass  # what is known so far is the answer
+    return Proof(tree.best_bits, tree.best, tree.lower_bound, tree.nodes, time.monotonic() - began)
+
+
+class _Tree:
+    def __init__(self, problem: Problem, start: Bits) -> None:
+        self._problem = problem
+        self._instance = _instance(problem)
+        positions = len(self._instance.price)
+        self._paths = Paths(
+            np.ones((positions, positions), np.bool_),
+            np.empty(positions),
+            np.empty(positions),
+            np.empty(len(problem.weights)),
+        )
+        self._cuts = np.zeros(problem.n_bits, np.uint8)
+        self._rise = np.zeros(problem.n_bits)
+        self._age = itertools.count()
+        self.best_bits = start.copy()
+        self.best = float(problem.measure(start[None])[0, NWP])
+        self.nodes = 0
+        self._heap: list[tuple[float, int, NDArray[np.uint8]]] = []
+        self._push(0.0, np.zeros(problem.n_bits, np.uint8))
+
+    @property
+    def lower_bound(self) -> float:
+        return min(self.best, self._heap[0][0]) if self._heap else self.best
+
+    @property
+    def is_open(self) -> bool:
+        return self.lower_bound < self.best - ROUNDING
+
+    def _bound(self, status: NDArray[np.uint8]) -> float:
+        target = self.best - ROUNDING
+        return float(
+            bound(self._instance, self._problem.demand, status, target, self._paths, self._cuts, self._rise)
+        )
+
+    def _push(self, at_least: float, status: NDArray[np.uint8]) -> None:
+        value = self._bound(status)
+        if value < self.best - ROUNDING:
+            heapq.heappush(self._heap, (max(at_least, value), next(self._age), status))
+
+    def probe_root(self, deadline: float) -> None:
+        """Decide cuts at the root by trying each both ways, then merge the answers that nothing separates."""
+        if not self._heap:
+            return
+        value, _, root = heapq.heappop(self._heap)
+        decided = -1
+        while decided != (decided := int((root != OPEN).sum())) and time.monotonic() < deadline:
+            for bit in np.flatnonzero(root == OPEN):
+                for choice, opposite in ((FORCED, FORBIDDEN), (FORBIDDEN, FORCED)):
+                    if root[bit] == OPEN and self._bound(_with(root, bit, choice)) >= self.best - ROUNDING:
+                        root[bit] = opposite
+        self._instance = _merge_inseparable(self._instance, root)
+        self._push(value, root)
+
+    def step(self) -> None:
+        """Take the node with the least bound: its own cuts are publishable and settle it, or it is split in two."""
+        value, _, status = heapq.heappop(self._heap)
+        self.nodes += 1
+        found = self._bound(status)  # again: since it was put aside, a better release may have been found
+        if found >= self.best - ROUNDING:
+            return
+        cuts = self._cuts.copy()
+        if self._problem.measure(cuts[None])[0, STRENGTH] >= self._problem.k:
+            self.best, self.best_bits = float(self._problem.measure(cuts[None])[0, NWP]), cuts
+            return
+        candidates = np.flatnonzero((status == OPEN) & (cuts == 1))
+        # The cut whose loss would cost most: forcing it binds the other attributes, forbidding it raises the bound.
+        bit = candidates[np.argmax(self._rise[candidates])]
+        for choice in (FORCED, FORBIDDEN):
+            self._push(max(value, found), _with(status, bit, choice))
+
+
+def _with(status: NDArray[np.uint8], bit: np.intp, choice: int) -> NDArray[np.uint8]:
+    changed = status.copy()
+    changed[bit] = choice
+    return changed
+
+
+def _instance(problem: Problem) -> Instance:
+    tally = problem.tally
+    first_value, sizes = problem.space.first_value, tally.sizes
+    price = np.zeros((int(first_value[-1]) + len(sizes),) * 2)
+    for j, size in enumerate(sizes):
+        rows = np.concatenate([[0], np.cumsum(tally.marginal(j))]) / tally.rows
+        for a, b in itertools.combinations(range(size + 1), 2):
+            base = first_value[j] + j
+            price[base + a, base + b] = problem.weights[j] * (rows[b] - rows[a]) * (b - a - 1) / max(1, size - 1)
+    members = np.array([[j in members for j in range(len(sizes))] for members in tally.sets])
+    sensitive = np.ascontiguousarray(tally.sensitive_codes)
+    return Instance(tally.codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price)
+
+
+def _merge_inseparable(instance: Instance, status: NDArray[np.uint8]) -> Instance:
+    """The instance with answers between which every cut is forbidden written as one; its classes are the same."""
+    codes = instance.codes.copy()
+    for j in range(codes.shape[1]):
+        bits = status[instance.first_bit[j] : instance.first_bit[j + 1]]
+        starts = np.concatenate([[True], bits != FORBIDDEN])
+        codes[:, j] = np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0))[codes[:, j]]
+    both = np.concatenate([codes, instance.sensitive], axis=1)
+    distinct, place = np.unique(both, axis=0, return_inverse=True)
+    counts = np.bincount(place.ravel(), instance.counts).astype(np.int64)
+    width = codes.shape[1]
+    return instance._replace(
+        codes=np.ascontiguousarray(distinct[:, :width]),
+        counts=counts,
+        sensitive=np.ascontiguousarray(distinct[:, width:]),
+    )
