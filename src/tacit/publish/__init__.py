@@ -1,0 +1,14 @@
+"""K-anonymous releases: every row hidden among at least k, as little detail lost as possible.
+
+>>> from tacit.publish import anonymize, check_release
+>>> people = {"age": ["31", "32", "61", "62"], "town": ["Ulm", "Ulm", "Rom", "Rom"]}
+>>> release = anonymize(people, k=2, seed=1)
+>>> check_release(release, ["age", "town"]).k
+2
+"""
+
+from tacit.publish.anonymize import anonymize
+from tacit.publish.check import ReleaseCheck, check_release
+from tacit.publish.release import Alternative, Release
+
+__all__ = ["Alternative", "Release", "ReleaseCheck", "anonymize", "check_release"]

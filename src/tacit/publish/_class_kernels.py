@@ -5,6 +5,10 @@ belongs to one half, a generalization first maps the few distinct halves to clas
 per combination counts the classes in a table small enough for the fastest cache.
 """
 
+# numba infers the types of kernels from their first call.
+# ruff: noqa: ANN001, ANN202
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 from __future__ import annotations
 
 import math
@@ -62,7 +66,7 @@ class Demand(NamedTuple):
 
 
 @njit(cache=True)
-def decode(bits, space, block):  # type: ignore[no-untyped-def]
+def decode(bits, space, block):
     """Write the block of every answer: cuts counted from the left, or the level whose number is the count of ones."""
     first_bit, first_value, levels = space.first_bit, space.first_value, space.levels
     for j in range(len(first_bit) - 1):
@@ -82,7 +86,7 @@ def decode(bits, space, block):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def price_blocks(block, space, penalty):  # type: ignore[no-untyped-def]
+def price_blocks(block, space, penalty):
     """Write the penalty of every answer, ``w (|block| - 1) / (|S| - 1)``, and return the mean over all rows (NWP)."""
     total = 0.0
     first_value, weight, marginal = space.first_value, space.weight, space.marginal
@@ -98,7 +102,7 @@ def price_blocks(block, space, penalty):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def half_keys(halves, columns, space, block, keys):  # type: ignore[no-untyped-def]
+def half_keys(halves, columns, space, block, keys):
     """Write one number for every generalized half, equal for equal halves; return how many numbers are possible."""
     first_value = space.first_value
     share = np.empty(first_value[-1], np.uint64)
@@ -121,7 +125,7 @@ def half_keys(halves, columns, space, block, keys):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def first_of_keys(keys, possible, number, first):  # type: ignore[no-untyped-def]
+def first_of_keys(keys, possible, number, first):
     """Number the distinct keys 0, 1, ... in order of appearance; `first` is where each appears."""
     distinct = np.uint32(0)
     if possible <= DIRECT_KEYS:
@@ -148,7 +152,7 @@ def first_of_keys(keys, possible, number, first):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def power_above(least):  # type: ignore[no-untyped-def]
+def power_above(least):
     power = 1
     while power < least:
         power *= 2
@@ -156,21 +160,21 @@ def power_above(least):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def spread(key, capacity):  # type: ignore[no-untyped-def]
+def spread(key, capacity):
     """Slot of a key in a hash table whose capacity is a power of two."""
     mixed = np.uint64(key) * HASH_FACTOR
     return (mixed ^ (mixed >> np.uint64(32))) & np.uint64(capacity - 1)
 
 
 @njit(cache=True)
-def number_halves(halves, columns, space, block, number, first):  # type: ignore[no-untyped-def]
+def number_halves(halves, columns, space, block, number, first):
     keys = np.empty(len(halves), np.uint64)
     possible = half_keys(halves, columns, space, block, keys)
     return first_of_keys(keys, possible, number, first)
 
 
 @njit(cache=True)
-def price_of_halves(halves, columns, space, penalty, first, distinct):  # type: ignore[no-untyped-def]
+def price_of_halves(halves, columns, space, penalty, first, distinct):
     """Penalty that every numbered half adds to its rows."""
     price = np.zeros(distinct)
     for h in range(distinct):
@@ -180,7 +184,7 @@ def price_of_halves(halves, columns, space, penalty, first, distinct):  # type: 
 
 
 @njit(cache=True)
-def count_sizes(tally, left_number, right_number, rights, table):  # type: ignore[no-untyped-def]
+def count_sizes(tally, left_number, right_number, rights, table):
     """Add every combination to the cell of its class."""
     run_start, right_of, counts = tally.run_start, tally.right_of, tally.counts
     for left in range(np.uint32(len(run_start) - 1)):
@@ -190,7 +194,7 @@ def count_sizes(tally, left_number, right_number, rights, table):  # type: ignor
 
 
 @njit(cache=True)
-def number_cells(tally, left_number, right_number, rights, keys, cell_of):  # type: ignore[no-untyped-def]
+def number_cells(tally, left_number, right_number, rights, keys, cell_of):
     """Number the occupied cells where a table of all would be too large; ``keys[number]`` is the cell itself."""
     capacity = power_above(2 * len(tally.counts))
     slot_of = np.zeros(capacity, np.uint32)
@@ -211,7 +215,7 @@ def number_cells(tally, left_number, right_number, rights, keys, cell_of):  # ty
 
 
 @njit(cache=True)
-def diversity_share(sensitive, size, demand):  # type: ignore[no-untyped-def]
+def diversity_share(sensitive, size, demand):
     """How much of the demanded l and t a class shows: 1 if all, less in proportion otherwise."""
     share = 1.0
     for s in range(len(demand.first_sensitive) - 1):
@@ -237,7 +241,7 @@ def diversity_share(sensitive, size, demand):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def strengths(sizes, sensitive, demand):  # type: ignore[no-untyped-def]
+def strengths(sizes, sensitive, demand):
     """Size of every class; below k, in proportion, where its sensitive answers are not diverse enough."""
     strength = sizes.copy()
     for c in range(len(sizes)):
@@ -249,7 +253,7 @@ def strengths(sizes, sensitive, demand):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def weakest_publishable(sizes, strength, demand):  # type: ignore[no-untyped-def]
+def weakest_publishable(sizes, strength, demand):
     """Least strength once as many rows as allowed, from the weakest classes up, are left out."""
     weak = np.zeros(demand.k, np.int64)
     for c in range(len(sizes)):
@@ -264,7 +268,7 @@ def weakest_publishable(sizes, strength, demand):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def judge(sizes, strength, demand, rows):  # type: ignore[no-untyped-def]
+def judge(sizes, strength, demand, rows):
     """Largest and smallest published class, least strength, rows suppressed (0 if too many), the weakest cell."""
     suppressed = np.int64(0)
     weakest = np.uint64(0)
@@ -275,7 +279,7 @@ def judge(sizes, strength, demand, rows):  # type: ignore[no-untyped-def]
             if strength[c] < demand.k:
                 suppressed += size
                 if sizes[weakest] == 0 or strength[c] <= strength[weakest]:
-                    weakest = c
+                    weakest = np.uint64(c)
             else:
                 least = min(least, np.int64(strength[c]))
                 smallest, largest = min(smallest, size), max(largest, size)
@@ -288,7 +292,7 @@ def judge(sizes, strength, demand, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def price_of_suppression(sizes, strength, keys, left_price, right_price, demand):  # type: ignore[no-untyped-def]
+def price_of_suppression(sizes, strength, keys, left_price, right_price, demand):
     """What the suppressed rows cost beyond their own penalty: all that is missing to 1."""
     price = 0.0
     rights = len(right_price)
@@ -300,7 +304,7 @@ def price_of_suppression(sizes, strength, keys, left_price, right_price, demand)
 
 
 @njit(cache=True)
-def count_cells(tally, left_number, right_number, lefts, rights, demand):  # type: ignore[no-untyped-def]
+def count_cells(tally, left_number, right_number, lefts, rights, demand):
     """Sizes and sensitive answers of all cells; `keys` is empty where a cell's position says which it is."""
     answers = demand.first_sensitive[-1]
     if answers == 0 and lefts * rights <= DENSE_CELLS:
@@ -320,7 +324,7 @@ def count_cells(tally, left_number, right_number, lefts, rights, demand):  # typ
 
 
 @njit(cache=True)
-def measure_set(tally, space, demand, rows, block, penalty, witness):  # type: ignore[no-untyped-def]
+def measure_set(tally, space, demand, rows, block, penalty, witness):
     """Measures of one set of quasi-identifiers under the decoded generalization.
 
     Where it cannot be published, `witness` gets the answers of somebody in the weakest class.
@@ -348,7 +352,7 @@ def measure_set(tally, space, demand, rows, block, penalty, witness):  # type: i
 
 
 @njit(cache=True)
-def measure_all(population, tallies, space, demand, rows, measures, witness):  # type: ignore[no-untyped-def]
+def measure_all(population, tallies, space, demand, rows, measures, witness):
     """Write (NWP, NECD, smallest class, strength, suppressed rows) of every chromosome of `population`."""
     values = space.first_value[-1]
     block = np.empty(values, np.int64)

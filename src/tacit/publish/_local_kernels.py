@@ -4,6 +4,10 @@ Boxes cut this way never overlap (multidimensional recoding, LeFevre et al. 2006
 that is left over the tight boxes, and judged by cutting on greedily to the end (the pilot method).
 """
 
+# numba infers the types of kernels from their first call.
+# ruff: noqa: ANN001, ANN202
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,7 +17,7 @@ from tacit.publish._class_kernels import diversity_share
 
 
 @njit(cache=True)
-def profile(codes, counts, sensitive, order, first_value, low, high, count, shown):  # type: ignore[no-untyped-def]
+def profile(codes, counts, sensitive, order, first_value, low, high, count, shown):
     """Tight box, rows and sensitive answers of the combinations in `order`, apart for every answer of each attribute."""
     low[:], high[:], count[:], shown[:] = 1 << 30, -1, 0, 0
     attributes = codes.shape[1]
@@ -28,7 +32,7 @@ def profile(codes, counts, sensitive, order, first_value, low, high, count, show
 
 
 @njit(cache=True)
-def extent(low, high, scale):  # type: ignore[no-untyped-def]
+def extent(low, high, scale):
     """Penalty of a row in the box."""
     total = 0.0
     for j in range(len(scale)):
@@ -37,7 +41,7 @@ def extent(low, high, scale):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def holds(size, shown, demand):  # type: ignore[no-untyped-def]
+def holds(size, shown, demand):
     """Whether a class of this size with these sensitive answers may be published."""
     if size < demand.k:
         return False
@@ -45,7 +49,7 @@ def holds(size, shown, demand):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def cuts(codes, counts, sensitive, order, first_value, scale, demand, price):  # type: ignore[no-untyped-def]
+def cuts(codes, counts, sensitive, order, first_value, scale, demand, price):
     """Write the penalty left after each possible cut of a box; infinite where a side may not be published.
 
     ``price[v]`` is of the cut just below answer v. Returns the penalty of the box uncut.
@@ -83,7 +87,7 @@ def cuts(codes, counts, sensitive, order, first_value, scale, demand, price):  #
 
 
 @njit(cache=True)
-def divide(codes, order, first_value, cut):  # type: ignore[no-untyped-def]
+def divide(codes, order, first_value, cut):
     """The combinations below and above a cut."""
     j = np.searchsorted(first_value, cut, side="right") - 1
     below = codes[order, j] < cut - first_value[j]
@@ -91,7 +95,7 @@ def divide(codes, order, first_value, cut):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def greedy_penalty(codes, counts, sensitive, order, first_value, scale, demand, floor):  # type: ignore[no-untyped-def]
+def greedy_penalty(codes, counts, sensitive, order, first_value, scale, demand, floor):
     """Penalty left when every box is cut where that leaves least, to the end; gives up above `floor`."""
     boxes = [order]
     price = np.empty(first_value[-1])
@@ -110,7 +114,7 @@ def greedy_penalty(codes, counts, sensitive, order, first_value, scale, demand, 
 
 
 @njit(cache=True)
-def best_cut(codes, counts, sensitive, order, first_value, scale, demand, pilots):  # type: ignore[no-untyped-def]
+def best_cut(codes, counts, sensitive, order, first_value, scale, demand, pilots):
     """The cut after which cutting on greedily leaves least penalty, among the `pilots` most promising; -1 for none."""
     price = np.empty(first_value[-1])
     cuts(codes, counts, sensitive, order, first_value, scale, demand, price)

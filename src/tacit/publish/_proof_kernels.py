@@ -6,6 +6,10 @@ survive this test does not depend on the other open cuts; the cheapest chain of 
 to the last, a shortest path, bounds the penalty of the attribute from below, and the bounds add up.
 """
 
+# numba infers the types of kernels from their first call.
+# ruff: noqa: ANN001, ANN202
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -42,7 +46,7 @@ class Paths(NamedTuple):
 
 
 @njit(cache=True)
-def forced_blocks(status, instance):  # type: ignore[no-untyped-def]
+def forced_blocks(status, instance):
     """First and last answer (exclusive) of the forced block of every answer, within its attribute."""
     first_value, first_bit = instance.first_value, instance.first_bit
     low, high = np.empty(first_value[-1], np.int64), np.empty(first_value[-1], np.int64)
@@ -58,7 +62,7 @@ def forced_blocks(status, instance):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def number_classes(instance, member, low, class_of, sample):  # type: ignore[no-untyped-def]
+def number_classes(instance, member, low, class_of, sample):
     """Number the classes of the forced cuts; ``sample[c]`` is a combination in class c."""
     first_value = instance.first_value
     capacity = power_above(2 * len(class_of))
@@ -83,7 +87,7 @@ def number_classes(instance, member, low, class_of, sample):  # type: ignore[no-
 
 
 @njit(cache=True)
-def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usable):  # type: ignore[no-untyped-def]
+def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usable):
     """Strike the blocks between `low` and `high` in which one class shows too little; False if it does in the whole."""
     stops = np.empty(high - low + 1, np.int64)
     rows = np.zeros(high - low + 1, np.int64)
@@ -113,7 +117,7 @@ def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usab
 
 
 @njit(cache=True)
-def strike_all(instance, demand, status, usable):  # type: ignore[no-untyped-def]
+def strike_all(instance, demand, status, usable):
     """Strike every block that the forced cuts already exclude; False if the forced cuts exclude themselves."""
     low, high = forced_blocks(status, instance)
     rows, answers = len(instance.counts), demand.first_sensitive[-1]
@@ -151,46 +155,57 @@ def strike_all(instance, demand, status, usable):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def may_stop(status, first_bit, v, size):  # type: ignore[no-untyped-def]
+def may_stop(status, first_bit, v, size):
     return v == 0 or v == size or status[first_bit + v - 1] != FORBIDDEN
 
 
 @njit(cache=True)
-def must_stop(status, first_bit, v, size):  # type: ignore[no-untyped-def]
+def must_stop(status, first_bit, v, size):
     return 0 < v < size and status[first_bit + v - 1] == FORCED
 
 
 @njit(cache=True)
-def shortest_paths(instance, status, paths):  # type: ignore[no-untyped-def]
-    """Fill `paths` from both ends; return the sum of the least costs."""
-    usable, ahead, behind, least = paths
-    price = instance.price
-    for j in range(len(least)):
-        size = instance.first_value[j + 1] - instance.first_value[j]
-        base, bit = instance.first_value[j] + j, instance.first_bit[j]
-        ahead[base : base + size + 1] = np.inf
-        behind[base : base + size + 1] = np.inf
-        ahead[base] = behind[base + size] = 0.0
-        for b in range(1, size + 1):
-            if may_stop(status, bit, b, size):
-                for a in range(b - 1, -1, -1):
-                    if may_stop(status, bit, a, size) and usable[base + a, base + b]:
-                        ahead[base + b] = min(ahead[base + b], ahead[base + a] + price[base + a, base + b])
-                    if must_stop(status, bit, a, size):
-                        break
-        for a in range(size - 1, -1, -1):
-            if may_stop(status, bit, a, size):
-                for b in range(a + 1, size + 1):
-                    if may_stop(status, bit, b, size) and usable[base + a, base + b]:
-                        behind[base + a] = min(behind[base + a], behind[base + b] + price[base + a, base + b])
-                    if must_stop(status, bit, b, size):
-                        break
-        least[j] = ahead[base + size]
-    return least.sum()
+def reach_ahead(usable, price, status, bit, size, ahead):
+    """Write the least cost from the first answer to every position of one attribute."""
+    ahead[:], ahead[0] = np.inf, 0.0
+    for b in range(1, size + 1):
+        if may_stop(status, bit, b, size):
+            for a in range(b - 1, -1, -1):
+                if usable[a, b] and may_stop(status, bit, a, size):
+                    ahead[b] = min(ahead[b], ahead[a] + price[a, b])
+                if must_stop(status, bit, a, size):
+                    break
 
 
 @njit(cache=True)
-def cost_without(instance, status, paths, j, v):  # type: ignore[no-untyped-def]
+def reach_behind(usable, price, status, bit, size, behind):
+    """Write the least cost from every position of one attribute to the last answer."""
+    behind[:], behind[size] = np.inf, 0.0
+    for a in range(size - 1, -1, -1):
+        if may_stop(status, bit, a, size):
+            for b in range(a + 1, size + 1):
+                if usable[a, b] and may_stop(status, bit, b, size):
+                    behind[a] = min(behind[a], behind[b] + price[a, b])
+                if must_stop(status, bit, b, size):
+                    break
+
+
+@njit(cache=True)
+def shortest_paths(instance, status, paths):
+    """Fill `paths` from both ends; return the sum of the least costs."""
+    for j in range(len(paths.least)):
+        size = instance.first_value[j + 1] - instance.first_value[j]
+        base, bit = instance.first_value[j] + j, instance.first_bit[j]
+        own = slice(base, base + size + 1)
+        usable, price = paths.usable[own, own], instance.price[own, own]
+        reach_ahead(usable, price, status, bit, size, paths.ahead[own])
+        reach_behind(usable, price, status, bit, size, paths.behind[own])
+        paths.least[j] = paths.ahead[base + size]
+    return paths.least.sum()
+
+
+@njit(cache=True)
+def cost_without(instance, status, paths, j, v):
     """Least cost of attribute `j` when it is not cut below answer `v`."""
     size = instance.first_value[j + 1] - instance.first_value[j]
     base, bit = instance.first_value[j] + j, instance.first_bit[j]
@@ -209,7 +224,7 @@ def cost_without(instance, status, paths, j, v):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def decide(instance, status, paths, bound, target, rise):  # type: ignore[no-untyped-def]
+def decide(instance, status, paths, bound, target, rise):
     """Force and forbid the open cuts whose opposite would reach `target`; write how much forbidding each would cost."""
     forced = 0
     for j in range(len(paths.least)):
@@ -231,7 +246,7 @@ def decide(instance, status, paths, bound, target, rise):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def trace(instance, status, paths, cuts):  # type: ignore[no-untyped-def]
+def trace(instance, status, paths, cuts):
     """Write the cuts of every attribute's shortest path, of equals the one with the most cuts."""
     cuts[:] = 0
     for j in range(len(paths.least)):
@@ -252,7 +267,7 @@ def trace(instance, status, paths, cuts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def bound(instance, demand, status, target, paths, cuts, rise):  # type: ignore[no-untyped-def]
+def bound(instance, demand, status, target, paths, cuts, rise):
     """Lower bound of a node, infinite if it holds nothing; decides cuts in `status` and traces the bound's own `cuts`."""
     while True:
         if not strike_all(instance, demand, status, paths.usable):

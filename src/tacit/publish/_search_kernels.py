@@ -1,5 +1,9 @@
 """Compiled steps of the search: fronts and crowding of NSGA-II, and the polishing of one generalization."""
 
+# numba infers the types of kernels from their first call.
+# ruff: noqa: ANN001, ANN202
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -17,7 +21,7 @@ TOLERANCE = 0.05
 
 
 @njit(cache=True)
-def rank_fronts(first, second):  # type: ignore[no-untyped-def]
+def rank_fronts(first, second):
     """Front of every point of two objectives to be minimised; 0 is not dominated.
 
     Points enter in lexicographic order, so a point is dominated by a front only if by its last member.
@@ -44,7 +48,7 @@ def rank_fronts(first, second):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def crowding(first, second, rank):  # type: ignore[no-untyped-def]
+def crowding(first, second, rank):
     """Crowding distance of every point within its front (Deb et al. 2002)."""
     distance = np.zeros(len(first))
     for front in range(rank.max() + 1):
@@ -60,7 +64,7 @@ def crowding(first, second, rank):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def achieved(measures, share):  # type: ignore[no-untyped-def]
+def achieved(measures, share):
     return max(share * (measures[0] + 1e-9), (1 - share) * (measures[1] + 1e-9))
 
 
@@ -72,7 +76,7 @@ class Lessons(NamedTuple):
 
 
 @njit(cache=True)
-def try_bits(bits, posed, scratch):  # type: ignore[no-untyped-def]
+def try_bits(bits, posed, scratch):
     """Achievement of one chromosome, infinite where it cannot be published."""
     tallies, space, demand, rows, share = posed
     measure_all(bits.reshape(1, -1), tallies, space, demand, rows, scratch.measures, scratch.witness)
@@ -80,7 +84,7 @@ def try_bits(bits, posed, scratch):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def learn(bits, posed, scratch, lessons):  # type: ignore[no-untyped-def]
+def learn(bits, posed, scratch, lessons):
     """Remember why `bits` failed: the cuts next to the weakest class, whatever else is cut elsewhere."""
     if posed[2].limit > 0 or lessons.number[0] >= len(lessons.masks):
         return
@@ -110,13 +114,13 @@ def learn(bits, posed, scratch, lessons):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def mark(mask, b, bit):  # type: ignore[no-untyped-def]
+def mark(mask, b, bit):
     if bit:
         mask[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
 
 
 @njit(cache=True)
-def warned(bits, lessons, mask):  # type: ignore[no-untyped-def]
+def warned(bits, lessons, mask):
     """Whether a lesson already says that `bits` cannot be published."""
     mask[:] = 0
     for b in range(len(bits)):
@@ -141,13 +145,13 @@ class Scratch(NamedTuple):
 
 
 @njit(cache=True)
-def plain_nwp(bits, space, block, penalty):  # type: ignore[no-untyped-def]
+def plain_nwp(bits, space, block, penalty):
     decode(bits, space, block)
     return price_blocks(block, space, penalty)
 
 
 @njit(cache=True)
-def ruin(bits, space, rng):  # type: ignore[no-untyped-def]
+def ruin(bits, space, rng):
     """Generalize one to five random attributes fully."""
     for _ in range(1 + rng.integers(0, 5)):
         j = rng.integers(0, len(space.first_bit) - 1)
@@ -155,7 +159,7 @@ def ruin(bits, space, rng):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def savings(bits, j, space, scratch, noise, open_bits, saving):  # type: ignore[no-untyped-def]
+def savings(bits, j, space, scratch, noise, open_bits, saving):
     """Write what setting each open bit of attribute `j` would save of the penalty, times its noise."""
     base = plain_nwp(bits, space, scratch.block, scratch.penalty)
     for b in range(space.first_bit[j], space.first_bit[j + 1]):
@@ -167,7 +171,7 @@ def savings(bits, j, space, scratch, noise, open_bits, saving):  # type: ignore[
 
 
 @njit(cache=True)
-def recreate(bits, lessons, posed, budget, noise, scratch):  # type: ignore[no-untyped-def]
+def recreate(bits, lessons, posed, budget, noise, scratch):
     """Set bits again while the release stays publishable and gets better, those that save most penalty first."""
     space = posed[1]
     value = try_bits(bits, posed, scratch)
@@ -189,8 +193,8 @@ def recreate(bits, lessons, posed, budget, noise, scratch):  # type: ignore[no-u
         spent += 1
         if tried < np.inf and tried <= value:
             value = tried
-            j = np.searchsorted(space.first_bit, b, side="right") - 1
-            savings(bits, j, space, scratch, noise, open_bits, saving)
+            attribute = np.searchsorted(space.first_bit, b, side="right") - 1
+            savings(bits, attribute, space, scratch, noise, open_bits, saving)
         else:
             if tried == np.inf:
                 learn(bits, posed, scratch, lessons)
@@ -199,7 +203,7 @@ def recreate(bits, lessons, posed, budget, noise, scratch):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def polish(start, lessons, posed, budget, rng, found):  # type: ignore[no-untyped-def]
+def polish(start, lessons, posed, budget, rng, found):
     """Ruin and recreate from `start` for `budget` evaluations; `found` collects the improvements."""
     space = posed[1]
     scratch = Scratch(

@@ -59,7 +59,9 @@ class Problem:
         """One row per chromosome: NWP, NECD, smallest class, strength, suppressed rows."""
         measures = np.empty((len(population), 5))
         witness = np.empty(len(self.weights), np.int64)
-        measure_all(np.ascontiguousarray(population), self.halves, self.space, self.demand, self.rows, measures, witness)
+        measure_all(
+            np.ascontiguousarray(population), self.halves, self.space, self.demand, self.rows, measures, witness
+        )
         return measures
 
 

@@ -108,9 +108,7 @@ class _Tree:
 
     def _bound(self, status: NDArray[np.uint8]) -> float:
         target = self.best - ROUNDING
-        return float(
-            bound(self._instance, self._problem.demand, status, target, self._paths, self._cuts, self._rise)
-        )
+        return float(bound(self._instance, self._problem.demand, status, target, self._paths, self._cuts, self._rise))
 
     def _push(self, at_least: float, status: NDArray[np.uint8]) -> None:
         value = self._bound(status)

@@ -167,7 +167,8 @@ def offspring(parents: Bits, settings: SearchSettings, rng: np.random.Generator)
     children = np.concatenate([np.where(keep, mother, father), np.where(keep, father, mother)])
     if len(parents) % 2:
         children = np.concatenate([children, parents[-1:]])
-    return children ^ (rng.random(children.shape) < settings.mutation).astype(np.uint8)
+    flips: Bits = (rng.random(children.shape) < settings.mutation).astype(np.uint8)
+    return np.bitwise_xor(children, flips)
 
 
 def _survivors(objectives: Measures, size: int) -> NDArray[np.intp]:

@@ -38,7 +38,7 @@ class QuasiTally:
 
     def marginal(self, j: int) -> NDArray[np.float64]:
         """Rows with each answer of attribute `j`."""
-        return np.bincount(self.codes[:, j], self.counts, self.attributes[j].size)
+        return np.bincount(self.codes[:, j], self.counts.astype(np.float64), self.attributes[j].size).astype(np.float64)
 
 
 def tally_rows(attributes: tuple[Attribute, ...], codes: NDArray[np.int64], counts: NDArray[np.int64]) -> QuasiTally:

@@ -1,0 +1,182 @@
+"""``tacit publish`` and ``tacit check``: k-anonymous tables, and what any table reveals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tacit.cli.output import JsonFlag, print_json, print_table, print_text, progress
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.publish import Release
+    from tacit.schema import Schema
+
+Method = Literal["search", "exact", "local"]
+MissingChoice = Literal["refuse", "answer", "drop"]
+
+
+def publish(
+    table: Annotated[Path, typer.Argument(metavar="IN", help="CSV or Parquet file of people.")],
+    out: Annotated[Path, typer.Option(help="The release, CSV or Parquet; a manifest is put beside it.")],
+    k: Annotated[int, typer.Option(help="How many everyone hides among.")] = 5,
+    schema: Annotated[Path | None, typer.Option(help="Document with the attributes and the order of answers.")] = None,
+    attributes: Annotated[
+        str | None, typer.Option(help="Quasi-identifiers, by commas; several sets by semicolons. Default: all.")
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="Importance of each, such as age=.5,sex=.5; sums to 1.")] = None,
+    granularity: Annotated[str | None, typer.Option(help="Steps of numbers, such as age=5.")] = None,
+    prefer_loss: Annotated[float, typer.Option(help="Loss (NWP) you would be content with.")] = 0.2,
+    prefer_bias: Annotated[float, typer.Option(help="Bias (NECD) you would be content with.")] = 1.0,
+    method: Annotated[Method, typer.Option(help="How to look for the release.")] = "search",
+    suppress: Annotated[float, typer.Option(help="Share of rows that may be left out.")] = 0.0,
+    sensitive: Annotated[
+        str | None, typer.Option(help="Sensitive attributes, by commas; published as they are.")
+    ] = None,
+    l_answers: Annotated[float | None, typer.Option("--l", help="Sensitive answers every class must show.")] = None,
+    t_distance: Annotated[float | None, typer.Option("--t", help="How far a class may be from the whole.")] = None,
+    entropy: Annotated[bool, typer.Option(help="Read l by entropy instead of counting answers.")] = False,
+    keep: Annotated[str | None, typer.Option(help="Further columns published as they are, by commas.")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="Folder of hierarchies, NAME.csv as in ARX.")] = None,
+    missing: Annotated[MissingChoice, typer.Option(help="What missing values become.")] = "refuse",
+    evaluations: Annotated[int, typer.Option(help="Generalizations to evaluate.")] = 50_000,
+    population: Annotated[int, typer.Option(help="Population of the search.")] = 100,
+    polish: Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")] = True,
+    seconds: Annotated[float | None, typer.Option(help="Time for the proof; 30, for method exact 600.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes the search repeatable.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the front of alternatives.")] = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Publish a table k-anonymously: the release, its measures, and the front of alternatives."""
+    from tacit.publish import anonymize
+
+    with progress("Searching and proving", 1.0) as bar:
+        release = anonymize(
+            table,
+            k,
+            _sets(attributes),
+            _numbers("weights", weights),
+            prefer_loss,
+            prefer_bias,
+            schema=_schema(table, schema, _numbers("granularity", granularity), missing),
+            method=method,
+            suppress=suppress,
+            sensitive=_names(sensitive),
+            l=l_answers,
+            t=t_distance,
+            entropy=entropy,
+            keep=_names(keep),
+            hierarchies=hierarchies,
+            missing=missing,
+            evaluations=evaluations,
+            population=population,
+            polish=polish,
+            seconds=seconds,
+            seed=seed,
+            progress=_advancing(bar),
+        )
+    release.write(out)
+    if plot is not None:
+        _plot(release, plot)
+    if json:
+        print_json(release.to_document() | {"out": str(out)})
+    else:
+        print_text(release.describe())
+        print_text(f"Written and verified: {out}")
+
+
+def check(
+    table: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet file.")],
+    attributes: Annotated[str, typer.Option(help="What somebody may know of a person, by commas.")],
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, by commas.")] = None,
+    threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Measure how well the rows of any table hide among each other: k, l, t, class sizes, rows at risk."""
+    from tacit.publish import check_release
+
+    found = check_release(table, _names(attributes), _names(sensitive), threshold=threshold)
+    if json:
+        print_json(found.to_document())
+        return
+    sizes = found.to_document()["class_sizes"]
+    rows: list[tuple[str, object]] = [
+        ("k", found.k),
+        ("rows", f"{found.rows:,}"),
+        ("classes", f"{len(found.class_sizes):,}"),
+        ("class sizes: least, median, greatest", f"{sizes['least']}, {sizes['median']}, {sizes['greatest']}"),
+        (f"rows in classes below {threshold}", f"{found.rows_at_risk:,}"),
+        ("rows that are unique", f"{found.unique_rows:,}"),
+        ("highest risk of re-identification", f"{found.highest_risk:.2%}"),
+        ("mean risk", f"{found.mean_risk:.2%}"),
+    ]
+    for part in found.sensitive:
+        rows.append(
+            (f"{part.attribute}: l, l by entropy, t", f"{part.distinct}, {part.entropy:.2f}, {part.closeness:.3f}")
+        )
+    print_table(f"{table}: {', '.join(found.attributes)}", ("measure", "value"), rows)
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def _sets(text: str | None) -> list[tuple[str, ...]] | None:
+    return None if text is None else [_names(part) for part in text.split(";")]
+
+
+def _numbers(option: str, text: str | None) -> dict[str, float] | None:
+    """``age=5,sex=.5`` as a mapping."""
+    if text is None:
+        return None
+    numbers = {}
+    for entry in _names(text):
+        name, equals, value = entry.rpartition("=")
+        try:
+            numbers[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals or not name.strip():
+            raise InvalidInput(f"--{option} takes entries like age=5 separated by commas, not {entry!r}.")
+    return numbers
+
+
+def _schema(
+    table: Path, document: Path | None, steps: dict[str, float] | None, missing: MissingChoice
+) -> Schema | None:
+    """The schema of a document, or one inferred with numbers cut in steps; None where it is plainly inferred."""
+    from tacit.channel.scheme import Scheme
+    from tacit.publish.granularity import in_steps
+    from tacit.table import infer_schema, read_table
+
+    if document is not None:
+        if steps:
+            raise InvalidInput("--granularity is for numbers in a file without --schema; the schema already cuts them.")
+        return Scheme.read(document).schema
+    if steps is None:
+        return None
+    return infer_schema(read_table(table), cuts={name: in_steps(step) for name, step in steps.items()}, missing=missing)
+
+
+def _advancing(bar: Any) -> Callable[[float, str], None]:
+    """The bar of a command moved by shares of work; search and proof each fill half of it."""
+    state = {"done": 0.0}
+
+    def report(share: float, what: str) -> None:
+        place = share / 2 if what in ("searching", "polishing") else 0.5 + share / 2
+        bar.advance(max(0.0, place - state["done"]))
+        state["done"] = max(state["done"], place)
+
+    return report
+
+
+def _plot(release: Release, path: Path) -> None:
+    from tacit.report.release_front import front_figure
+    from tacit.table import written_whole
+
+    kind = path.suffix.lstrip(".") or "png"
+    with written_whole(path) as temporary:
+        front_figure(release).savefig(temporary, format=kind, dpi=150)

@@ -1,0 +1,164 @@
+"""What any table reveals about the people in it: k, l, t, the sizes of its classes, the rows at risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput, UnknownName
+from tacit.table import as_arrow, read_batches
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RISKY_SIZE = 5
+
+
+@dataclass(frozen=True)
+class SensitiveCheck:
+    """How a sensitive attribute is spread within the classes, at worst."""
+
+    attribute: str
+    distinct: int  # l: fewest answers in a class
+    entropy: float  # l of the entropy kind: e to the least entropy
+    closeness: float  # t: greatest distance from the whole table, answers equally far apart
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseCheck:
+    """How well the rows of a table hide among each other.
+
+    >>> from tacit.publish import check_release
+    >>> check_release({"age": ["30-40", "30-40", "50"]}, ["age"]).k
+    1
+    """
+
+    attributes: tuple[str, ...]
+    rows: int
+    class_sizes: NDArray[np.int64]  # ascending
+    sensitive: tuple[SensitiveCheck, ...]
+    threshold: int  # classes below this count as risky
+
+    @property
+    def k(self) -> int:
+        return int(self.class_sizes[0])
+
+    @property
+    def rows_at_risk(self) -> int:
+        """Rows in classes smaller than the threshold."""
+        return int(self.class_sizes[self.class_sizes < self.threshold].sum())
+
+    @property
+    def unique_rows(self) -> int:
+        return int((self.class_sizes == 1).sum())
+
+    @property
+    def highest_risk(self) -> float:
+        """Chance to be re-identified by someone who knows the attributes, for whoever is worst hidden."""
+        return 1 / self.k
+
+    @property
+    def mean_risk(self) -> float:
+        return len(self.class_sizes) / self.rows
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "k": self.k,
+            "l": min((part.distinct for part in self.sensitive), default=None),
+            "t": max((part.closeness for part in self.sensitive), default=None),
+            "rows": self.rows,
+            "classes": len(self.class_sizes),
+            "class_sizes": size_spread(self.class_sizes),
+            "unique_rows": self.unique_rows,
+            "rows_at_risk": self.rows_at_risk,
+            "threshold": self.threshold,
+            "highest_risk": self.highest_risk,
+            "mean_risk": self.mean_risk,
+            "sensitive": [
+                {"attribute": s.attribute, "l": s.distinct, "entropy_l": s.entropy, "t": s.closeness}
+                for s in self.sensitive
+            ],
+        }
+
+
+def size_spread(sizes: NDArray[np.int64]) -> dict[str, int]:
+    """Least, quartiles and greatest of the class sizes."""
+    points = np.quantile(sizes, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
+    return dict(zip(("least", "quarter", "median", "three_quarters", "greatest"), map(int, points), strict=True))
+
+
+def check_release(
+    data: Any, attributes: Sequence[str], sensitive: Sequence[str] = (), *, threshold: int = RISKY_SIZE
+) -> ReleaseCheck:
+    """Measure a table (a file, a data frame, a dict of lists) whose `attributes` somebody may know of a person."""
+    wanted = [attributes] if isinstance(attributes, str) else list(attributes)
+    secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    if not wanted:
+        raise InvalidInput("Name at least one attribute that somebody may know of a person.")
+    both = [name for name in secret if name in wanted]
+    if both:
+        raise InvalidInput(
+            f"{both[0]!r} cannot be sensitive and known to an attacker at once. Name it on one side only."
+        )
+    return measure_batches(_batches(data), tuple(wanted), tuple(secret), threshold)
+
+
+def _batches(data: Any) -> Iterator[pa.Table]:
+    if isinstance(data, str | Path):
+        return read_batches(data)
+    return iter([as_arrow(data)])
+
+
+def measure_batches(
+    batches: Iterable[pa.Table], attributes: tuple[str, ...], sensitive: tuple[str, ...], threshold: int
+) -> ReleaseCheck:
+    """The check of a table that comes in parts; only its distinct combinations are held."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = [*attributes, *sensitive]
+    parts = []
+    for batch in batches:
+        for name in names:
+            if name not in batch.column_names:
+                raise UnknownName("Column", name, batch.column_names)
+        parts.append(batch.select(names).group_by(names).aggregate([([], "count_all")]))
+    tally = pa.concat_tables(parts, promote_options="permissive") if parts else None
+    if tally is None or tally.num_rows == 0:
+        raise InvalidInput("The table has no rows: there is nothing to check.")
+    counts = tally.column("count_all").to_numpy()
+    classes = _numbers(tally, attributes)
+    sizes = np.bincount(classes, counts).astype(np.int64)
+    checked = []
+    for name in sensitive:
+        codes = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks().indices.to_numpy()
+        shown = np.zeros((len(sizes), codes.max() + 1))
+        np.add.at(shown, (classes, codes), counts)
+        checked.append(_sensitive_check(name, shown))
+    return ReleaseCheck(attributes, int(sizes.sum()), np.sort(sizes), tuple(checked), threshold)
+
+
+def _numbers(tally: pa.Table, attributes: tuple[str, ...]) -> NDArray[np.int64]:
+    """The class of every combination."""
+    import pyarrow.compute as pc
+
+    number = np.zeros(tally.num_rows, np.int64)
+    for name in attributes:
+        codes = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks().indices.to_numpy()
+        _, number = np.unique(number * (int(codes.max()) + 1) + codes, return_inverse=True)
+    return number
+
+
+def _sensitive_check(name: str, shown: NDArray[np.float64]) -> SensitiveCheck:
+    parts = shown / shown.sum(axis=1, keepdims=True)
+    whole = shown.sum(axis=0) / shown.sum()
+    logs = np.log(parts, where=parts > 0, out=np.zeros_like(parts))
+    entropy = float((-(parts * logs).sum(axis=1)).min())
+    closeness = float(np.abs(parts - whole).sum(axis=1).max() / 2)
+    return SensitiveCheck(name, int((shown > 0).sum(axis=1).min()), math.exp(entropy), closeness)

@@ -1,0 +1,159 @@
+"""What a release does to every combination of quasi-identifiers: its class, its labels, or that it is left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.publish._class_kernels import decode, diversity_share
+from tacit.publish.labels import block_label, label
+from tacit.publish.local import tight_boxes
+from tacit.publish.problem import Bits, Problem
+from tacit.publish.tally import QuasiTally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tacit.table import Table
+
+Codes = NDArray[np.int64]
+# [attribute][fineness][block]: names given by hierarchies
+BlockNames = Sequence[Sequence[Sequence[str]] | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """Label of every distinct combination; ``classes`` is -1 where its rows are suppressed."""
+
+    tally: QuasiTally
+    keys: NDArray[np.uint64]  # of the distinct combinations, ascending
+    classes: Codes  # [combination]
+    labels: Codes  # [combination, attribute]: position in `names`
+    names: tuple[tuple[str, ...], ...]
+    members: tuple[NDArray[np.bool_], ...]  # of each attribute: [label, answer], whether it stands for the answer
+    counts: Codes  # [combination]
+
+    @property
+    def class_sizes(self) -> Codes:
+        """Rows in each published class."""
+        kept = self.classes >= 0
+        return np.bincount(self.classes[kept], self.counts[kept]).astype(np.int64)
+
+    @property
+    def suppressed(self) -> int:
+        return int(self.counts[self.classes < 0].sum())
+
+    def losses(self) -> NDArray[np.float64]:
+        """Mean unweighted penalty of each attribute; suppressed rows lose everything."""
+        widths = [part.sum(axis=1)[self.labels[:, j]] for j, part in enumerate(self.members)]
+        share = (np.stack(widths, axis=1) - 1) / np.maximum(1, self.tally.sizes - 1)
+        share[self.classes < 0] = 1
+        return self.counts @ share / self.counts.sum()
+
+    def partitions(self) -> dict[str, list[list[str]]]:
+        """The answers behind every label; in local recoding labels of different classes may overlap."""
+        return {
+            attribute.name: [[attribute.answers[code] for code in np.flatnonzero(part)] for part in self.members[j]]
+            for j, attribute in enumerate(self.tally.attributes)
+        }
+
+    def apply(self, batch: Table, others: Sequence[str]) -> pa.Table:
+        """The published rows of a batch: labels of the quasi-identifiers, and `others` as they are."""
+        import pyarrow as pa
+
+        place = np.searchsorted(self.keys, combination_keys([batch[name] for name in self.tally.names], self.tally))
+        kept = self.classes[place] >= 0
+        columns: dict[str, Any] = {}
+        for j, name in enumerate(self.tally.names):
+            codes = pa.array(self.labels[place[kept], j].astype(np.int32))
+            columns[name] = pa.DictionaryArray.from_arrays(codes, pa.array(self.names[j])).cast(pa.string())
+        for name in others:
+            answers = pa.array(batch.schema[name].answers)
+            codes = pa.array(batch[name][kept].astype(np.int32))
+            columns[name] = pa.DictionaryArray.from_arrays(codes, answers).cast(pa.string())
+        return pa.table(columns)
+
+
+def combination_keys(columns: Sequence[NDArray[Any]], tally: QuasiTally) -> NDArray[np.uint64]:
+    """One number for each row's combination of quasi-identifiers."""
+    if math.prod(map(int, tally.sizes)) >= 2**63:
+        raise InvalidInput(
+            f"{len(tally.sizes)} quasi-identifiers with {math.prod(map(float, tally.sizes)):.0e} possible combinations "
+            "are too many to number. Leave some out, or give numbers a coarser granularity."
+        )
+    keys = np.zeros(len(columns[0]), np.uint64)
+    for column, size in zip(columns, tally.sizes, strict=True):
+        keys = keys * np.uint64(size) + column.astype(np.uint64)
+    return keys
+
+
+def recode_globally(problem: Problem, bits: Bits, names: BlockNames) -> Recoding:
+    """The recoding of one chromosome: every answer always becomes the same block."""
+    tally = problem.tally
+    block = np.empty(int(problem.space.first_value[-1]), np.int64)
+    decode(bits, problem.space, block)
+    starts = problem.space.first_value
+    blocks = [block[starts[j] : starts[j + 1]] for j in range(len(tally.attributes))]
+    labels = np.stack([blocks[j][tally.codes[:, j]] for j in range(len(blocks))], axis=1)
+    members = tuple(part == np.arange(part.max() + 1)[:, None] for part in blocks)
+    _, classes = np.unique(labels, axis=0, return_inverse=True)
+    classes = _suppress(problem, classes.ravel())
+    finenesses = [
+        int(bits[a:b].sum()) for a, b in zip(problem.space.first_bit, problem.space.first_bit[1:], strict=False)
+    ]
+    texts = tuple(
+        tuple(given[fineness])
+        if given is not None
+        else tuple(block_label(attribute, np.flatnonzero(block).tolist()) for block in part)
+        for attribute, part, given, fineness in zip(tally.attributes, members, names, finenesses, strict=True)
+    )
+    return _recoding(tally, classes, labels, texts, members)
+
+
+def recode_by_classes(tally: QuasiTally, classes: Codes) -> Recoding:
+    """The recoding of given classes of combinations: each is labelled by its tight box."""
+    low, high = tight_boxes(tally.codes, classes)
+    labels, texts, members = [], [], []
+    for j, attribute in enumerate(tally.attributes):
+        spans, place = np.unique(np.stack([low[:, j], high[:, j]], axis=1), axis=0, return_inverse=True)
+        labels.append(place.ravel()[classes])
+        texts.append(tuple(label(attribute, int(a), int(b)) for a, b in spans))
+        answers = np.arange(attribute.size)
+        members.append((spans[:, :1] <= answers) & (answers <= spans[:, 1:]))
+    return _recoding(tally, classes, np.stack(labels, axis=1), tuple(texts), tuple(members))
+
+
+def _suppress(problem: Problem, classes: Codes) -> Codes:
+    """Classes renumbered, those that may not be published as -1."""
+    tally, demand = problem.tally, problem.demand
+    if len(tally.sets) > 1:
+        return classes
+    sizes = np.bincount(classes, tally.counts).astype(np.int64)
+    publishable = sizes >= demand.k
+    if len(tally.sensitive):
+        shown = np.zeros((len(sizes), int(demand.first_sensitive[-1])), np.int64)
+        for column in tally.sensitive_codes.T:
+            np.add.at(shown, (classes, column), tally.counts)
+        publishable &= np.array([diversity_share(shown[c], sizes[c], demand) >= 1 for c in range(len(sizes))])
+    renumbered = np.where(publishable, np.cumsum(publishable) - 1, -1)
+    return renumbered[classes]
+
+
+def _recoding(
+    tally: QuasiTally,
+    classes: Codes,
+    labels: Codes,
+    names: tuple[tuple[str, ...], ...],
+    members: tuple[NDArray[np.bool_], ...],
+) -> Recoding:
+    """One entry per combination of quasi-identifiers; in the tally sensitive answers may tell several apart."""
+    all_keys = combination_keys(list(tally.codes.T), tally)
+    keys, first, place = np.unique(all_keys, return_index=True, return_inverse=True)
+    counts = np.bincount(place, tally.counts).astype(np.int64)
+    return Recoding(tally, keys, classes[first], labels[first], names, members, counts)

@@ -1,0 +1,226 @@
+"""The release: what is published, what it cost, what else there was; written, then verified from the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import TacitError
+from tacit.publish.achievement import Preference
+from tacit.publish.check import measure_batches, size_spread
+from tacit.publish.recoding import Recoding
+from tacit.publish.source import HeldTable
+from tacit.table.files import is_parquet, written_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = "tacit-release/1"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One release that no other beats in loss, bias and effective k at once."""
+
+    nwp: float
+    necd: float
+    effective_k: int
+    suppressed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A k-anonymous table with its measures; nothing is written until `write` is called.
+
+    `nwp` is the mean weighted share of detail lost (suppressed rows lose all), `necd` how unevenly rows are hidden,
+    `ach` how well both meet the preference. No generalization of this kind loses less than `lower_bound`.
+    """
+
+    method: str
+    k: int
+    effective_k: int
+    nwp: float
+    necd: float
+    ach: float
+    lower_bound: float | None
+    preference: Preference
+    weights: dict[str, float]
+    partitions: dict[str, list[list[str]]]
+    losses: dict[str, float]  # share of each attribute's detail that is lost
+    front: tuple[Alternative, ...]
+    recoding: Recoding
+    held: HeldTable
+    others: tuple[str, ...]  # columns published as they are
+    sensitive: tuple[str, ...]
+    seed: int
+    evaluations: int
+    complete: bool  # False when the search was interrupted
+    warnings: tuple[str, ...]
+
+    @property
+    def suppressed(self) -> int:
+        return self.recoding.suppressed
+
+    @property
+    def rows(self) -> int:
+        return int(self.recoding.counts.sum())
+
+    @property
+    def is_proven(self) -> bool:
+        return self.lower_bound is not None and self.nwp - self.lower_bound < 1e-9
+
+    def batches(self) -> Iterator[pa.Table]:
+        """The published rows, in the order of the input."""
+        for batch in self.held.batches():
+            yield self.recoding.apply(batch, self.others)
+
+    def to_arrow(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.concat_tables(self.batches())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def write(self, path: str | Path) -> Path:
+        """Write the table and ``PATH.manifest.json``; k is counted from the file before it takes its name."""
+        parquet = is_parquet(path)
+        with written_whole(path) as temporary, written_whole(manifest_path(path)) as manifest:
+            _write_batches(temporary, self.batches(), parquet=parquet)
+            verified = self._verify(temporary, parquet=parquet)
+            manifest.write_text(json.dumps(self.manifest() | {"verified_k": verified}, indent=1) + "\n", "utf-8")
+        return Path(path)
+
+    def _verify(self, file: Path, *, parquet: bool) -> int:
+        tally = self.recoding.tally
+        counted = [
+            measure_batches(_read_batches(file, parquet=parquet), tuple(tally.names[j] for j in members), (), self.k)
+            for members in tally.sets
+        ]
+        smallest = min(check.k for check in counted)
+        if smallest < self.k or counted[0].rows != self.rows - self.suppressed:
+            raise TacitError(
+                f"The written release shows classes of {smallest} rows where {self.k} were promised, so it was not kept. "
+                "This is a mistake in Tacit: please report it with the manifest of a smaller table."
+            )
+        return smallest
+
+    def to_document(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        return {
+            "method": self.method,
+            "k": self.k,
+            "effective_k": self.effective_k,
+            "nwp": self.nwp,
+            "necd": self.necd,
+            "ach": self.ach,
+            "suppressed": self.suppressed,
+            "rows": self.rows,
+            "lower_bound": self.lower_bound,
+            "proven": self.is_proven,
+            "complete": self.complete,
+            "partitions": self.partitions,
+            "losses": self.losses,
+            "front": [vars(entry) for entry in self.front],
+            "class_sizes": size_spread(self.recoding.class_sizes),
+            "classes": len(self.recoding.class_sizes),
+            "highest_risk": 1 / self.effective_k,
+            "mean_risk": len(self.recoding.class_sizes) / max(1, self.rows - self.suppressed),
+            "evaluations": self.evaluations,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """What someone needs to know, or to make the release again."""
+        from tacit import __version__
+
+        document = self.to_document()
+        del document["front"]
+        return {
+            "format": FORMAT,
+            "tacit": __version__,
+            "numpy": np.__version__,
+            "input_sha256": self.held.digest,
+            "quasi_identifiers": [
+                [self.recoding.tally.names[j] for j in members] for members in self.recoding.tally.sets
+            ],
+            "sensitive": list(self.sensitive),
+            "weights": self.weights,
+            "prefer_loss": self.preference.loss,
+            "prefer_bias": self.preference.bias,
+            **document,
+        }
+
+    def describe(self) -> str:
+        """The release in words."""
+        sizes = size_spread(self.recoding.class_sizes)
+        published = self.rows - self.suppressed
+        lines = [
+            f"{published:,} of {self.rows:,} rows published in {len(self.recoding.class_sizes):,} classes; everyone hides "
+            f"among at least {self.effective_k} (wanted: {self.k}).",
+            f"{self.nwp:.1%} of the weighted detail is lost; {_bound_words(self)}",
+            f"Class sizes: {sizes['least']} to {sizes['greatest']}, half of them up to {sizes['median']}. Who knows a "
+            f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
+            f"{len(self.recoding.class_sizes) / max(1, published):.2%} on average.",
+            "Detail lost: " + ", ".join(f"{name} {loss:.0%}" for name, loss in self.losses.items()) + ".",
+        ]
+        better = [
+            entry for entry in self.front if entry.effective_k > self.effective_k and entry.nwp <= self.nwp + 1e-4
+        ]
+        if better:
+            lines.append(f"k = {max(entry.effective_k for entry in better)} would cost practically no more.")
+        return "\n".join([*lines, *(f"Note: {warning}" for warning in self.warnings)])
+
+
+def manifest_path(path: str | Path) -> Path:
+    return Path(f"{path}.manifest.json")
+
+
+def _bound_words(release: Release) -> str:
+    if release.lower_bound is None:
+        return "how much less is possible was not proven."
+    if release.is_proven:
+        return "this is proven to be the least possible."
+    if release.lower_bound <= 0:
+        return "no better bound than 0 was proven in the time given."
+    return f"at least {release.lower_bound:.1%} has to be."
+
+
+def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) -> None:
+    import pyarrow.parquet as pq
+    from pyarrow import csv as arrow_csv
+
+    writer: Any = None
+    try:
+        for batch in batches:
+            if writer is None:
+                writer = pq.ParquetWriter(file, batch.schema) if parquet else arrow_csv.CSVWriter(file, batch.schema)
+            writer.write_table(batch)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _read_batches(file: Path, *, parquet: bool) -> Iterator[pa.Table]:
+    """The rows of a file that does not have its final name yet, so its kind must be said."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyarrow import csv as arrow_csv
+
+    if parquet:
+        with pq.ParquetFile(file) as source:
+            yield from (pa.Table.from_batches([batch]) for batch in source.iter_batches())
+        return
+    with file.open("rb") as lines:
+        header = arrow_csv.open_csv(lines, parse_options=arrow_csv.ParseOptions(newlines_in_values=True)).schema.names
+    types = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False)
+    with arrow_csv.open_csv(
+        file, convert_options=types, parse_options=arrow_csv.ParseOptions(newlines_in_values=True)
+    ) as reader:
+        yield from (pa.Table.from_batches([batch]) for batch in reader)
