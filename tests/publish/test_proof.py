@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from tacit import bundled
+from tacit.errors import InvalidInput
+from tacit.publish.achievement import Preference
+from tacit.publish.problem import NWP, STRENGTH, Diversity, pose
+from tacit.publish.proof import prove
+from tacit.publish.search import SearchSettings, search
+from tacit.publish.source import hold, tally
+from tests.publish.small import every_chromosome, posed, small_tally
+
+# The least NWP of the nine Adult attributes, equal weights, each proven by this branch and bound.
+LEAST_NWP = {10: 0.433771953, 25: 0.482606719, 50: 0.528084326, 100: 0.570791442}
+
+
+def adult(k, names=None, **demands):
+    held = hold(bundled.adult_nine())
+    names = names or held.schema.names
+    return pose(tally(held, [names], ()), k, np.full(len(names), 1 / len(names)), **demands)
+
+
+def brute_force(problem) -> float:
+    measures = problem.measure(np.array(list(every_chromosome(problem))))
+    return float(measures[measures[:, STRENGTH] >= problem.k, NWP].min())
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("arrangement", "demands"),
+    [
+        ({}, {}),
+        ({"sets": ((0, 1), (1, 2))}, {}),
+        ({"sensitive": 3}, {"diversity": Diversity(l=2)}),
+        ({"sensitive": 3}, {"diversity": Diversity(l=2, t=0.35, entropy=True)}),
+    ],
+    ids=["k", "two sets", "l", "entropy and t"],
+)
+def test_the_proven_least_is_that_of_trying_everything(seed, arrangement, demands):
+    problem = posed(small_tally(seed, **arrangement), k=3 + seed, **demands)
+    proof = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
+    assert proof.is_proven
+    assert proof.nwp == pytest.approx(brute_force(problem), abs=1e-12)
+    assert problem.measure(proof.bits[None])[0, STRENGTH] >= problem.k
+
+
+@pytest.mark.parametrize(("k", "least"), [(5, 0.027612), (50, 0.080690)])
+def test_four_adult_attributes(k, least):
+    problem = adult(k, ("workclass", "race", "sex", "salary-class"))
+    proof = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
+    assert proof.is_proven
+    assert proof.nwp == pytest.approx(least, abs=5e-7)
+
+
+def test_at_any_time_the_bounds_enclose_the_least():
+    problem = adult(100)
+    start = search(problem, Preference(), SearchSettings(2_000), np.random.default_rng(1))
+    proof = prove(problem, start.chromosome(0, problem.n_bits), seconds=2)
+    assert 0 < proof.lower_bound <= LEAST_NWP[100] + 1e-9 <= proof.nwp + 2e-9
+    assert 0 <= proof.gap < 1
+
+
+@pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="minutes each")
+@pytest.mark.slow
+@pytest.mark.parametrize("k", sorted(LEAST_NWP))
+def test_nine_adult_attributes(k):
+    problem = adult(k)
+    start = search(problem, Preference(), SearchSettings(), np.random.default_rng(1))
+    proof = prove(problem, start.chromosome(0, problem.n_bits), seconds=600)
+    assert proof.is_proven
+    assert proof.nwp == pytest.approx(LEAST_NWP[k], abs=5e-9)
+
+
+def test_suppression_has_no_proof():
+    problem = posed(small_tally(0), k=3, suppress=0.1)
+    with pytest.raises(InvalidInput, match="suppressed rows"):
+        prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=1)
