@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit import Dataset
+from tacit.errors import InvalidInput
+from tacit.publish.granularity import in_steps
+from tacit.publish.order import ordered_by_data
+
+
+def test_answers_that_keep_the_same_company_become_neighbours():
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 2, 2000)
+    town = np.where(group == 0, rng.choice(["a", "c"], 2000), rng.choice(["b", "d"], 2000))
+    food = np.where(rng.random(2000) < 0.9, group, 1 - group).astype(str)
+    table = Dataset.from_arrow({"town": town.tolist(), "food": food.tolist()}).table
+    ordered = ordered_by_data(table)
+    assert {frozenset(ordered.schema["town"].answers[:2]), frozenset(ordered.schema["town"].answers[2:])} == {
+        frozenset("ac"),
+        frozenset("bd"),
+    }
+    recoded = [ordered.schema["town"].answers[code] for code in ordered["town"]]
+    assert recoded == town.tolist()
+
+
+def test_one_attribute_has_no_company():
+    with pytest.raises(InvalidInput, match="Give it in the schema"):
+        ordered_by_data(Dataset.from_arrow({"town": ["a", "b", "c"]}).table)
+
+
+def test_steps_are_right_closed_multiples():
+    cut = in_steps(5)(np.array([17.0, 20.0, 33.0]))
+    assert cut.edges == (20, 25, 30)
+    assert cut.labels() == ("<=20", "(20,25]", "(25,30]", ">30")
+
+
+@pytest.mark.parametrize(
+    ("width", "numbers", "message"),
+    [(0, [1, 2], "above 0"), (100, [1, 2], "in one step"), (0.001, [0, 9], "more than 500")],
+)
+def test_unusable_steps_are_refused(width, numbers, message):
+    with pytest.raises(InvalidInput, match=message):
+        in_steps(width)(np.array(numbers, float))

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from tests.publish.test_anonymize import QUICK, people
+
+from tacit.errors import InvalidInput, TacitError
+from tacit.publish import anonymize, check_release
+from tacit.publish.survival import survival
+from tacit.table import read_table
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("method", ["search", "local"])
+def test_the_file_is_what_was_promised(tmp_path, name, method):
+    release = anonymize(people(), 6, sensitive="illness", method=method, **QUICK)
+    path = release.write(tmp_path / name)
+    assert read_table(path).to_pydict() == release.to_arrow().to_pydict()
+    assert check_release(path, ["age", "town", "sex"]).k == release.effective_k
+    manifest = json.loads((tmp_path / f"{name}.manifest.json").read_text())
+    assert manifest["verified_k"] == release.effective_k
+    assert manifest["seed"] == 1
+    assert manifest["weights"] == release.weights
+    assert len(manifest["input_sha256"]) == 64
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name, f"{name}.manifest.json"]
+
+
+def test_a_release_that_breaks_its_promise_is_not_kept(tmp_path):
+    release = anonymize(people(), 6, **QUICK)
+    broken = dataclasses.replace(release, k=release.effective_k + 1)
+    with pytest.raises(TacitError, match="were promised, so it was not kept"):
+        broken.write(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_keep_their_order_and_their_sensitive_answer(tmp_path):
+    data = people()
+    published = anonymize(data, 6, sensitive="illness", **QUICK).to_arrow()
+    assert published["illness"].to_pylist() == data["illness"]
+
+
+def test_files_are_published_batch_by_batch(tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from tacit.table import files
+
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table(people()), path)
+    whole = anonymize(path, 6, **QUICK)
+    monkeypatch.setattr(files, "BATCH_ROWS", 64)
+    parts = anonymize(path, 6, schema=whole.held.schema, **QUICK)
+    assert len(list(parts.batches())) == 7
+    assert parts.to_arrow().to_pydict() == whole.to_arrow().to_pydict()
+
+
+def test_a_folder_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match="no folder"):
+        anonymize(people(), 6, **QUICK).write(tmp_path / "nowhere" / "out.csv")
+
+
+def test_the_words_name_the_numbers():
+    release = anonymize(people(), 6, **QUICK)
+    words = release.describe()
+    assert f"at least {release.effective_k} (wanted: 6)" in words
+    assert f"{release.nwp:.1%} of the weighted detail is lost" in words
+    assert all(f"{name} {loss:.0%}" in words for name, loss in release.losses.items())
+
+
+def test_losses_weigh_up_to_the_nwp():
+    for options in ({}, {"method": "local"}, {"suppress": 0.1}):
+        release = anonymize(people(), 6, ["age", "town"], {"age": 0.3, "town": 0.7}, **(QUICK | options))
+        assert 0.3 * release.losses["age"] + 0.7 * release.losses["town"] == pytest.approx(release.nwp)
+
+
+def test_what_survives():
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 6, 3000)
+    y = np.where(rng.random(3000) < 0.9, x >= 3, x < 3)
+    data = {"x": [str(v) for v in x], "z": [str(v) for v in rng.integers(0, 3, 3000)], "y": [str(int(v)) for v in y]}
+    kept = survival(anonymize(data, 1, sensitive="y", **QUICK), "y")
+    assert kept.pair_error == pytest.approx(0, abs=1e-12)
+    assert kept.accuracy_before == kept.accuracy_after == pytest.approx(0.9, abs=0.04)
+    lost = survival(anonymize(data, 3000, sensitive="y", **QUICK), "y")
+    assert lost.accuracy_after == pytest.approx(lost.majority_share, abs=0.03)
+    assert 0 < lost.pair_error < 0.1  # x and z are nearly uniform, so spreading evenly is nearly right
