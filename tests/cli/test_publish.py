@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from tests.cli.run import refused, tacit
+from tests.publish.test_anonymize import people
+
+QUICK = ("--evaluations", 1500, "--seconds", 1, "--seed", 1)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    columns = people()
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
+    return path
+
+
+def test_publish_then_check(table, tmp_path):
+    out = tmp_path / "out.csv"
+    answer = tacit("publish", table, "--k", 6, "--sensitive", "illness", *QUICK, "--out", out, "--json")
+    assert answer.code == 0, answer.err
+    names = {"effective_k", "nwp", "necd", "ach", "suppressed", "lower_bound", "partitions", "front"}
+    assert names <= set(answer.json)
+    assert answer.json["effective_k"] >= 6
+    assert answer.json["lower_bound"] <= answer.json["nwp"] + 1e-9
+    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["k"] == 6
+    checked = tacit("check", out, "--attributes", "age,town,sex", "--sensitive", "illness", "--json")
+    assert checked.json["k"] == answer.json["effective_k"]
+    assert checked.json["l"] >= 1
+
+
+def test_people_read_words(table, tmp_path):
+    answer = tacit("publish", table, "--k", 6, *QUICK, "--out", tmp_path / "out.parquet")
+    assert "everyone hides among at least" in answer.out
+    assert "Written and verified" in answer.out
+    checked = tacit("check", tmp_path / "out.parquet", "--attributes", "age,town,sex,illness")
+    assert "highest risk" in checked.out
+
+
+def test_numbers_in_steps_weights_and_a_plot(table, tmp_path):
+    out, plot = tmp_path / "out.csv", tmp_path / "front.png"
+    answer = tacit(
+        "publish", table, "--k", 10, "--attributes", "age,town", "--weights", "age=.7,town=.3", "--granularity", "age=5",
+        *QUICK, "--out", out, "--plot", plot, "--json",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    shown = {step for block in answer.json["partitions"]["age"] for step in block}
+    assert shown == {"<=20", "(20,25]", "(25,30]", "(30,35]", ">35"}
+
+
+def test_sets_local_and_suppression(table, tmp_path):
+    sets = tacit("publish", table, "--attributes", "age,sex;town", *QUICK, "--out", tmp_path / "a.csv", "--json")
+    assert sets.json["effective_k"] >= 5
+    local = tacit("publish", table, "--method", "local", *QUICK, "--out", tmp_path / "b.csv", "--json")
+    assert local.json["suppressed"] == 0
+    cut = tacit("publish", table, "--suppress", 0.05, *QUICK, "--out", tmp_path / "c.csv", "--json")
+    assert cut.json["suppressed"] <= 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--k", 500), "more than the 400 rows"),
+        (("--attributes", "agee"), "Did you mean 'age'"),
+        (("--weights", "age"), "entries like age=5"),
+        (("--weights", "age=.5,town=.6", "--attributes", "age,town"), "sum to 1.1"),
+        (("--sensitive", "illness", "--attributes", "age,illness"), "cannot also be sensitive"),
+        (("--granularity", "town=5"), "not numbers"),
+        (("--suppress", 1.5), "suppress must be"),
+    ],
+)
+def test_refusals_leave_nothing_behind(table, tmp_path, options, message):
+    assert message in refused("publish", table, *options, "--out", tmp_path / "out.csv", *QUICK)
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_schema_already_says_the_steps(table, tmp_path):
+    schema = tmp_path / "schema.json"
+    schema.write_text("{}")
+    message = refused("publish", table, "--schema", schema, "--granularity", "age=5", "--out", tmp_path / "o.csv")
+    assert "the schema already cuts them" in message
+
+
+def test_check_refuses_unknown_columns(table):
+    assert "Did you mean 'town'" in refused("check", table, "--attributes", "twn")
