@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tacit.table.discretize import CutRule
     from tacit.table.infer import MissingPolicy
 
+SLICE_ROWS = 1 << 20
+
 
 @dataclass(frozen=True, eq=False)
 class HeldTable:
@@ -55,7 +57,13 @@ def hold(
     if not len(coded):
         raise InvalidInput("The table has no rows: there is nothing to publish.")
     digest = hashlib.sha256(b"".join(np.ascontiguousarray(coded[name]).tobytes() for name in coded.schema.names))
-    return HeldTable(coded.schema, lambda: iter([coded]), digest.hexdigest())
+    return HeldTable(coded.schema, lambda: _slices(coded), digest.hexdigest())
+
+
+def _slices(coded: Table) -> Iterator[Table]:
+    """Parts of a table in memory, so that its published labels never exist as text all at once."""
+    for start in range(0, len(coded), SLICE_ROWS):
+        yield coded.rows(slice(start, start + SLICE_ROWS))
 
 
 def _hold_file(
