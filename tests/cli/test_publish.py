@@ -35,7 +35,10 @@ def test_publish_then_check(table, tmp_path):
 
 
 def test_people_read_words(table, tmp_path):
-    answer = tacit("publish", table, "--k", 6, *QUICK, "--out", tmp_path / "out.parquet")
+    answer = tacit(
+        "publish", table, "--k", 6, "--target", "sex", "--order", "data", *QUICK, "--out", tmp_path / "out.parquet"
+    )
+    assert "A classifier of sex is right for" in answer.out
     assert "everyone hides among at least" in answer.out
     assert "Written and verified" in answer.out
     checked = tacit("check", tmp_path / "out.parquet", "--attributes", "age,town,sex,illness")

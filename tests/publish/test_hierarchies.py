@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.publish.test_anonymize import QUICK, people
 
 from tacit.errors import InvalidInput
 from tacit.publish import anonymize, check_release
 from tacit.publish.hierarchies import read_hierarchy
 from tacit.schema import Attribute
+from tests.publish.test_anonymize import QUICK, people
 
 TOWN = Attribute("town", ("Bern", "Linz", "Rom", "Ulm"))
 

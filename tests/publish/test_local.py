@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.publish.small import posed, small_tally
 
 from tacit.publish.local import recode_locally, tight_boxes
+from tests.publish.small import posed, small_tally
 
 
 def nwp(problem, classes) -> float:

@@ -4,6 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+
+from tacit.errors import InvalidInput
+from tacit.publish.problem import NECD, NWP, SMALLEST, STRENGTH, SUPPRESSED, Diversity, pose
+from tacit.publish.tally import tally_rows
 from tests.publish.small import (
     attribute,
     every_chromosome,
@@ -14,10 +18,6 @@ from tests.publish.small import (
     posed,
     small_tally,
 )
-
-from tacit.errors import InvalidInput
-from tacit.publish.problem import NECD, NWP, SMALLEST, STRENGTH, SUPPRESSED, Diversity, pose
-from tacit.publish.tally import tally_rows
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-from tests.publish.small import every_chromosome, posed, small_tally
 
 from tacit import bundled
 from tacit.errors import InvalidInput
@@ -13,6 +12,7 @@ from tacit.publish.problem import NWP, STRENGTH, Diversity, pose
 from tacit.publish.proof import prove
 from tacit.publish.search import SearchSettings, search
 from tacit.publish.source import hold, tally
+from tests.publish.small import every_chromosome, posed, small_tally
 
 # The least NWP of the nine Adult attributes, equal weights, each proven by this branch and bound.
 LEAST_NWP = {10: 0.433771953, 25: 0.482606719, 50: 0.528084326, 100: 0.570791442}

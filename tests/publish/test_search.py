@@ -5,14 +5,14 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from tests.publish.small import posed, small_tally
-from tests.publish.test_proof import LEAST_NWP, adult, brute_force
 
 from tacit.publish import search as searching
 from tacit.publish._search_kernels import crowding, rank_fronts
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NWP, STRENGTH
 from tacit.publish.search import SearchSettings, nondominated, offspring, search, tournament
+from tests.publish.small import posed, small_tally
+from tests.publish.test_proof import LEAST_NWP, adult, brute_force
 
 
 def test_small_problems_are_solved_to_the_least():

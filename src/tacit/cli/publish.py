@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Method = Literal["search", "exact", "local"]
 MissingChoice = Literal["refuse", "answer", "drop"]
+Order = Literal["schema", "data"]
 
 
 def publish(
@@ -41,6 +42,12 @@ def publish(
     entropy: Annotated[bool, typer.Option(help="Read l by entropy instead of counting answers.")] = False,
     keep: Annotated[str | None, typer.Option(help="Further columns published as they are, by commas.")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="Folder of hierarchies, NAME.csv as in ARX.")] = None,
+    order: Annotated[
+        Order, typer.Option(help="Order of nominal answers: as given, or computed from the data.")
+    ] = "schema",
+    target: Annotated[
+        str | None, typer.Option(help="Also say how well a classifier of this published attribute survives.")
+    ] = None,
     missing: Annotated[MissingChoice, typer.Option(help="What missing values become.")] = "refuse",
     evaluations: Annotated[int, typer.Option(help="Generalizations to evaluate.")] = 50_000,
     population: Annotated[int, typer.Option(help="Population of the search.")] = 100,
@@ -70,6 +77,7 @@ def publish(
             entropy=entropy,
             keep=_names(keep),
             hierarchies=hierarchies,
+            order=order,
             missing=missing,
             evaluations=evaluations,
             population=population,
@@ -81,10 +89,12 @@ def publish(
     release.write(out)
     if plot is not None:
         _plot(release, plot)
+    survived = _survival(release, target)
     if json:
-        print_json(release.to_document() | {"out": str(out)})
+        print_json(release.to_document() | {"out": str(out), "survival": survived})
     else:
         print_text(release.describe())
+        print_text(_survival_words(survived))
         print_text(f"Written and verified: {out}")
 
 
@@ -171,6 +181,24 @@ def _advancing(bar: Any) -> Callable[[float, str], None]:
         state["done"] = max(state["done"], place)
 
     return report
+
+
+def _survival(release: Release, target: str | None) -> dict[str, Any]:
+    from tacit.publish.survival import classifier_survival, pair_error
+
+    found: dict[str, Any] = {"pair_error": pair_error(release)}
+    return found | ({"classifier": vars(classifier_survival(release, target))} if target else {})
+
+
+def _survival_words(survived: dict[str, Any]) -> str:
+    words = (
+        f"Tables of two attributes read off the release are off by {survived['pair_error']:.1%} of the rows on average."
+    )
+    if "classifier" in survived:
+        c = survived["classifier"]
+        words += f" A classifier of {c['target']} is right for {c['after']:.1%} of unseen rows; on the original for "
+        words += f"{c['before']:.1%}, and guessing the most frequent answer for {c['majority_share']:.1%}."
+    return words
 
 
 def _plot(release: Release, path: Path) -> None:

@@ -16,6 +16,7 @@ from tacit.publish.achievement import Preference
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
 from tacit.publish.lattice import prove_levels
 from tacit.publish.local import recode_locally
+from tacit.publish.order import ordered_by_data
 from tacit.publish.problem import NECD, NWP, SMALLEST, STRENGTH, SUPPRESSED, Bits, Problem, pose
 from tacit.publish.proof import Proof, provable, prove
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
@@ -56,6 +57,7 @@ def anonymize(
     entropy: bool = False,
     hierarchies: str | Path | Mapping[str, Hierarchy] | None = None,
     keep: Sequence[str] = (),
+    order: str = "schema",
     schema: Schema | None = None,
     missing: str = "refuse",
     evaluations: int = 50_000,
@@ -83,6 +85,8 @@ def anonymize(
         Share of rows that may be left out; each counts as fully lost.
     l, t, entropy
         What sensitive attributes must show in every class.
+    order
+        "data" puts unordered answers that keep the same company side by side; only neighbours are merged.
     polish
         ``False`` gives the published search alone.
 
@@ -94,7 +98,9 @@ def anonymize(
     """
     secret = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     request.checked_method(method)
+    request.checked_order(order)
     held = hold(data, schema, missing=missing)  # type: ignore[arg-type]
+    held = ordered_by_data(held) if order == "data" else held
     others = (*secret, *keep)
     for name in others:
         if name not in held.schema:
@@ -203,11 +209,10 @@ def _release(
 ) -> Release:
     nwp, necd = np.array([answer.nwp]), np.array([answer.necd])
     names = problem.tally.names
-    effective = min(int(entry) for entry in _effective_k(problem, answer.recoding))
     return Release(
         method=plan.method,
         k=problem.k,
-        effective_k=effective,
+        effective_k=int(answer.recoding.class_sizes.min()),
         nwp=answer.nwp,
         necd=answer.necd,
         ach=float(plan.preference.achievement(nwp, necd)[0]),
@@ -226,16 +231,6 @@ def _release(
         complete=answer.complete,
         warnings=_warnings(plan.preference, answer),
     )
-
-
-def _effective_k(problem: Problem, recoding: Recoding) -> list[int]:
-    """Smallest class of every set of quasi-identifiers."""
-    smallest = []
-    kept = recoding.classes >= 0
-    for members in problem.tally.sets:
-        _, place = np.unique(recoding.labels[kept][:, list(members)], axis=0, return_inverse=True)
-        smallest.append(int(np.bincount(place.ravel(), recoding.counts[kept]).min()))
-    return smallest
 
 
 def _warnings(preference: Preference, answer: _Answer) -> tuple[str, ...]:

@@ -41,9 +41,13 @@ class Recoding:
 
     @property
     def class_sizes(self) -> Codes:
-        """Rows in each published class."""
+        """Rows in each published class, as its labels show it; of several sets of quasi-identifiers, all classes."""
         kept = self.classes >= 0
-        return np.bincount(self.classes[kept], self.counts[kept]).astype(np.int64)
+        sizes = []
+        for members in self.tally.sets:
+            _, place = np.unique(self.labels[kept][:, list(members)], axis=0, return_inverse=True)
+            sizes.append(np.bincount(place.ravel(), self.counts[kept]).astype(np.int64))
+        return np.concatenate(sizes)
 
     @property
     def suppressed(self) -> int:

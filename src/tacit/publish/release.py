@@ -71,6 +71,12 @@ class Release:
         return int(self.recoding.counts.sum())
 
     @property
+    def mean_risk(self) -> float:
+        """Chance to be re-identified by someone who knows the quasi-identifiers, on average over the published rows."""
+        sets = len(self.recoding.tally.sets)
+        return len(self.recoding.class_sizes) / ((self.rows - self.suppressed) * sets)
+
+    @property
     def is_proven(self) -> bool:
         return self.lower_bound is not None and self.nwp - self.lower_bound < 1e-9
 
@@ -130,7 +136,7 @@ class Release:
             "class_sizes": size_spread(self.recoding.class_sizes),
             "classes": len(self.recoding.class_sizes),
             "highest_risk": 1 / self.effective_k,
-            "mean_risk": len(self.recoding.class_sizes) / max(1, self.rows - self.suppressed),
+            "mean_risk": self.mean_risk,
             "evaluations": self.evaluations,
             "seed": self.seed,
             "warnings": list(self.warnings),
@@ -167,7 +173,7 @@ class Release:
             f"{self.nwp:.1%} of the weighted detail is lost; {_bound_words(self)}",
             f"Class sizes: {sizes['least']} to {sizes['greatest']}, half of them up to {sizes['median']}. Who knows a "
             f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
-            f"{len(self.recoding.class_sizes) / max(1, published):.2%} on average.",
+            f"{self.mean_risk:.2%} on average.",
             "Detail lost: " + ", ".join(f"{name} {loss:.0%}" for name, loss in self.losses.items()) + ".",
         ]
         better = [

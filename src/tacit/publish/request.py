@@ -16,12 +16,19 @@ from tacit.publish.search import SearchSettings
 from tacit.schema import Schema
 
 METHODS = ("search", "exact", "local")
+ORDERS = ("schema", "data")
 
 
 def checked_method(method: str) -> str:
     if method not in METHODS:
         raise UnknownName("Method", method, METHODS)
     return method
+
+
+def checked_order(order: str) -> str:
+    if order not in ORDERS:
+        raise UnknownName("Order", order, ORDERS)
+    return order
 
 
 def quasi_identifier_sets(
