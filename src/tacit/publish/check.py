@@ -128,7 +128,10 @@ def measure_batches(
         for name in names:
             if name not in batch.column_names:
                 raise UnknownName("Column", name, batch.column_names)
-        parts.append(batch.select(names).group_by(names).aggregate([([], "count_all")]))
+        counted = batch.select(names).group_by(names).aggregate([([], "count_all")])
+        # Batches may spell the same answers with different dictionaries.
+        types = [(n, _plain(counted.schema.field(n).type)) for n in names] + [("count_all", pa.int64())]
+        parts.append(counted.select([*names, "count_all"]).cast(pa.schema(types)))
     tally = pa.concat_tables(parts, promote_options="permissive") if parts else None
     if tally is None or tally.num_rows == 0:
         raise InvalidInput("The table has no rows: there is nothing to check.")
@@ -142,6 +145,12 @@ def measure_batches(
         np.add.at(shown, (classes, codes), counts)
         checked.append(_sensitive_check(name, shown))
     return ReleaseCheck(attributes, int(sizes.sum()), np.sort(sizes), tuple(checked), threshold)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _numbers(tally: pa.Table, attributes: tuple[str, ...]) -> NDArray[np.int64]:

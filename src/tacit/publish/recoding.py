@@ -38,6 +38,7 @@ class Recoding:
     names: tuple[tuple[str, ...], ...]
     members: tuple[NDArray[np.bool_], ...]  # of each attribute: [label, answer], whether it stands for the answer
     counts: Codes  # [combination]
+    by_answer: tuple[NDArray[np.int32], ...] | None  # label of every answer, where it is always the same
 
     @property
     def class_sizes(self) -> Codes:
@@ -68,20 +69,29 @@ class Recoding:
         }
 
     def apply(self, batch: Table, others: Sequence[str]) -> pa.Table:
-        """The published rows of a batch: labels of the quasi-identifiers, and `others` as they are."""
+        """The published rows of a batch: labels of the quasi-identifiers, and `others` as they are; all as dictionaries."""
         import pyarrow as pa
 
+        labels, kept = self._labels_of(batch)
+        columns = {name: _dictionary(labels[j], self.names[j]) for j, name in enumerate(self.tally.names)}
+        for name in others:
+            codes = batch[name] if kept is None else batch[name][kept]
+            columns[name] = _dictionary(codes.astype(np.int32), batch.schema[name].answers)
+        return pa.table(columns)
+
+    def _labels_of(self, batch: Table) -> tuple[list[NDArray[np.int32]], NDArray[np.bool_] | None]:
+        """Labels of the published rows, attribute by attribute, and which rows these are; None for all."""
+        if self.by_answer is not None and not self.suppressed:
+            return [own[batch[name]] for own, name in zip(self.by_answer, self.tally.names, strict=True)], None
         place = np.searchsorted(self.keys, combination_keys([batch[name] for name in self.tally.names], self.tally))
         kept = self.classes[place] >= 0
-        columns: dict[str, Any] = {}
-        for j, name in enumerate(self.tally.names):
-            codes = pa.array(self.labels[place[kept], j].astype(np.int32))
-            columns[name] = pa.DictionaryArray.from_arrays(codes, pa.array(self.names[j])).cast(pa.string())
-        for name in others:
-            answers = pa.array(batch.schema[name].answers)
-            codes = pa.array(batch[name][kept].astype(np.int32))
-            columns[name] = pa.DictionaryArray.from_arrays(codes, answers).cast(pa.string())
-        return pa.table(columns)
+        return [np.ascontiguousarray(own)[place[kept]] for own in self.labels.T.astype(np.int32)], kept
+
+
+def _dictionary(codes: NDArray[np.int32], names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(names, pa.string()))
 
 
 def combination_keys(columns: Sequence[NDArray[Any]], tally: QuasiTally) -> NDArray[np.uint64]:
@@ -117,7 +127,7 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames) -> Recoding
         else tuple(block_label(attribute, np.flatnonzero(block).tolist()) for block in part)
         for attribute, part, given, fineness in zip(tally.attributes, members, names, finenesses, strict=True)
     )
-    return _recoding(tally, classes, labels, texts, members)
+    return _recoding(tally, classes, labels, texts, members, tuple(part.astype(np.int32) for part in blocks))
 
 
 def recode_by_classes(tally: QuasiTally, classes: Codes) -> Recoding:
@@ -155,9 +165,10 @@ def _recoding(
     labels: Codes,
     names: tuple[tuple[str, ...], ...],
     members: tuple[NDArray[np.bool_], ...],
+    by_answer: tuple[NDArray[np.int32], ...] | None = None,
 ) -> Recoding:
     """One entry per combination of quasi-identifiers; in the tally sensitive answers may tell several apart."""
     all_keys = combination_keys(list(tally.codes.T), tally)
     keys, first, place = np.unique(all_keys, return_index=True, return_inverse=True)
     counts = np.bincount(place, tally.counts).astype(np.int64)
-    return Recoding(tally, keys, classes[first], labels[first], names, members, counts)
+    return Recoding(tally, keys, classes[first], labels[first], names, members, counts, by_answer)

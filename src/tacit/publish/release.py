@@ -88,7 +88,7 @@ class Release:
     def to_arrow(self) -> pa.Table:
         import pyarrow as pa
 
-        return pa.concat_tables(self.batches())
+        return pa.concat_tables(map(as_text_columns, self.batches()))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -198,6 +198,12 @@ def _bound_words(release: Release) -> str:
     return f"at least {release.lower_bound:.1%} has to be."
 
 
+def as_text_columns(batch: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    return batch.cast(pa.schema([(name, pa.string()) for name in batch.column_names]))
+
+
 def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) -> None:
     import pyarrow.parquet as pq
     from pyarrow import csv as arrow_csv
@@ -206,8 +212,9 @@ def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) ->
     try:
         for batch in batches:
             if writer is None:
-                writer = pq.ParquetWriter(file, batch.schema) if parquet else arrow_csv.CSVWriter(file, batch.schema)
-            writer.write_table(batch)
+                plain = as_text_columns(batch.slice(0, 0)).schema
+                writer = pq.ParquetWriter(file, batch.schema) if parquet else arrow_csv.CSVWriter(file, plain)
+            writer.write_table(batch if parquet else as_text_columns(batch))
     finally:
         if writer is not None:
             writer.close()
