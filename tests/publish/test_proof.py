@@ -7,6 +7,7 @@ import pytest
 
 from tacit import bundled
 from tacit.errors import InvalidInput
+from tacit.publish import proof
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NWP, STRENGTH, Diversity, pose
 from tacit.publish.proof import prove
@@ -42,26 +43,43 @@ def brute_force(problem) -> float:
 )
 def test_the_proven_least_is_that_of_trying_everything(seed, arrangement, demands):
     problem = posed(small_tally(seed, **arrangement), k=3 + seed, **demands)
-    proof = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
-    assert proof.is_proven
-    assert proof.nwp == pytest.approx(brute_force(problem), abs=1e-12)
-    assert problem.measure(proof.bits[None])[0, STRENGTH] >= problem.k
+    found = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
+    assert found.is_proven
+    assert found.nwp == pytest.approx(brute_force(problem), abs=1e-12)
+    assert problem.measure(found.bits[None])[0, STRENGTH] >= problem.k
 
 
 @pytest.mark.parametrize(("k", "least"), [(5, 0.027612), (50, 0.080690)])
 def test_four_adult_attributes(k, least):
     problem = adult(k, ("workclass", "race", "sex", "salary-class"))
-    proof = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
-    assert proof.is_proven
-    assert proof.nwp == pytest.approx(least, abs=5e-7)
+    found = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
+    assert found.is_proven
+    assert found.nwp == pytest.approx(least, abs=5e-7)
 
 
 def test_at_any_time_the_bounds_enclose_the_least():
     problem = adult(100)
     start = search(problem, Preference(), SearchSettings(2_000), np.random.default_rng(1))
-    proof = prove(problem, start.chromosome(0, problem.n_bits), seconds=2)
-    assert 0 < proof.lower_bound <= LEAST_NWP[100] + 1e-9 <= proof.nwp + 2e-9
-    assert 0 <= proof.gap < 1
+    found = prove(problem, start.chromosome(0, problem.n_bits), seconds=2)
+    assert 0 < found.lower_bound <= LEAST_NWP[100] + 1e-9 <= found.nwp + 2e-9
+    assert 0 <= found.gap < 1
+
+
+@pytest.mark.parametrize("calls", [1, 2, 30, 60, 90])
+def test_an_interrupted_proof_claims_no_more_than_it_knows(calls, monkeypatch):
+    problem = posed(small_tally(3, sizes=(6, 4, 4), rows=120), k=5)
+    least = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60).nwp
+    bound, left = proof._Tree._bound, iter(range(calls))
+
+    def interrupted(self, status):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return bound(self, status)
+
+    monkeypatch.setattr(proof._Tree, "_bound", interrupted)
+    known = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
+    assert known.lower_bound <= least + 1e-12
+    assert known.nwp >= least - 1e-12
 
 
 @pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="minutes each")
@@ -70,9 +88,9 @@ def test_at_any_time_the_bounds_enclose_the_least():
 def test_nine_adult_attributes(k):
     problem = adult(k)
     start = search(problem, Preference(), SearchSettings(), np.random.default_rng(1))
-    proof = prove(problem, start.chromosome(0, problem.n_bits), seconds=600)
-    assert proof.is_proven
-    assert proof.nwp == pytest.approx(LEAST_NWP[k], abs=5e-9)
+    found = prove(problem, start.chromosome(0, problem.n_bits), seconds=600)
+    assert found.is_proven
+    assert found.nwp == pytest.approx(LEAST_NWP[k], abs=5e-9)
 
 
 def test_suppression_has_no_proof():

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.publish._class_kernels import decode, measure_all, price_blocks
+from tacit.publish.achievement import EPSILON
 
 # Of ruin and recreate, tuned on Adult at k = 10 to 100: how far the order of setting bits strays from the savings,
 # and how much worse than the best a followed chromosome may be.
@@ -65,7 +66,8 @@ def crowding(first, second, rank):
 
 @njit(cache=True)
 def achieved(measures, share):
-    return max(share * (measures[0] + 1e-9), (1 - share) * (measures[1] + 1e-9))
+    """`Preference.achievement` of one row of measures."""
+    return max(share * (measures[0] + EPSILON), (1 - share) * (measures[1] + EPSILON))
 
 
 class Lessons(NamedTuple):

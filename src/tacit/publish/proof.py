@@ -96,11 +96,13 @@ class _Tree:
         self.best = float(problem.measure(start[None])[0, NWP])
         self.nodes = 0
         self._heap: list[tuple[float, int, NDArray[np.uint8]]] = []
+        # Bound of the node in hand: it is no longer in the heap, and an interruption must not forget it.
+        self._in_hand = math.inf
         self._push(0.0, np.zeros(problem.n_bits, np.uint8))
 
     @property
     def lower_bound(self) -> float:
-        return min(self.best, self._heap[0][0]) if self._heap else self.best
+        return min(self.best, self._in_hand, self._heap[0][0] if self._heap else math.inf)
 
     @property
     def is_open(self) -> bool:
@@ -119,20 +121,31 @@ class _Tree:
         """Decide cuts at the root by trying each both ways, then merge the answers that nothing separates."""
         if not self._heap:
             return
-        value, _, root = heapq.heappop(self._heap)
+        root = self._take()
         decided = -1
-        while decided != (decided := int((root != OPEN).sum())) and time.monotonic() < deadline:
+        while decided != (decided := int((root != OPEN).sum())):
             for bit in np.flatnonzero(root == OPEN):
+                if time.monotonic() > deadline:
+                    break
                 for choice, opposite in ((FORCED, FORBIDDEN), (FORBIDDEN, FORCED)):
                     if root[bit] == OPEN and self._bound(_with(root, bit, choice)) >= self.best - ROUNDING:
                         root[bit] = opposite
         self._instance = _merge_inseparable(self._instance, root)
-        self._push(value, root)
+        self._push(self._in_hand, root)
+        self._in_hand = math.inf
+
+    def _take(self) -> NDArray[np.uint8]:
+        self._in_hand, _, status = heapq.heappop(self._heap)
+        return status
 
     def step(self) -> None:
         """Take the node with the least bound: its own cuts are publishable and settle it, or it is split in two."""
-        value, _, status = heapq.heappop(self._heap)
+        status = self._take()
         self.nodes += 1
+        self._settle_or_split(status)
+        self._in_hand = math.inf
+
+    def _settle_or_split(self, status: NDArray[np.uint8]) -> None:
         found = self._bound(status)  # again: since it was put aside, a better release may have been found
         if found >= self.best - ROUNDING:
             return
@@ -144,7 +157,7 @@ class _Tree:
         # The cut whose loss would cost most: forcing it binds the other attributes, forbidding it raises the bound.
         bit = candidates[np.argmax(self._rise[candidates])]
         for choice in (FORCED, FORBIDDEN):
-            self._push(max(value, found), _with(status, bit, choice))
+            self._push(max(self._in_hand, found), _with(status, bit, choice))
 
 
 def _with(status: NDArray[np.uint8], bit: np.intp, choice: int) -> NDArray[np.uint8]:

@@ -56,15 +56,15 @@ class _Seen:
     """The publishable chromosomes met on the way, packed."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+        self.problem = problem
         self._bits: list[Bits] = []
         self._measures: list[Measures] = []
         self.evaluations = 0
 
     def measure(self, population: Bits) -> Measures:
-        measures = self._problem.measure(population)
+        measures = self.problem.measure(population)
         self.evaluations += len(population)
-        publishable = measures[:, STRENGTH] >= self._problem.k
+        publishable = measures[:, STRENGTH] >= self.problem.k
         self._bits.append(np.packbits(population[publishable], axis=1))
         self._measures.append(measures[publishable])
         return measures
@@ -107,9 +107,9 @@ def _evolve(
     progress: Progress | None,
 ) -> None:
     size = settings.population
-    k = seen._problem.k
+    k = seen.problem.k
     # Fair bits would almost never be publishable: each individual draws its own density.
-    population = (rng.random((size, seen._problem.n_bits)) < rng.random((size, 1))).astype(np.uint8)
+    population = (rng.random((size, seen.problem.n_bits)) < rng.random((size, 1))).astype(np.uint8)
     objectives = _objectives(seen.measure(population), preference, k)
     while seen.evaluations < budget:
         rank = rank_fronts(objectives[:, 0], objectives[:, 1])
