@@ -87,8 +87,24 @@ def number_classes(instance, member, low, class_of, sample):
 
 
 @njit(cache=True)
+def strike_weak(rows, answers, positions, demand, usable):
+    """Strike the blocks whose rows, counted up to every position, are some but not enough."""
+    for a in range(len(rows) - 1):
+        for b in range(a + 1, len(rows)):
+            inside = rows[b] - rows[a]
+            if inside == 0:
+                continue
+            if not holds(inside, answers[b] - answers[a], demand):
+                usable[positions[a], positions[b]] = False
+            elif answers.shape[1] == 0:
+                break  # a larger block only has more rows
+
+
+@njit(cache=True)
 def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usable):
     """Strike the blocks between `low` and `high` in which one class shows too little; False if it does in the whole."""
+    if high - low == 1:  # nothing left to cut, as mostly deep in the tree
+        return holds(count[low], shown[low], demand)
     stops = np.empty(high - low + 1, np.int64)
     rows = np.zeros(high - low + 1, np.int64)
     answers = np.zeros((high - low + 1, shown.shape[1]), np.int64)
@@ -104,15 +120,7 @@ def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usab
                 rows[last + 1], answers[last + 1] = rows[last], answers[last]
     if not holds(rows[last], answers[last], demand):
         return False
-    for a in range(last):
-        for b in range(a + 1, last + 1):
-            inside = rows[b] - rows[a]
-            if inside == 0:
-                continue
-            if not holds(inside, answers[b] - answers[a], demand):
-                usable[base + stops[a], base + stops[b]] = False
-            elif shown.shape[1] == 0:
-                break  # a larger block only has more rows
+    strike_weak(rows[: last + 1], answers[: last + 1], base + stops, demand, usable)
     return True
 
 
