@@ -23,7 +23,7 @@ demo: setup
 	$(BIN)/tacit demo --out $(OUT)
 
 test: setup
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import pytest
 from hypothesis import settings
 
 # An example that is slow on a busy machine is no error.

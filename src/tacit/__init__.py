@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.estimate import estimate, estimate_share, estimate_shares
     from tacit.measure import measure
     from tacit.mine import TreeClassifier
+    from tacit.publish import Release, ReleaseCheck, anonymize, check_release
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
 
@@ -43,12 +44,16 @@ _HOMES = {
     "design_scheme": "tacit.design.scheme",
     "disguise": "tacit.disguise",
     "Front": "tacit.design",
+    "anonymize": "tacit.publish",
+    "check_release": "tacit.publish",
     "choose_point": "tacit.design",
     "estimate": "tacit.estimate",
     "estimate_share": "tacit.estimate",
     "estimate_shares": "tacit.estimate",
     "Group": "tacit.channel.scheme",
     "Questionnaire": "tacit.channel.scheme",
+    "Release": "tacit.publish",
+    "ReleaseCheck": "tacit.publish",
     "Reports": "tacit.reports",
     "Schema": "tacit.schema",
     "Scheme": "tacit.channel.scheme",
@@ -71,12 +76,16 @@ __all__ = [
     "Front",
     "Group",
     "Questionnaire",
+    "Release",
+    "ReleaseCheck",
     "Reports",
     "Schema",
     "Scheme",
     "TacitError",
     "TreeClassifier",
+    "anonymize",
     "channels",
+    "check_release",
     "choose_point",
     "design_scheme",
     "disguise",

@@ -15,22 +15,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Scheme.of([Attribute("a", ("x", "y", "z")), Attribute("b", ("no", "yes"))]).write("schema.json")
     for prior, out in (("0.5,0.3,0.2", "a.json"), ("0.7,0.3", "b.json")):
-        done = tacit(
-            "design",
-            "front",
-            "--method",
-            "exact",
-            "--prior",
-            prior,
-            "--records",
-            1000,
-            "--delta",
-            0.9,
-            "--points",
-            5,
-            "--out",
-            out,
-        )
+        size = ("--records", 1000, "--delta", 0.9, "--points", 5)
+        done = tacit("design", "front", "--method", "exact", "--prior", prior, *size, "--out", out)
         assert done.code == 0, done.err
     return tmp_path
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tacit import __version__
-from tacit.cli import demo, design_front, design_scheme, disguise, estimate, measure, plan, reproduce
+from tacit.cli import demo, design_front, design_scheme, disguise, estimate, measure, plan, publish, reproduce
 
 app = typer.Typer(
     name="tacit",
@@ -44,4 +44,6 @@ app.command("measure")(measure.measure)
 app.command("plan")(plan.plan)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
+app.command("publish")(publish.publish)
+app.command("check")(publish.check)
 app.command("reproduce")(reproduce.reproduce)

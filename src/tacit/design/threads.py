@@ -9,7 +9,7 @@ from contextlib import contextmanager
 @contextmanager
 def single_thread() -> Iterator[None]:
     """Keep BLAS to one thread within the block."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1, user_api="blas"):
         yield

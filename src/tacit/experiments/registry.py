@@ -82,6 +82,9 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
         Study("optrr", "OptRR: optimizing randomized response schemes (Huang and Du 2008)", "tacit.experiments.optrr"),
+        Study(
+            "kanon", "k-anonymization with preferences on loss and bias (Dewri et al. 2009)", "tacit.experiments.kanon"
+        ),
     )
 }
 
