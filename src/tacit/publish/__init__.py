@@ -7,7 +7,7 @@
 2
 """
 
-from tacit.publish.anonymize import anonymize
+from tacit.publish.anonymization import anonymize
 from tacit.publish.check import ReleaseCheck, check_release
 from tacit.publish.release import Alternative, Release
 

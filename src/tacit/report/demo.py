@@ -6,22 +6,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tacit.report.chapters.collect import collect
+from tacit.report.chapters.design import design
 from tacit.report.chapters.estimates import estimates, joint_estimates
+from tacit.report.chapters.publish import publish
 from tacit.report.page import Chapter, write
 from tacit.report.story import Story
+from tacit.table.files import made_folder
 
 TITLE = "What a crowd knows, without any of its members telling"
 INTRODUCTION = (
-    "This page was made by one command from public census records. Each person's answers were disguised by chance before "
-    "anything else happened; all that follows was learned from the disguised reports alone, and is shown beside the truth "
-    "only because here, for once, the truth is known."
+    "This page was made by one command from public census records. Each person's answers were disguised by chance; whatever "
+    "is estimated or mined below was learned from the disguised reports alone, and is shown beside the truth only because "
+    "here, for once, the truth is known."
 )
 
-CHAPTERS: tuple[Callable[[Story], Chapter], ...] = (collect, estimates, joint_estimates)
+CHAPTERS: tuple[Callable[[Story], Chapter], ...] = (design, collect, estimates, joint_estimates, publish)
 
 
 def write_demo(folder: Path, *, seed: int, on_chapter: Callable[[], None] = lambda: None) -> Path:
     """Write ``report.html`` into a folder and return its path."""
+    made_folder(folder)
     story = Story(seed)
     chapters = []
     for chapter in CHAPTERS:

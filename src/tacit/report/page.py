@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.table.files import written_whole
+from tacit.table.files import made_folder, written_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +26,7 @@ h1 { line-height: 1.2; } h2 { margin-top: 2.6rem; border-top: 1px solid var(--li
 table { border-collapse: collapse; margin: 1rem 0; font-size: .92em; display: block; overflow-x: auto; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; }
+td.text { text-align: left; white-space: normal; }
 figure { margin: 1.2rem 0; }
 figure svg { max-width: 100%; height: auto; } figcaption, .note { color: var(--soft); font-size: .92em; }
 .warning { border-left: 4px solid #c9510c; padding-left: 1rem; } nav li { margin: .1rem 0; } a { color: var(--mark); }
@@ -54,11 +55,16 @@ class Rows:
 
     def render(self) -> str:
         head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in self.rows
-        )
+        body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in self.rows)
         caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    # Long texts wrap and start on the left; numbers and short words line up on the right.
+    mark = ' class="text"' if len(text) > 30 else ""
+    return f"<td{mark}>{html.escape(text)}</td>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +122,7 @@ def render(title: str, introduction: str, chapters: Sequence[Chapter]) -> str:
 
 def write(path: Path, title: str, introduction: str, chapters: Sequence[Chapter]) -> Path:
     """Write the page, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    made_folder(path.parent)
     with written_whole(path) as temporary:
         temporary.write_text(render(title, introduction, chapters), encoding="utf-8")
     return path

@@ -158,6 +158,16 @@ def _note(content: bytes, where: str) -> dict[str, Any]:
     return noted
 
 
+def made_folder(path: str | Path) -> Path:
+    """The folder, made where it is not there yet."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"The folder {str(path)!r} cannot be made: {error.strerror}. Give another one.") from None
+    return folder
+
+
 @contextlib.contextmanager
 def written_whole(path: str | Path) -> Iterator[Path]:
     """A temporary file that takes its final name only when everything went well."""

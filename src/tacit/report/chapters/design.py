@@ -1,0 +1,48 @@
+"""Which disguise has the least error for a wanted privacy, by the classic families and exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.count import sources
+from tacit.design import exact_front, optimal_front
+from tacit.report.fronts import draw_fronts
+from tacit.report.page import Chapter, Picture, Rows, Text
+from tacit.report.story import Story
+from tacit.reports import Reports
+
+QUESTION = "marital-status"
+DELTA = 0.8
+
+
+def design(story: Story) -> Chapter:
+    (source,) = sources(Reports.from_truth(story.truth))
+    prior = source.engine.tally([QUESTION]) / story.truth.n_rows
+    exact = exact_front(prior, records=10_000, delta=DELTA, points=8)
+    warner = optimal_front(prior, records=10_000, delta=DELTA, method="warner")
+    rows = []
+    for point in exact.points[::2]:
+        rival = min((p.mse for p in warner.points if p.privacy >= point.privacy - 1e-9), default=np.inf)
+        times = f"{rival / point.mse:.1f}" if np.isfinite(rival) else "no such channel"
+        rows.append((f"{point.privacy:.3f}", f"{np.sqrt(point.mse):.4f}", times, len(point.reports)))
+    return Chapter(
+        "Design: the best disguise for a wanted privacy",
+        (
+            Text(
+                f"Before anyone is asked, the channel can be chosen. For {QUESTION}, with no report allowed to make anyone more "
+                f"than {DELTA:.0%} sure, the black line is the least error any channel whatsoever can have, with a proof; "
+                "Warner's classic channel lies above it."
+            ),
+            Picture(
+                draw_fronts([exact, warner]),
+                "Privacy, the chance that the best guess is wrong, against the mean squared error.",
+            ),
+            Rows(("privacy", "error of a share", "Warner's squared error, times", "different reports"), rows),
+            Text(
+                'The best channels send reports such as "my answer is one of these three". They rule some answers out, so '
+                "their promise holds only if the assumed distribution is right; the disguise used on this page makes a promise "
+                "that needs no such assumption.",
+                "note",
+            ),
+        ),
+    )

@@ -1,0 +1,74 @@
+"""The report page: self-contained, escaped, whole."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import InvalidInput
+from tacit.report.page import Chapter, Picture, Rows, Text, render, write
+from tacit.report.plots import new_figure
+
+
+class Balanced(HTMLParser):
+    """Notices a tag that is closed out of order."""
+
+    void = frozenset({"meta", "br", "path", "use", "rect"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.void:
+            assert self.open.pop() == tag
+
+
+def page() -> str:
+    figure, axes = new_figure()
+    axes.plot([0, 1], [0, 1])
+    blocks = (
+        Text("a < b & c", "warning"),
+        Rows(("x", "y"), [("<script>", 1), ("long " * 10, 2)]),
+        Picture(figure, 'a "plot"'),
+    )
+    return render("Title <b>", "Introduction", [Chapter("One", blocks), Chapter("Two", ())])
+
+
+def test_the_page_needs_nothing_from_elsewhere() -> None:
+    text = page()
+    assert not re.search(r'(src|href)="(?!#)', re.sub(r'xlink:href="#', "", text))
+    assert "<script" not in text
+    assert "http" not in re.sub(
+        r'xmlns(:\w+)?="[^"]+"', "", re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    )
+
+
+def test_texts_are_escaped_and_tags_balanced() -> None:
+    text = page()
+    assert "&lt;script&gt;" in text
+    assert "a &lt; b &amp; c" in text
+    parser = Balanced()
+    parser.feed(text)
+    assert parser.open == []
+
+
+def test_the_same_page_is_written_again() -> None:
+    assert page() == page()
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidInput, match="cannot be made"):
+        write(tmp_path / "file" / "report.html", "t", "i", [])
+    assert write(tmp_path / "new" / "report.html", "t", "i", []).read_text().startswith("<!doctype html>")
