@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tacit.experiments.registry import StudyResult
 from tacit.report.page import Chapter, Picture, Rows, write
-from tacit.table.files import written_whole
+from tacit.table.files import made_folder, written_whole
 
 
 def write_study(result: StudyResult, folder: Path) -> Path:
     """Write ``NAME.html``, ``NAME.json`` and a PNG of each plot; the page's path."""
-    folder.mkdir(parents=True, exist_ok=True)
+    made_folder(folder)
     for plot in result.plots:
         with written_whole(folder / f"{result.name}-{plot.name}.png") as temporary:
             plot.figure.savefig(temporary, format="png", dpi=150)
