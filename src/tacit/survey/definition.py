@@ -1,0 +1,243 @@
+"""A survey as it is opened: one document, frozen under a hash that is part of its link.
+
+The page reads the same document, recomputes the hash and refuses anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.channel.chances import checked_distribution, integer_weights
+from tacit.channel.document import canonical, document_hash
+from tacit.channel.scheme import Group, Scheme
+from tacit.errors import InvalidInput, TacitError
+from tacit.randomness import ONE
+from tacit.schema import Attribute
+from tacit.survey.located import Located, parse, read
+from tacit.survey.proposal import GroupDocument, groups_of
+from tacit.survey.questionnaire import Question, Questionnaire
+from tacit.survey.reading import read_questionnaire
+
+FORMAT = "tacit-survey/1"
+FINGERPRINT_DIGITS = 32  # 128 bits of the hash
+# The page follows every branch of a channel to compute its label; beyond this a slow phone would notice.
+LARGEST_LAW = 1 << 16
+# The same cap is written in static/law.js: what the page would refuse is refused here already.
+POSTERIOR_CAP = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A frozen survey."""
+
+    document: dict[str, Any]
+
+    @classmethod
+    def from_yaml(cls, text: str, file: str = "questionnaire") -> Definition:
+        return cls.from_questionnaire(read_questionnaire(parse(text, file)))
+
+    @classmethod
+    def read(cls, path: Path) -> Definition:
+        """The definition of a questionnaire's file, or a refusal that says the line."""
+        return cls.from_questionnaire(read_questionnaire(read(path)))
+
+    @classmethod
+    def from_questionnaire(cls, questionnaire: Questionnaire) -> Definition:
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "name": questionnaire.name,
+            "wave": questionnaire.wave,
+            "title": questionnaire.title,
+            "introduction": questionnaire.introduction,
+            "contact": questionnaire.contact,
+            "languages": list(questionnaire.languages),
+            "access": questionnaire.access,
+            "allow_unbounded": questionnaire.allow_unbounded,
+            "second_round": questionnaire.second_round,
+            "pages": [
+                {"title": page.title, "questions": [_question_document(question) for question in page.questions]}
+                for page in questionnaire.pages
+            ],
+            "scheme": _scheme(questionnaire).to_document(),
+        }
+        return cls({**document, "hash": document_hash(document)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Definition:
+        """A stored definition; one that was changed is refused."""
+        document = json.loads(text)
+        if document.get("format") != FORMAT or document.get("hash") != document_hash(document):
+            raise InvalidInput("A stored survey definition was changed after it was opened. Restore it from a backup.")
+        return cls(document)
+
+    def to_json(self) -> str:
+        return canonical(self.document)
+
+    @property
+    def hash(self) -> str:
+        return str(self.document["hash"])
+
+    @property
+    def fingerprint(self) -> str:
+        """What stands in the link; the page holds the definition against it."""
+        return self.hash[:FINGERPRINT_DIGITS]
+
+    @property
+    def name(self) -> str:
+        return str(self.document["name"])
+
+    @property
+    def wave(self) -> str:
+        return str(self.document["wave"])
+
+    @property
+    def needs_codes(self) -> bool:
+        return self.document["access"] == "codes"
+
+    def title(self, language: str | None = None) -> str:
+        return str(self.document["title"][language or self.document["languages"][0]])
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        return Scheme.from_document(self.document["scheme"])
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:
+        """The columns of a report: those of the groups, then the public attributes."""
+        return self.scheme.report_schema.attributes
+
+    @property
+    def questions(self) -> list[dict[str, Any]]:
+        return [question for page in self.document["pages"] for question in page["questions"]]
+
+    def label(self, attribute: str, language: str | None = None) -> str:
+        """The question behind an attribute, in words."""
+        language = language or self.document["languages"][0]
+        for question in self.questions:
+            for part in question["attributes"]:
+                if part["attribute"] == attribute:
+                    option = next((a for a in question["answers"] if a["name"] == part["option"]), None)
+                    suffix = f" {option['text'].get(language, option['name'])}" if option else ""
+                    return f"{question['text'][language]}{suffix}"
+        return attribute
+
+
+def _question_document(question: Question) -> dict[str, Any]:
+    options = [name for name, _ in question.answers] if question.kind == "several" else [None]
+    return {
+        "name": question.name,
+        "kind": question.kind,
+        "text": question.text,
+        "help": question.help,
+        "answers": [{"name": name, "text": texts} for name, texts in question.answers],
+        "sensitive": question.is_sensitive,
+        "declines": question.may_decline,
+        "when": [{"question": one.question, "answers": list(one.answers)} for one in question.when],
+        "harmless": question.unrelated.ask if question.unrelated else None,
+        "attributes": [
+            {"attribute": name, "option": option}
+            for (name, _), option in zip(question.attributes, options, strict=True)
+        ],
+    }
+
+
+def _scheme(questionnaire: Questionnaire) -> Scheme:
+    schema = _attributes(questionnaire)
+    groups = groups_of(questionnaire)
+    prior = {"+".join(group["attributes"]): group["prior"] for group in groups if "prior" in group}
+    document: dict[str, Any] = {
+        "format": "tacit-scheme/1",
+        "attributes": [attribute.to_document() for attribute in schema],
+    }
+    document["groups"] = [_checked_group(group, document, questionnaire.allow_unbounded) for group in groups]
+    return Scheme.from_document(document | ({"prior": prior} if prior else {}))
+
+
+def _attributes(questionnaire: Questionnaire) -> list[Attribute]:
+    places: dict[str, Question] = {}
+    attributes = []
+    for question in questionnaire.questions:
+        for name, answers in question.attributes:
+            if name in places:
+                question.place.refuse(
+                    f"{name!r} is also an answer column of {places[name].name!r}. Rename one of them."
+                )
+            places[name] = question
+            attributes.append(Attribute(name, answers, ordered=question.ordered))
+    return attributes
+
+
+def _checked_group(group: GroupDocument, schema: dict[str, Any], allow_unbounded: bool) -> dict[str, Any]:
+    """The group's document, its chances exact over 2**32, or a refusal at its line."""
+    place: Located = group["place"]
+    prior = {"+".join(group["attributes"]): group["prior"]} if "prior" in group else None
+    try:
+        document = {"attributes": group["attributes"], "channel": _exact(group["channel"])}
+        scheme = Scheme.from_document({**schema, "groups": [document], **({"prior": prior} if prior else {})})
+    except TacitError as error:
+        place.refuse(str(error))
+    made = scheme.groups[0]
+    _check_size(made, place)
+    _check_protection(made, group.get("prior"), place, allow_unbounded)
+    return made.to_document()
+
+
+def _exact(channel: dict[str, Any]) -> dict[str, Any]:
+    """The channel with its listed chances as multiples of 2**-32, which sum to one in whatever order they are added."""
+    personal = channel.get("personal")
+    if not isinstance(personal, list) or not personal:
+        return channel
+    lists = personal if isinstance(personal[0], list) else [personal]
+    exact = [(integer_weights(checked_distribution("personal", part)) / ONE).tolist() for part in lists]
+    return {**channel, "personal": exact if len(exact) > 1 else exact[0]}
+
+
+def _check_size(group: Group, place: Located) -> None:
+    truths = math.prod(group.channel.shape)
+    reports = math.prod(2**column.size if column.shows == "bits" else column.size for column in group.report_attributes)
+    if group.channel.kind == "subset":
+        reports = math.comb(truths, group.channel.parameters["size"])
+    if truths * reports > LARGEST_LAW:
+        place.refuse(
+            f"the group {', '.join(group.names)} has {truths:,} joint answers and {reports:,} possible reports: too many "
+            "for a page to explain, and one group for all protects worst. Split it into smaller groups."
+        )
+
+
+def _check_protection(group: Group, prior: list[float] | None, place: Located, allow_unbounded: bool) -> None:
+    sure = worst_answer_posterior(group, prior)
+    if sure > POSTERIOR_CAP + 1e-9:
+        place.refuse(
+            f"the group {', '.join(group.names)} would let someone be {sure:.1%} sure of an answer; the page refuses "
+            f"more than {POSTERIOR_CAP:.0%}. Choose a channel that disguises more."
+        )
+    if not allow_unbounded and math.isinf(group.channel.amplification):
+        place.refuse(
+            f"the group {', '.join(group.names)} has no finite amplification: its reports rule some answers out. Choose "
+            "another channel, smaller groups, or state at the top: allow_unbounded: true"
+        )
+
+
+def worst_answer_posterior(group: Group, prior: list[float] | None = None) -> float:
+    """How sure the best guesser can become of one answer of the group, from the least lucky report."""
+    shape = group.channel.shape
+    chances = np.full(math.prod(shape), 1.0) if prior is None else np.asarray(prior, dtype=np.float64)
+    joint = group.channel.matrix * chances
+    joint = joint[joint.sum(axis=1) > 0]
+    cells = (joint / joint.sum(axis=1, keepdims=True)).reshape(-1, *shape)
+    axes = range(1, len(shape) + 1)
+    return max(float(cells.sum(axis=tuple(other for other in axes if other != axis)).max()) for axis in axes)
+
+
+def changed_line(opened: str, current: str) -> int:
+    """The first line at which an edited file differs from the one a survey was opened with."""
+    pairs = zip(opened.splitlines(), current.splitlines(), strict=False)
+    same = next((index for index, (a, b) in enumerate(pairs) if a != b), None)
+    return (min(len(opened.splitlines()), len(current.splitlines())) if same is None else same) + 1

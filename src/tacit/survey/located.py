@@ -1,0 +1,136 @@
+"""YAML that remembers its lines, so that every refusal can point to one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from tacit.errors import InvalidInput, suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A value of a YAML file with the place it was read from."""
+
+    value: Any
+    file: str
+    line: int
+
+    def refuse(self, message: str) -> NoReturn:
+        raise InvalidInput(f"{self.file}, line {self.line}: {message}")
+
+    def mapping(self, what: str, allowed: Mapping[str, bool]) -> dict[str, Located]:
+        """Its entries, if it is a mapping with none but the `allowed` keys and all of those marked True."""
+        if not isinstance(self.value, dict):
+            self.refuse(f"{what} must be a mapping with the keys {', '.join(allowed)}, not {self.plain()!r}.")
+        for key, (located, _) in self.value.items():
+            if key not in allowed:
+                located.refuse(f"{what} has no key {key!r}. {suggestion(key, allowed)}")
+        for key, required in allowed.items():
+            if required and key not in self.value:
+                self.refuse(f"{what} needs the key {key!r}.")
+        return {key: entry for key, (_, entry) in self.value.items()}
+
+    def entries(self) -> dict[str, Located]:
+        """Its entries, if it is a mapping of any keys."""
+        if not isinstance(self.value, dict):
+            self.refuse(f"A mapping is wanted here, not {self.plain()!r}.")
+        return {key: entry for key, (_, entry) in self.value.items()}
+
+    def items(self, what: str) -> list[Located]:
+        if not isinstance(self.value, list):
+            self.refuse(f"{what} must be a list, not {self.plain()!r}.")
+        return list(self.value)
+
+    def text(self, what: str) -> str:
+        # YAML reads a bare yes, no, 1 or 2.5 as something other than text; an answer called so means its text.
+        if isinstance(self.value, bool):
+            return "yes" if self.value else "no"
+        if not isinstance(self.value, str | int | float) or str(self.value).strip() == "":
+            self.refuse(f"{what} must be a text, not {self.plain()!r}.")
+        return str(self.value).strip()
+
+    def number(self, what: str) -> float:
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            self.refuse(f"{what} must be a number, not {self.plain()!r}.")
+        return self.value
+
+    def flag(self, what: str) -> bool:
+        if not isinstance(self.value, bool):
+            self.refuse(f"{what} must be true or false, not {self.plain()!r}.")
+        return self.value
+
+    def one_of(self, what: str, allowed: Iterator[str] | tuple[str, ...]) -> str:
+        choices = tuple(allowed)
+        text = self.text(what)
+        if text not in choices:
+            self.refuse(f"{what} {text!r} does not exist. {suggestion(text, choices)}")
+        return text
+
+    def plain(self) -> Any:
+        """The value without its places."""
+        if isinstance(self.value, dict):
+            return {key: entry.plain() for key, (_, entry) in self.value.items()}
+        if isinstance(self.value, list):
+            return [item.plain() for item in self.value]
+        return self.value
+
+
+def read(path: Path) -> Located:
+    """The YAML file at `path` with its lines."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidInput(f"There is no file {str(path)!r}. Write one with: tacit survey new {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{str(path)!r} cannot be read as UTF-8 text: {error}.") from None
+    return parse(text, path.name)
+
+
+def parse(text: str, file: str = "questionnaire") -> Located:
+    try:
+        node = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InvalidInput(f"{file}, line {line}: this is not YAML: {error.problem}.") from None
+    except yaml.YAMLError as error:
+        raise InvalidInput(f"{file}: this is not YAML: {error}.") from None
+    if node is None:
+        raise InvalidInput(f"{file} is empty. Write one with: tacit survey new")
+    return _located(node, file, depth=0)
+
+
+def _located(node: yaml.Node, file: str, depth: int) -> Located:
+    line = node.start_mark.line + 1
+    if depth > 20:
+        raise InvalidInput(f"{file}, line {line}: nested too deeply.")
+    if isinstance(node, yaml.MappingNode):
+        return Located(_entries(node, file, depth), file, line)
+    if isinstance(node, yaml.SequenceNode):
+        return Located([_located(item, file, depth + 1) for item in node.value], file, line)
+    return Located(_scalar(node, file), file, line)
+
+
+def _entries(node: yaml.MappingNode, file: str, depth: int) -> dict[str, tuple[Located, Located]]:
+    entries: dict[str, tuple[Located, Located]] = {}
+    for key_node, value_node in node.value:
+        key = _located(key_node, file, depth + 1)
+        name = key.text("A key")
+        if name in entries:
+            key.refuse(f"the key {name!r} stands here twice (first in line {entries[name][0].line}). Remove one.")
+        entries[name] = (key, _located(value_node, file, depth + 1))
+    return entries
+
+
+def _scalar(node: yaml.Node, file: str) -> Any:
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_object(node)
+    except yaml.YAMLError:
+        raise InvalidInput(f"{file}, line {node.start_mark.line + 1}: {node.value!r} is no plain value.") from None
+    finally:
+        loader.dispose()

@@ -1,0 +1,20 @@
+// One text for one document (RFC 8785), so that the page and the server hash the same bytes.
+
+// Sorting compares UTF-16 units and JSON.stringify writes numbers as ECMAScript does: both are what RFC 8785 asks for.
+export function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const members = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
+  return `{${members.join(",")}}`;
+}
+
+export async function sha256(text) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// The hash of a document is that of everything in it but the hash itself.
+export async function documentHash(document) {
+  const { hash, ...rest } = document;
+  return sha256(canonical(rest));
+}

@@ -1,0 +1,283 @@
+// The page: introduction and consent, the questions, what was sent. Nothing leaves it but the finished report.
+
+import { documentHash, sha256 } from "./canonical.js";
+import * as device from "./device.js";
+import { element, paragraphs } from "./dom.js";
+import { field, isAnswered } from "./fields.js";
+import { privacyLabel, simulator } from "./label.js";
+import { objections } from "./law.js";
+import { allQuestions, codeToken, groupsOf, isAsked, predicted, readCode, report, shown, truths } from "./questionnaire.js";
+import { answerText, wordsOf } from "./words.js";
+
+const root = document.getElementById("survey");
+const definition = JSON.parse(document.getElementById("definition").textContent);
+const status = JSON.parse(document.getElementById("status").textContent);
+const fingerprint = location.pathname.split("/")[2];
+const link = new URLSearchParams(location.hash.slice(1));
+const isTest = link.has("test") || status.state === "draft";
+
+const answers = {};
+const harmless = {};
+let language = definition.languages.find((one) => navigator.languages.some((wish) => wish.split("-")[0] === one));
+language ??= definition.languages[0];
+let words = wordsOf(language);
+let code = link.get("code") ? readCode(link.get("code")) : null;
+let keepAnswers = false;
+let redraw = () => {};
+
+const view = () => ({ words, language, textOf });
+
+// An attribute's question, or one of its answers, in the reader's language.
+function textOf(attribute, answer) {
+  const asked = allQuestions(definition).find((one) => one.attributes.some((part) => part.attribute === attribute));
+  if (!asked) return answer ?? attribute;
+  const { option } = asked.attributes.find((part) => part.attribute === attribute);
+  if (answer !== undefined) {
+    const known = option === null && asked.answers.find(({ name }) => name === answer);
+    return answerText(words, language, known || { name: answer });
+  }
+  if (option === null) return asked.text[language];
+  return `${asked.text[language]} ${answerText(words, language, asked.answers.find(({ name }) => name === option))}`;
+}
+
+// Puts a screen on the page and the reader's focus at its beginning.
+function show(draw, { focus = true } = {}) {
+  redraw = () => show(draw, { focus: false });
+  document.documentElement.lang = language;
+  document.documentElement.dir = words.direction;
+  document.title = definition.title[language];
+  root.replaceChildren(...[languageChoice(), isTest && element("p", { class: "test" }, words.test), draw()].flat().filter(Boolean));
+  window.scrollTo(0, 0);
+  if (focus) root.querySelector("h1")?.focus({ preventScroll: true });
+}
+
+function languageChoice() {
+  if (definition.languages.length < 2) return null;
+  const choice = element(
+    "select",
+    { id: "language", onchange: (event) => changeLanguage(event.target.value) },
+    definition.languages.map((one) =>
+      element("option", { value: one, lang: one, selected: one === language }, wordsOf(one).language),
+    ),
+  );
+  return element("p", { class: "language" }, element("label", { for: "language" }, words.choose), choice);
+}
+
+function changeLanguage(chosen) {
+  language = chosen;
+  words = wordsOf(chosen);
+  redraw();
+  document.getElementById("language").focus();
+}
+
+const heading = (text) => element("h1", { tabindex: -1 }, text);
+
+function refusal(...reasons) {
+  return show(() => [heading(words.cannot), ...reasons.map((reason) => element("p", { role: "alert" }, reason))]);
+}
+
+function introduction() {
+  const groups = groupsOf(definition);
+  const consent = element("input", { type: "checkbox", id: "consent" });
+  const codeField = element("input", { id: "code", autocomplete: "off", spellcheck: "false", "aria-describedby": "code-help" });
+  codeField.value = code ?? link.get("code") ?? "";
+  const problem = element("p", { role: "alert", class: "problem" });
+
+  function start(event) {
+    event.preventDefault();
+    if (definition.access === "codes" && !isTest) {
+      code = readCode(codeField.value);
+      if (code === null) return complain(words.codeWrong, codeField);
+    }
+    if (!consent.checked) return complain(words.consentMissing, consent);
+    return show(() => questions(0));
+  }
+
+  function complain(text, field) {
+    problem.textContent = text;
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  }
+
+  const needsCode = definition.access === "codes" && !isTest;
+  return [
+    heading(definition.title[language]),
+    paragraphs(definition.introduction[language]),
+    element("h2", {}, words.asks),
+    paragraphs(definition.contact[language]),
+    secondRound(),
+    element("h2", {}, words.protection),
+    element("p", {}, words.promise),
+    privacyLabel(definition, groups, view()),
+    simulator(groups, view()),
+    element(
+      "form",
+      { onsubmit: start, novalidate: true },
+      needsCode && [
+        element("p", {}, element("label", { for: "code" }, words.code), codeField),
+        element("p", { id: "code-help", class: "help" }, words.codeHelp),
+      ],
+      element("p", { class: "check" }, consent, element("label", { for: "consent" }, words.consent)),
+      problem,
+      element("p", { class: "buttons" }, element("button", { type: "submit" }, words.start)),
+    ),
+  ].flat();
+}
+
+// One page of questions. Skip logic may leave a page empty: it is then passed over.
+function questions(index) {
+  const page = definition.pages[index];
+  const isLast = index === definition.pages.length - 1;
+  const problem = element("div", { role: "alert", class: "problem", tabindex: -1 });
+  const form = element("form", { onsubmit: go, novalidate: true });
+  const keep = element("input", { type: "checkbox", id: "keep", onchange: (event) => (keepAnswers = event.target.checked) });
+  keep.checked = keepAnswers;
+
+  function draw() {
+    const asked = page.questions.filter((one) => isAsked(one, definition, answers));
+    const focused = document.activeElement?.id;
+    form.replaceChildren(
+      ...asked.map((one) => field(one, { answers, harmless }, view(), draw)),
+      ...(isLast && definition.second_round
+        ? [element("p", { class: "check" }, keep, element("label", { for: "keep" }, words.remember))]
+        : []),
+      problem,
+      element(
+        "p",
+        { class: "buttons" },
+        element("button", { type: "button", class: "quiet", onclick: back }, words.back),
+        element("button", { type: "submit" }, isLast ? words.send : words.next),
+      ),
+    );
+    if (focused) document.getElementById(focused)?.focus();
+  }
+
+  function back() {
+    const before = lastAskedPage(index - 1);
+    return before < 0 ? show(introduction) : show(() => questions(before));
+  }
+
+  function go(event) {
+    event.preventDefault();
+    const open = page.questions.filter((one) => isAsked(one, definition, answers) && !isAnswered(one, { answers, harmless }));
+    for (const one of page.questions) {
+      document.getElementById(`error-${one.name}`)?.replaceChildren(open.includes(one) ? words.needsAnswer : "");
+    }
+    if (open.length > 0) {
+      const links = open.map((one) => element("li", {}, element("a", { href: `#${one.name}-0`, onclick: jump }, one.text[language])));
+      problem.replaceChildren(element("p", {}, words.missing(open.length)), element("ul", {}, links));
+      return problem.focus();
+    }
+    const next = nextAskedPage(index + 1);
+    return next < 0 ? finish() : show(() => questions(next));
+  }
+
+  draw();
+  return [
+    element("p", { class: "progress" }, words.page(index + 1, definition.pages.length)),
+    heading(page.title?.[language] ?? definition.title[language]),
+    form,
+  ];
+}
+
+function jump(event) {
+  event.preventDefault();
+  document.getElementById(event.target.getAttribute("href").slice(1))?.focus();
+}
+
+const hasQuestions = (page) => page.questions.some((one) => isAsked(one, definition, answers));
+const nextAskedPage = (from) => definition.pages.findIndex((page, index) => index >= from && hasQuestions(page));
+const lastAskedPage = (from) => definition.pages.findLastIndex((page, index) => index <= from && hasQuestions(page));
+
+async function finish() {
+  show(() => [heading(words.sending)]);
+  const made = await report(definition, answers, harmless);
+  const token = code !== null && !isTest ? await codeToken(fingerprint, code) : await device.deviceToken(fingerprint + (isTest ? " test" : ""));
+  const submission = {
+    path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
+    body: JSON.stringify({ report: made.text }),
+  };
+  device.keepUnsent(submission);
+  if (keepAnswers) device.remember(fingerprint, { truth: truths(definition, answers), token });
+  const receipt = (await sha256(`receipt ${token}`)).slice(0, 12);
+  show(() => done({ state: "sending" }, made, receipt));
+  const outcome = await device.send(submission);
+  show(() => done(outcome, made, receipt));
+  if (outcome.state === "later") retry(submission, made, receipt);
+}
+
+// The wait doubles, so that a server in trouble is left in peace.
+async function retry(submission, made, receipt) {
+  for (let wait = 5; wait <= 320; wait *= 2) {
+    await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+    const outcome = await device.send(submission);
+    if (outcome.state !== "later") return show(() => done(outcome, made, receipt));
+  }
+  return null;
+}
+
+function done(outcome, made, receipt) {
+  root.dataset.state = outcome.state;
+  const lines = { stored: words.stored, known: words.known, later: words.later, sending: words.sending };
+  const groups = groupsOf(definition);
+  const rows = groups.flatMap((group, index) => shown(group, made.groups[index]));
+  const listed = rows.map(({ name, answers: sent }) => [
+    element("dt", {}, name.includes(" + ") ? name : textOf(name)),
+    element("dd", {}, sent.map((answer) => textOf(name, answer)).join(", ") || "–"),
+  ]);
+  return [
+    heading(outcome.state === "refused" ? words.refused : lines[outcome.state]),
+    outcome.state === "refused" && element("p", { role: "alert" }, outcome.reason),
+    outcome.state !== "refused" && element("h2", {}, words.sentWords),
+    outcome.state !== "refused" && element("p", {}, words.sentHelp),
+    outcome.state !== "refused" && element("dl", { class: "sent" }, listed),
+    element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt)),
+    element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
+  ];
+}
+
+function someoneElse() {
+  device.renewKey();
+  device.forget(fingerprint);
+  for (const store of [answers, harmless]) for (const name of Object.keys(store)) delete store[name];
+  code = null;
+  keepAnswers = false;
+  delete root.dataset.state;
+  show(introduction);
+  root.prepend(element("p", { role: "status" }, words.fresh));
+}
+
+// A frozen classifier is tried on the answers kept here; one bit is sent.
+function secondRound() {
+  const kept = device.remembered(fingerprint);
+  if (!status.classifier || !kept) return [];
+  const result = element("p", { role: "status" });
+  const answer = async (event) => {
+    event.target.disabled = true;
+    const right = predicted(status.classifier.tree, kept.truth) === kept.truth[status.classifier.target];
+    const token = await sha256(`second ${kept.token}`);
+    const outcome = await device.send({ path: `/s/${fingerprint}/second/${token}`, body: JSON.stringify({ report: right ? "01" : "00" }) });
+    result.textContent = outcome.state === "refused" ? outcome.reason : words.secondSent(right);
+  };
+  return [
+    element("h2", {}, words.secondRound),
+    element("p", {}, words.secondHelp),
+    element("p", {}, element("button", { type: "button", onclick: answer }, words.secondSend)),
+    result,
+  ];
+}
+
+async function begin() {
+  if (!globalThis.crypto?.subtle) return refusal(words.insecure);
+  const hash = await documentHash(definition);
+  if (!/^[0-9a-f]{32}$/.test(fingerprint) || !hash.startsWith(fingerprint)) return refusal(words.tampered);
+  const reasons = objections(groupsOf(definition), definition.allow_unbounded);
+  if (reasons.length > 0) return refusal(...reasons.map((one) => words[one.reason](one)));
+  // What waits from an earlier visit goes out first, so that answering and sending stay one request each.
+  await device.sendWaiting();
+  if (status.state === "closed" && !status.classifier) return refusal(words.closed);
+  return show(introduction, { focus: false });
+}
+
+// Whatever goes wrong, the reader is told, and nothing is sent.
+begin().catch((error) => refusal(error.message));

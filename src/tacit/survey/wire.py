@@ -1,0 +1,105 @@
+"""How a report travels: two characters for each digit, so that its length says nothing, and back into columns."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.errors import InvalidInput
+from tacit.schema import Attribute
+from tacit.survey.definition import Definition
+
+WIDTH = 2
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+class InvalidReport(InvalidInput):
+    """What arrived cannot be a report of this survey."""
+
+
+def spelled(digit: int) -> str:
+    return _DIGITS[digit // 36] + _DIGITS[digit % 36]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the stored table: `table` spells its digit out, or `members` digits make a set."""
+
+    name: str
+    table: dict[str, Any]
+    members: int = 0
+
+
+@dataclass(frozen=True)
+class Wire:
+    """The fixed shape of a survey's reports.
+
+    Columns hold the answers as texts, bits as 0 and 1, sets as a JSON list of the members.
+    """
+
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, definition: Definition) -> Wire:
+        columns: list[Column] = []
+        for group in definition.scheme.groups:
+            members = int(group.channel.parameters["size"]) if group.channel.kind == "subset" else 0
+            for attribute in group.report_attributes:
+                columns.extend(_columns(attribute, members))
+        public = definition.scheme.schema.select(definition.scheme.public_names)
+        for attribute in public:
+            columns.extend(_columns(attribute, 0))
+        return cls(tuple(columns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def length(self) -> int:
+        """Characters of every report."""
+        return WIDTH * sum(column.members or 1 for column in self.columns)
+
+    def decode(self, text: str) -> tuple[Any, ...]:
+        """The columns of a report; anything that no honest page sends is refused."""
+        if len(text) != self.length:
+            raise InvalidReport(f"A report of this survey has {self.length} characters, not {len(text)}.")
+        values = []
+        start = 0
+        for column in self.columns:
+            if column.members:
+                stop = start + WIDTH * column.members
+                values.append(_set(column, [text[at : at + WIDTH] for at in range(start, stop, WIDTH)]))
+            else:
+                stop = start + WIDTH
+                try:
+                    values.append(column.table[text[start:stop]])
+                except KeyError:
+                    raise InvalidReport(f"{column.name!r} has no digit {text[start:stop]!r}.") from None
+            start = stop
+        return tuple(values)
+
+    def encode(self, values: Sequence[Any]) -> str:
+        """The text of a report, given the values of its columns."""
+        digits = []
+        for column, value in zip(self.columns, values, strict=True):
+            back = {shown: digit for digit, shown in column.table.items()}
+            digits.extend([back[one] for one in json.loads(value)] if column.members else [back[value]])
+        return "".join(digits)
+
+
+def _columns(attribute: Attribute, members: int) -> list[Column]:
+    if attribute.shows == "bits":
+        bits = {spelled(0): 0, spelled(1): 1}
+        return [Column(f"{attribute.name}={answer}", bits) for answer in attribute.answers]
+    return [Column(attribute.name, {spelled(code): answer for code, answer in enumerate(attribute.answers)}, members)]
+
+
+def _set(column: Column, digits: list[str]) -> str:
+    # Ascending in the alphabet of the digits is ascending in their numbers.
+    if any(a >= b for a, b in itertools.pairwise(digits)) or any(one not in column.table for one in digits):
+        raise InvalidReport(f"{column.name!r} must be a set of {column.members} answers in ascending order.")
+    return json.dumps([column.table[one] for one in digits], ensure_ascii=False)

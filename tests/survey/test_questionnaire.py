@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import InvalidInput
+from tacit.survey import questionnaire
+from tacit.survey.codes import ALPHABET, new_code, printed, read_code
+from tacit.survey.definition import Definition, changed_line
+from tacit.survey.proposal import LEVELS
+from tacit.survey.wire import InvalidReport, Wire
+from tests.survey.page import STATIC, node
+from tests.survey.questionnaires import RICH, SMALL
+
+TEMPLATE = STATIC.parent / "templates" / "questionnaire.yaml"
+
+
+def test_the_template_is_a_questionnaire() -> None:
+    definition = Definition.read(TEMPLATE)
+    assert definition.scheme.public_names == ("age", "field")
+    assert all(len(group.names) == 1 for group in definition.scheme.groups)
+
+
+def test_every_kind_of_question_becomes_attributes() -> None:
+    schema = Definition.from_yaml(RICH).scheme.schema
+    assert schema["hours"].answers == ("1", "2", "3", "prefer not to say", "not asked")
+    assert schema["symptoms_cough"].answers == ("no", "yes")
+    assert schema["income"].answers == ("below 1000", "1000 to below 2500.5", "2500.5 or more")
+    assert schema["income"].ordered
+    assert schema["region"].answers == ("north", "south")
+
+
+def test_groups_are_as_written_then_unrelated_questions_then_one_each() -> None:
+    groups = Definition.from_yaml(RICH).scheme.groups
+    assert [group.names for group in groups] == [
+        ("income", "debts"), ("works",), ("hours",), ("symptoms_cough",), ("symptoms_fever",), ("cheated",), ("stole",),
+    ]  # fmt: skip
+    assert groups[-1].channel.parameters["keep"] == 0.6
+    assert groups[1].channel.parameters == {"gamma": LEVELS["moderate"]}
+
+
+def test_the_levels_keep_what_their_words_say() -> None:
+    for level, sure in {"light": 0.9, "moderate": 0.8, "strong": 0.7, "very strong": 0.6}.items():
+        definition = Definition.from_yaml(SMALL.replace("privacy: strong", f"privacy: {level}"))
+        assert definition.scheme.groups[0].channel.matrix.max() == pytest.approx(sure, abs=1e-6)
+        assert definition.scheme.groups[0].channel.amplification <= LEVELS[level]
+
+
+def test_the_hash_is_the_one_the_page_computes() -> None:
+    for text in (SMALL, RICH, TEMPLATE.read_text()):
+        document = Definition.from_yaml(text).document
+        assert node("hash", script="page_hash.mjs", document=document) == document["hash"]
+
+
+def test_a_definition_survives_storage_and_a_changed_one_does_not() -> None:
+    definition = Definition.from_yaml(RICH)
+    again = Definition.from_json(definition.to_json())
+    assert again.document == definition.document
+    with pytest.raises(InvalidInput, match="changed after it was opened"):
+        Definition.from_json(definition.to_json().replace('"keep":0.6', '"keep":0.9'))
+
+
+def test_any_change_changes_the_fingerprint() -> None:
+    fingerprints = {
+        Definition.from_yaml(text).fingerprint
+        for text in (SMALL, SMALL.replace("Health", "health"), SMALL.replace("strong", "light"), SMALL + "wave: two\n")
+    }
+    assert len(fingerprints) == 4
+
+
+def question(**changes: object) -> str:
+    fields = {"name": "q", "kind": "yes-no", "text": "T", "sensitive": True, **changes}
+    return SMALL + f"      - {json.dumps(fields)}\n"
+
+
+def group(questions: str, channel: str) -> str:
+    return f"{{questions: [{questions}], channel: {{{channel}}}}}"
+
+
+def groups(*written: str) -> str:
+    return "groups:\n" + "".join(f"  - {group}\n" for group in written)
+
+
+SURE = group("smokes", "kind: warner, p: 0.7")
+
+REFUSALS = {
+    "is empty": "",
+    "this is not YAML": "name: [",
+    "line 11: the question 'smokes' stands also in line 9": question(name="smokes"),
+    "line 11: The kind 'yesno' does not exist. Did you mean 'yes-no'": question(kind="yesno"),
+    "line 11: A question has no key 'sensitiv'": question(sensitiv=True),
+    "needs the key 'sensitive'": SMALL.replace(", sensitive: true, prefer_not_to_say: false", ""),
+    "sensitive must be true or false, not 'perhaps'": question(sensitive="perhaps"),
+    "a question of kind 'choice' needs the key 'answers'": question(kind="choice"),
+    "the key 'answers' belongs to questions of kind 'choice'": question(answers=["a", "b"]),
+    "a choice needs at least two answers": question(kind="choice", answers=["a"]),
+    "the answer 'a' stands here twice": question(kind="choice", answers=["a", "a"]),
+    "is added by the page itself": question(kind="choice", answers=["a", "prefer not to say"]),
+    "at most 20 above": question(kind="scale", scale={"from": 1, "to": 40}),
+    "ascending numbers": question(kind="number", ranges=[3, 2]),
+    "the option 'Big cough' needs a short name": question(kind="several", options=["Big cough"]),
+    "must be an earlier question": question(when={"later": "yes"}),
+    "has no answer 'maybe'": question(when={"smokes": "maybe"}),
+    "must be a short word": question(name="Has Space"),
+    "keep must lie strictly between 0 and 1": question(unrelated={"keep": 1, "distribution": [0.5, 0.5]}),
+    "a chance above 0 for every answer": question(unrelated={"keep": 0.5, "distribution": [1.0, 0.0]}),
+    "distribution has 2 chances, but 'q' has 3 answers": question(unrelated={"keep": 0.5, "distribution": [0.5, 0.5]}),
+    "both need the same answers": question(unrelated={"keep": 0.5, "distribution": [0.4, 0.3, 0.3], "ask": "B?"}),
+    "goes with one sensitive question": question(sensitive=False, unrelated={"keep": 0.5, "distribution": [0.5, 0.5]}),
+    "The language 'xx' does not exist": SMALL + "languages: [xx]\n",
+    "needs a text for each language": SMALL + "languages: [en, de]\n",
+    "has a text in 'fr', but languages lists en": SMALL.replace("title: Health", "title: {en: H, fr: S}"),
+    "title has no text in 'en'": SMALL.replace("title: Health", "title: {}"),
+    "is in no group": SMALL.replace("privacy: strong\n", ""),
+    "did you mean 'strong'": SMALL.replace("privacy: strong", "privacy: stronk"),
+    "The access 'closed' does not exist": SMALL + "access: closed\n",
+    "no question is sensitive": SMALL.replace("sensitive: true", "sensitive: false"),
+    "the key 'title' stands here twice (first in line 2)": SMALL + "title: Again\n",
+    "the channel kind 'warnr' does not exist. Did you mean 'warner'": SMALL + groups(group("smokes", "kind: warnr")),
+    "must be a mapping with a kind": SMALL + groups("{questions: [smokes], channel: strong}"),
+    "the group holds 'age', which is public": SMALL + groups(group("age", "kind: warner, p: 0.7")),
+    "a group needs at least one sensitive question": SMALL + groups(group("", "kind: warner, p: 0.7")),
+    "names a question 'smoks' that does not exist. Did you mean 'smokes'": SMALL + groups(group("smoks", "kind: warner, p: 0.7")),
+    "'smokes' is in two groups": SMALL + groups(SURE, SURE),
+    "lacks 'p'": SMALL + groups(group("smokes", "kind: warner")),
+    "would let someone be 99.0% sure": SMALL + groups(group("smokes", "kind: warner, p: 0.99")),
+    "allow_unbounded: true": question(prefer_not_to_say=False) + groups(group("smokes, q", "kind: flip, theta: 0.8")),
+    "too many for a page to explain": question(kind="several", options=[f"o{n}" for n in range(12)])
+    + groups(group("q", "kind: gamma-diagonal, gamma: 5")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSALS)
+def test_bad_questionnaires_are_refused_with_what_to_change(message: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        Definition.from_yaml(REFUSALS[message], "survey.yaml")
+    assert message in str(refusal.value)
+    assert "survey.yaml" in str(refusal.value)
+
+
+def test_an_unbounded_scheme_is_allowed_where_it_is_said() -> None:
+    text = question(prefer_not_to_say=False) + groups(group("smokes, q", "kind: flip, theta: 0.8"))
+    assert Definition.from_yaml(text + "allow_unbounded: true\n").scheme.groups[0].names == ("smokes", "q")
+
+
+def test_a_stated_prior_counts_for_the_cap() -> None:
+    group = groups("{questions: [smokes], channel: {kind: warner, p: 0.7}, prior: [0.9, 0.1]}")
+    with pytest.raises(InvalidInput, match=r"95\.5% sure"):
+        Definition.from_yaml(SMALL + group)
+    definition = Definition.from_yaml(SMALL + group.replace("[0.9, 0.1]", "[0.8, 0.2]"))
+    assert definition.scheme.prior == {"smokes": (0.8, 0.2)}
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="tacit survey new"):
+        Definition.read(tmp_path / "none.yaml")
+    (tmp_path / "latin.yaml").write_bytes(b"title: caf\xe9")
+    with pytest.raises(InvalidInput, match="UTF-8"):
+        Definition.read(tmp_path / "latin.yaml")
+
+
+def test_the_first_changed_line_is_found() -> None:
+    assert changed_line("a\nb\nc", "a\nx\nc") == 2
+    assert changed_line("a\nb", "a\nb\nc") == 3
+
+
+def test_the_page_speaks_every_language_that_is_allowed() -> None:
+    words = node("languages", script="page_hash.mjs")
+    assert words["languages"] == list(questionnaire.LANGUAGES)
+    assert len(set(map(tuple, words["keys"]))) == 1  # every language has every word
+
+
+def test_a_report_travels_in_a_fixed_length_and_comes_back() -> None:
+    wire = Wire.of(Definition.from_yaml(RICH))
+    text = "00" * (wire.length // 2)
+    assert wire.encode(wire.decode(text)) == text
+    assert len(wire.decode(text)) == len(wire.names)
+
+
+def test_sets_and_bits_travel_too() -> None:
+    written = groups(
+        group("drinks", "kind: subset, size: 2, gamma: 3"),
+        group("smokes", "kind: mask, p: 0.6"),
+    )
+    wire = Wire.of(Definition.from_yaml(SMALL + written))
+    assert wire.names == ("drinks", "smokes=no", "smokes=yes", "age")
+    assert wire.decode("0102" + "0001" + "00") == ('["yes", "prefer not to say"]', 0, 1, "below 30")
+    assert wire.encode(wire.decode("0102000100")) == "0102000100"
+    for wrong in ("0201000100", "0101000100", "0103000100"):
+        with pytest.raises(InvalidReport, match="ascending order"):
+            wire.decode(wrong)
+
+
+def test_codes_notice_any_single_typing_error() -> None:
+    code = new_code()
+    assert read_code(printed(code).lower()) == code
+    for place in range(len(code)):
+        for letter in ALPHABET:
+            if letter != code[place]:
+                with pytest.raises(InvalidInput, match="no invitation code"):
+                    read_code(code[:place] + letter + code[place + 1 :])
+
+
+def test_the_page_reads_codes_as_the_server_does() -> None:
+    codes = [new_code() for _ in range(50)]
+    wrong = [("1" if code[3] != "1" else "2").join([code[:3], code[4:]]) for code in codes]
+    assert node("codes", script="page_hash.mjs", codes=[*map(printed, codes), *wrong]) == [*codes, *[None] * 50]

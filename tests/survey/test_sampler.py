@@ -1,0 +1,160 @@
+"""The page's sampler is the scheme's channel: exactly, branch by branch, for every kind a survey can use."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from tacit.channel.chances import integer_weights
+from tacit.channel.protocol import Channel
+from tacit.channel.recipe import KINDS, Recipe
+from tacit.randomness import ONE
+from tacit.schema import Attribute
+from tests.survey.page import node
+
+FALSE_ALARM = 1e-6
+
+LABELLED = [[0.5, 0.2, 0.1], [0.2, 0.5, 0.1], [0.2, 0.2, 0.3], [0.1, 0.1, 0.5]]
+CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
+    ((2,), {"kind": "warner", "p": 0.7}),
+    ((5,), {"kind": "warner", "p": 0.1}),
+    ((2, 3), {"kind": "warner", "p": 0.4}),
+    ((4,), {"kind": "uniform-perturbation", "q": 0.3}),
+    ((2, 3), {"kind": "uniform-perturbation", "q": 0.35}),
+    ((3,), {"kind": "gamma-diagonal", "gamma": 7 / 3}),
+    ((2, 2, 3), {"kind": "gamma-diagonal", "gamma": 5}),
+    ((3,), {"kind": "mixture", "keep": 0.6, "personal": "uniform"}),
+    ((2,), {"kind": "mixture", "keep": 0.7, "personal": [0.917, 0.083]}),
+    ((2, 3), {"kind": "mixture", "keep": 0.5, "personal": [[0.3, 0.7], [0.2, 0.3, 0.5]]}),
+    ((2, 2), {"kind": "mixture", "keep": 0.5, "personal": [0.1, 0.2, 0.3, 0.4]}),
+    ((2,), {"kind": "flip", "theta": 0.8}),
+    ((2, 2, 2), {"kind": "flip", "theta": 0.3}),
+    ((3,), {"kind": "matrix", "matrix": [[0.6, 0.2, 0.1], [0.3, 0.7, 0.2], [0.1, 0.1, 0.7]]}),
+    ((3,), {"kind": "matrix", "matrix": LABELLED, "reports": ["a", "b", "c", "d"]}),
+    ((3,), {"kind": "mask", "p": 0.75}),
+    ((2, 3), {"kind": "mask", "p": 0.6}),
+    ((2, 3), {"kind": "cut-and-paste", "K": 1, "rho": 0.4}),
+    ((2, 2, 2), {"kind": "cut-and-paste", "K": 5, "rho": 0.3}),
+    ((4,), {"kind": "randomized-gamma-diagonal", "gamma": 3, "alpha": 0.1}),
+    ((2, 3), {"kind": "randomized-gamma-diagonal", "gamma": 5, "alpha": 0.2}),
+    ((5,), {"kind": "subset", "size": 2, "gamma": 4}),
+    ((2, 3), {"kind": "subset", "size": 3, "gamma": 2.5}),
+]
+
+
+def channel_of(shape: tuple[int, ...], document: dict[str, Any]) -> Channel:
+    return Recipe.from_document(document).build(shape)
+
+
+def group_document(shape: tuple[int, ...], document: dict[str, Any]) -> dict[str, Any]:
+    """The group as a frozen definition hands it to the page."""
+    channel = channel_of(shape, document)
+    return {"sizes": list(shape), "channel": {"kind": channel.kind, **channel.parameters}}
+
+
+def report_rows(channel: Channel) -> list[tuple[int, ...]]:
+    """Every possible report as the page's digits, in the order of the rows of the channel's matrix."""
+    columns = [column.reshape(len(column), -1).astype(int) for column in channel.reports()]
+    return [tuple(map(int, row)) for row in np.concatenate(columns, axis=1)]
+
+
+def page_matrix(channel: Channel, rows: list[dict[str, Any]]) -> np.ndarray:
+    place = {digits: index for index, digits in enumerate(report_rows(channel))}
+    matrix = np.zeros_like(channel.matrix)
+    for row in rows:
+        matrix[place[tuple(row["digits"])]] = row["chances"]
+    return matrix
+
+
+@pytest.fixture(scope="module")
+def laws() -> list[dict[str, Any]]:
+    return node("law", groups=[group_document(*case) for case in CASES])
+
+
+def test_every_kind_a_scheme_knows_is_compared() -> None:
+    assert {document["kind"] for _, document in CASES} == set(KINDS)
+
+
+@pytest.mark.parametrize("index", range(len(CASES)), ids=lambda index: CASES[index][1]["kind"])
+def test_every_branch_of_the_page_adds_up_to_the_declared_matrix(index: int, laws: list[dict[str, Any]]) -> None:
+    channel = channel_of(*CASES[index])
+    # Chances are sums of a few products of doubles; anything beyond that rounding would be another channel.
+    np.testing.assert_allclose(page_matrix(channel, laws[index]["rows"]), channel.matrix, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("index", range(len(CASES)), ids=lambda index: CASES[index][1]["kind"])
+def test_the_page_computes_the_same_amplification(index: int, laws: list[dict[str, Any]]) -> None:
+    stated, found = channel_of(*CASES[index]).amplification, laws[index]["amplification"]
+    assert (math.inf if found is None else found) == pytest.approx(stated, rel=1e-6)
+
+
+@pytest.mark.parametrize("index", range(len(CASES)), ids=lambda index: CASES[index][1]["kind"])
+def test_the_page_computes_the_same_worst_posterior(index: int, laws: list[dict[str, Any]]) -> None:
+    from tacit.channel.scheme import Group
+    from tacit.survey.definition import worst_answer_posterior
+
+    shape, document = CASES[index]
+    names = [Attribute(f"q{axis}", tuple(map(str, range(size)))) for axis, size in enumerate(shape)]
+    group = Group(tuple(names), channel_of(shape, document))
+    assert laws[index]["worst"] == pytest.approx(worst_answer_posterior(group), rel=1e-9)
+
+
+def test_a_coin_shows_heads_for_exactly_its_numerator_of_words() -> None:
+    for heads in range(17):
+        assert node("chance", bits=4, numerator=heads * 2**28) == heads
+
+
+def test_uniform_draws_reject_the_words_beyond_the_last_full_multiple() -> None:
+    n = 3
+    last = ONE - ONE % n
+    assert node("below", n=n, words=[last - 1, 5]) == {"value": (last - 1) % n, "used": 1}
+    assert node("below", n=n, words=[last, 5]) == {"value": 2, "used": 2}
+
+
+def test_weighted_choices_change_exactly_at_the_sums() -> None:
+    words = [0, 2**31 - 1, 2**31, 2**31 + 2**30 - 1, 2**31 + 2**30, ONE - 1]
+    assert node("choose", weights=[2**31, 2**30, 2**30], words=words) == [0, 0, 1, 1, 2, 2]
+
+
+def test_weights_are_rounded_as_in_python() -> None:
+    lists = [[1 / 3, 1 / 3, 1 / 3], [0.1, 0.2, 0.7], [0.917, 0.083], [1 / 7] * 7]
+    expected = [integer_weights(np.array(chances) / sum(chances)).tolist() for chances in lists]
+    assert node("weights", chances=lists) == expected
+
+
+SAMPLED = [case for case in CASES if math.prod(case[0]) <= 4]
+DRAWS = 200_000
+
+
+@pytest.fixture(scope="module")
+def samples() -> list[list[dict[str, int]]]:
+    return node("sample", groups=[group_document(*case) for case in SAMPLED], draws=DRAWS, seed=1965)
+
+
+def p_value(counts: dict[str, int], channel: Channel, truth: int) -> float:
+    """Chi-square of one column, reports expected fewer than 1,000 times pooled (so far out, 5 would mislead)."""
+    expected = DRAWS * channel.matrix[:, truth]
+    seen = np.array([counts.get(",".join(map(str, row)), 0) for row in report_rows(channel)])
+    rare = expected < 1000
+    seen = np.append(seen[~rare], seen[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    keep = expected > 0
+    assert seen[~keep].sum() == 0, "a report that cannot happen"
+    return float(chisquare(seen[keep], expected[keep]).pvalue)
+
+
+@pytest.mark.parametrize("index", range(len(SAMPLED)), ids=lambda index: SAMPLED[index][1]["kind"])
+def test_drawn_reports_follow_the_column_of_the_truth(index: int, samples: list[list[dict[str, int]]]) -> None:
+    channel = channel_of(*SAMPLED[index])
+    for truth in range(math.prod(SAMPLED[index][0])):
+        assert p_value(samples[index][truth], channel, truth) >= FALSE_ALARM
+
+
+def test_an_error_of_one_point_is_noticed(samples: list[list[dict[str, int]]]) -> None:
+    # 200,000 draws put an error of one point nearly ten standard errors away.
+    wrong = channel_of((2,), {"kind": "warner", "p": 0.71})
+    assert p_value(samples[0][1], wrong, 1) < FALSE_ALARM
