@@ -1,0 +1,111 @@
+"""Backup and restore: any store into one file, and the file into any empty store, also of the other kind."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.errors import InvalidInput
+from tacit.survey.store.database import Database, SqliteDatabase, quoted
+from tacit.survey.store.surveys import BOXES, Store, StoredSurvey
+from tacit.table.files import written_whole
+
+# Sessions are left out on purpose: whoever holds an old backup must not be logged in by it.
+_TABLES: dict[str, tuple[str, ...]] = {
+    "tacit_surveys": ("number", "fingerprint", "name", "wave", "state", "source", "definition"),
+    "tacit_spent": ("box", "token"),
+    "tacit_codes": ("survey", "token"),
+    "tacit_administrators": ("name", "password", "failures", "locked_until"),
+    "tacit_audit": ("number", "at", "administrator", "action", "detail"),
+    "tacit_classifiers": ("survey", "document"),
+}
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a backup or a restore carried over."""
+
+    surveys: int
+    reports: int
+
+
+def back_up(store: Store, path: Path) -> Copied:
+    """Write everything as of one moment into a file that appears whole or not at all; people may go on answering."""
+    with written_whole(path) as temporary:
+        temporary.unlink()  # an empty file would do, but a database wants to begin its own
+        target = Store(SqliteDatabase(temporary))
+        try:
+            copied = _copy(store, target)
+            # Back to one file: the write-ahead log must not stay behind under the temporary name.
+            target.database.rows("PRAGMA journal_mode=DELETE")
+        finally:
+            target.close()
+    return copied
+
+
+def restore(path: Path, store: Store) -> Copied:
+    """Fill an empty store from a backup; nothing is changed if anything is wrong with either."""
+    if not path.is_file():
+        raise InvalidInput(f"There is no backup {str(path)!r}.")
+    if store.surveys():
+        raise InvalidInput(f"The store {store.database.url!r} holds surveys already. Restore into an empty one.")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "backup.db"  # reading may bring it to the present version; the backup stays as it is
+        shutil.copyfile(path, copy)
+        source = Store(_checked(copy, path))
+        try:
+            return _copy(source, store)
+        finally:
+            source.close()
+
+
+def _checked(copy: Path, path: Path) -> SqliteDatabase:
+    database = SqliteDatabase(copy)
+    if "tacit_meta" not in database.tables():
+        database.close()
+        raise InvalidInput(f"{str(path)!r} is no backup of a survey store.")
+    result = database.rows("PRAGMA integrity_check")
+    if result != [("ok",)]:
+        database.close()
+        raise InvalidInput(f"The backup {str(path)!r} is damaged: {result[0][0]}. Use another one.")
+    return database
+
+
+def _copy(source: Store, target: Store) -> Copied:
+    reports = 0
+    with source.database.snapshot(), target.database.transaction():
+        for table, columns in _TABLES.items():
+            _copy_table(source.database, target.database, table, columns)
+        surveys = source.surveys()
+        for survey in surveys:
+            for box in BOXES:
+                target.create_box(survey, box)
+                columns = ("report_key", *survey.columns(box))
+                copied = _copy_table(source.database, target.database, survey.table(box), columns)
+                reports += copied if box == "reports" else 0
+    return Copied(len(surveys), reports)
+
+
+def _copy_table(source: Database, target: Database, table: str, columns: tuple[str, ...]) -> int:
+    copied = 0
+    for rows in source.read(f"SELECT {', '.join(map(quoted, columns))} FROM {table}"):
+        target.insert(table, columns, rows)
+        copied += len(rows)
+    return copied
+
+
+def contents(store: Store) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
+    """Every table with its rows in a fixed order, to hold two stores against each other."""
+    for table, columns in _TABLES.items():
+        yield table, sorted(store.database.rows(f"SELECT {', '.join(map(quoted, columns))} FROM {table}"))
+    for survey in store.surveys():
+        yield from _box_contents(store, survey)
+
+
+def _box_contents(store: Store, survey: StoredSurvey) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
+    for box in BOXES:
+        names = ", ".join(map(quoted, ("report_key", *survey.columns(box))))
+        yield survey.table(box), sorted(store.database.rows(f"SELECT {names} FROM {survey.table(box)}"))

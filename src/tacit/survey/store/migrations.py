@@ -1,0 +1,51 @@
+"""The tables, in the steps they came about. A step that was released is never changed; new ones are added."""
+
+from __future__ import annotations
+
+from tacit.errors import InvalidInput
+from tacit.survey.store.database import Database
+
+# Neither `tacit_spent` nor a table of reports holds a time, an address or anything that joins the two.
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE tacit_surveys (number INTEGER NOT NULL PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, "
+        "name TEXT NOT NULL, wave TEXT NOT NULL, state TEXT NOT NULL, source TEXT NOT NULL, definition TEXT NOT NULL, "
+        "UNIQUE (name, wave))",
+        "CREATE TABLE tacit_spent (box TEXT NOT NULL, token TEXT NOT NULL, PRIMARY KEY (box, token)){suffix}",
+        "CREATE TABLE tacit_codes (survey INTEGER NOT NULL, token TEXT NOT NULL, PRIMARY KEY (survey, token)){suffix}",
+        "CREATE TABLE tacit_administrators (name TEXT NOT NULL PRIMARY KEY, password TEXT NOT NULL, "
+        "failures INTEGER NOT NULL, locked_until DOUBLE PRECISION NOT NULL)",
+        "CREATE TABLE tacit_sessions (token TEXT NOT NULL PRIMARY KEY, administrator TEXT NOT NULL, "
+        "expires DOUBLE PRECISION NOT NULL)",
+        "CREATE TABLE tacit_audit (number INTEGER NOT NULL PRIMARY KEY, at TEXT NOT NULL, administrator TEXT NOT NULL, "
+        "action TEXT NOT NULL, detail TEXT NOT NULL)",
+    ),
+    ("CREATE TABLE tacit_classifiers (survey INTEGER NOT NULL PRIMARY KEY, document TEXT NOT NULL)",),
+)
+VERSION = len(STEPS)
+
+
+def version_of(database: Database) -> int:
+    if "tacit_meta" not in database.tables():
+        return 0
+    return int(database.rows("SELECT version FROM tacit_meta")[0][0])
+
+
+def migrate(database: Database) -> None:
+    """Bring the tables to this program's version; a database from a newer program is refused."""
+    found = version_of(database)
+    if found > VERSION:
+        raise InvalidInput(
+            f"The database is of version {found}, and this program knows versions up to {VERSION}. "
+            "Use the newer Tacit that wrote it."
+        )
+    if found == VERSION:
+        return
+    with database.transaction():
+        if found == 0:
+            database.run("CREATE TABLE tacit_meta (version INTEGER NOT NULL)")
+            database.run("INSERT INTO tacit_meta VALUES (0)")
+        for step in STEPS[found:]:
+            for statement in step:
+                database.run(statement.format(suffix=database.table_suffix))
+        database.run("UPDATE tacit_meta SET version = ?", (VERSION,))

@@ -1,0 +1,195 @@
+"""The surveys of a store: their frozen definitions, states, codes and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tacit.errors import InvalidInput, UnknownName
+from tacit.survey.definition import Definition, changed_line
+from tacit.survey.store.database import Database, Row, connect, quoted
+from tacit.survey.store.migrations import migrate
+from tacit.survey.wire import Wire
+
+State = Literal["draft", "open", "closed"]
+# Where a submission belongs: what counts, test responses, and the one bit of a second round.
+Box = Literal["reports", "tests", "second"]
+BOXES: tuple[Box, ...] = ("reports", "tests", "second")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSurvey:
+    """A survey as the store holds it."""
+
+    number: int
+    state: State
+    source: str
+    definition: Definition
+    wire: Wire
+
+    @property
+    def fingerprint(self) -> str:
+        return self.definition.fingerprint
+
+    def table(self, box: Box) -> str:
+        return f"tacit_{box}_{self.number}"
+
+    def columns(self, box: Box) -> tuple[str, ...]:
+        return ("right",) if box == "second" else self.wire.names
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much a survey holds."""
+
+    reports: int
+    tests: int
+    second: int
+    codes: int
+
+
+class Store:
+    """The surveys in one database."""
+
+    def __init__(self, database: Database) -> None:
+        migrate(database)
+        self.database = database
+
+    @classmethod
+    def open(cls, url: str | Path, *, must_exist: bool = False) -> Store:
+        if must_exist and "://" not in str(url) and not Path(url).exists():
+            raise InvalidInput(
+                f"There is no store {str(url)!r}. Open a survey first: tacit survey open FILE --store {url}"
+            )
+        return cls(connect(url))
+
+    def close(self) -> None:
+        self.database.close()
+
+    def surveys(self) -> list[StoredSurvey]:
+        rows = self.database.rows("SELECT number, state, source, definition FROM tacit_surveys ORDER BY number")
+        return [_stored(row) for row in rows]
+
+    def survey(self, fingerprint: str) -> StoredSurvey | None:
+        rows = self.database.rows(
+            "SELECT number, state, source, definition FROM tacit_surveys WHERE fingerprint = ?", (fingerprint,)
+        )
+        return _stored(rows[0]) if rows else None
+
+    def named(self, name: str) -> StoredSurvey:
+        """The survey of this name or fingerprint; of several waves the last."""
+        surveys = self.surveys()
+        found = [
+            one
+            for one in surveys
+            if name in (one.definition.name, one.fingerprint, f"{one.definition.name}/{one.definition.wave}")
+        ]
+        if not found:
+            raise UnknownName("The survey", name, sorted({one.definition.name for one in surveys}))
+        return found[-1]
+
+    def add(self, definition: Definition, source: str, state: State = "open") -> StoredSurvey:
+        """Freeze a survey. Opening the same again changes nothing; an edited one is refused."""
+        with self.database.transaction():
+            existing = self._of_wave(definition)
+            if existing is None:
+                self._insert(definition, source, state)
+            elif existing.definition.hash != definition.hash:
+                raise InvalidInput(_edited(existing, source))
+            elif existing.state == "draft" and state == "open":
+                self.set_state(existing, "open")
+            elif existing.state == "closed" and state == "open":
+                raise InvalidInput(f"The survey {definition.name!r} was closed. Ask again as a new one: change `wave`.")
+        stored = self.survey(definition.fingerprint)
+        assert stored is not None
+        return stored
+
+    def _of_wave(self, definition: Definition) -> StoredSurvey | None:
+        rows = self.database.rows(
+            "SELECT number, state, source, definition FROM tacit_surveys WHERE name = ? AND wave = ?",
+            (definition.name, definition.wave),
+        )
+        return _stored(rows[0]) if rows else None
+
+    def _insert(self, definition: Definition, source: str, state: State) -> None:
+        ((number,),) = self.database.rows("SELECT COALESCE(MAX(number), 0) + 1 FROM tacit_surveys")
+        values = (number, definition.fingerprint, definition.name, definition.wave, state, source, definition.to_json())
+        self.database.run("INSERT INTO tacit_surveys VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        stored = _stored((number, state, source, definition.to_json()))
+        for box in BOXES:
+            self.create_box(stored, box)
+
+    def create_box(self, survey: StoredSurvey, box: Box) -> None:
+        kinds = (
+            ["INTEGER"] if box == "second" else [_kind(column.table, column.members) for column in survey.wire.columns]
+        )
+        columns = "".join(
+            f", {quoted(name)} {kind} NOT NULL" for name, kind in zip(survey.columns(box), kinds, strict=True)
+        )
+        self.database.run(
+            f"CREATE TABLE {survey.table(box)} (report_key TEXT NOT NULL PRIMARY KEY{columns}){self.database.table_suffix}"
+        )
+
+    def set_state(self, survey: StoredSurvey, state: State) -> None:
+        self.database.run("UPDATE tacit_surveys SET state = ? WHERE number = ?", (state, survey.number))
+
+    def close_survey(self, survey: StoredSurvey) -> None:
+        """Accept nothing more, and wipe what the database's own files still tell about the order of arrival."""
+        self.set_state(survey, "closed")
+        for box in BOXES:
+            self.database.reorder(survey.table(box), "report_key")
+        self.database.reorder("tacit_spent", "token")
+        self.database.tidy()
+
+    def add_codes(self, survey: StoredSurvey, tokens: Sequence[str]) -> None:
+        """Make codes valid; the store knows them only by the hash of their token."""
+        with self.database.transaction():
+            self.database.insert(
+                "tacit_codes", ("survey", "token"), [(survey.number, token) for token in sorted(tokens)]
+            )
+
+    def counts(self, survey: StoredSurvey) -> Counts:
+        def count(table: str, condition: str = "") -> int:
+            return int(self.database.rows(f"SELECT COUNT(*) FROM {table}{condition}")[0][0])
+
+        reports, tests, second = (count(survey.table(box)) for box in BOXES)
+        return Counts(reports, tests, second, codes=count("tacit_codes", f" WHERE survey = {survey.number}"))
+
+    def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
+        """The reports in batches, in the order of their random keys and without these."""
+        names = ", ".join(map(quoted, survey.columns(box)))
+        return self.database.stream(f"SELECT {names} FROM {survey.table(box)} ORDER BY report_key")
+
+    def classifier(self, survey: StoredSurvey) -> dict[str, Any] | None:
+        rows = self.database.rows("SELECT document FROM tacit_classifiers WHERE survey = ?", (survey.number,))
+        return json.loads(rows[0][0]) if rows else None
+
+    def offer_classifier(self, survey: StoredSurvey, document: dict[str, Any]) -> None:
+        """Freeze a classifier for the second round; it cannot be exchanged, or the bits would mix."""
+        if self.classifier(survey) is not None:
+            raise InvalidInput("A classifier is already offered for this survey; bits about two would mix.")
+        self.database.run(
+            "INSERT INTO tacit_classifiers VALUES (?, ?)", (survey.number, json.dumps(document, ensure_ascii=False))
+        )
+
+
+def _stored(row: Row) -> StoredSurvey:
+    number, state, source, text = row
+    definition = Definition.from_json(text)
+    return StoredSurvey(number, state, source, definition, Wire.of(definition))
+
+
+def _kind(table: dict[str, Any], members: int) -> str:
+    return "INTEGER" if not members and all(isinstance(value, int) for value in table.values()) else "TEXT"
+
+
+def _edited(existing: StoredSurvey, source: str) -> str:
+    definition = existing.definition
+    return (
+        f"The survey {definition.name!r}, wave {definition.wave!r}, was opened with another questionnaire; the first "
+        f"difference is in line {changed_line(existing.source, source)}. People have been promised what stood there: "
+        "undo the change, or ask again as a new wave (change `wave`)."
+    )

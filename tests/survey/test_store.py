@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import InvalidInput, UnknownName
+from tacit.survey.codes import code_token, new_code
+from tacit.survey.definition import Definition
+from tacit.survey.store import migrations
+from tacit.survey.store.database import StoreUnavailable, connect, without_password
+from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writer, store_batch, token_hash
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.survey.questionnaires import CODES, RICH, SMALL
+
+VALUES = ("yes", "no", "below 30")
+
+
+@pytest.fixture
+def survey(store: Store, definition: Definition) -> StoredSurvey:
+    return store.add(definition, SMALL)
+
+
+def submission(survey: StoredSurvey, token: str, values: tuple[str, ...] = VALUES, box: str = "reports") -> Submission:
+    return Submission(survey, box, token_hash(survey, token), values)  # type: ignore[arg-type]
+
+
+def stored_rows(store: Store, survey: StoredSurvey, box: str = "reports") -> list[tuple[str, ...]]:
+    return sorted(row for batch in store.rows(survey, box) for row in batch)  # type: ignore[arg-type]
+
+
+def test_what_is_new_is_stored_and_a_repeat_stores_nothing(store: Store, survey: StoredSurvey) -> None:
+    assert store_batch(store.database, [submission(survey, "a"), submission(survey, "b")]) == [Outcome.STORED] * 2
+    assert store_batch(store.database, [submission(survey, "a", ("no", "yes", "below 30"))]) == [Outcome.REPEATED]
+    assert stored_rows(store, survey) == [VALUES, VALUES]
+
+
+def test_the_same_token_twice_in_one_batch_is_stored_once(store: Store, survey: StoredSurvey) -> None:
+    batch = [submission(survey, "a"), submission(survey, "a", ("no", "no", "below 30"))]
+    assert store_batch(store.database, batch) == [Outcome.STORED, Outcome.REPEATED]
+    assert stored_rows(store, survey) == [VALUES]
+
+
+def test_test_responses_are_kept_apart(store: Store, survey: StoredSurvey) -> None:
+    store_batch(store.database, [submission(survey, "a", box="tests")])
+    counts = store.counts(survey)
+    assert (counts.reports, counts.tests) == (0, 1)
+
+
+def test_a_draft_takes_tests_only(store: Store, definition: Definition) -> None:
+    draft = store.add(definition, SMALL, "draft")
+    batch = [submission(draft, "a"), submission(draft, "a", box="tests")]
+    assert store_batch(store.database, batch) == [Outcome.CLOSED, Outcome.STORED]
+    opened = store.add(definition, SMALL)
+    assert store_batch(store.database, [submission(opened, "a")]) == [Outcome.STORED]
+
+
+def test_a_closed_survey_takes_nothing_and_keeps_what_it_has(store: Store, survey: StoredSurvey) -> None:
+    store_batch(store.database, [submission(survey, "a")])
+    store.close_survey(survey)
+    assert store_batch(store.database, [submission(survey, "b")]) == [Outcome.CLOSED]
+    assert stored_rows(store, survey) == [VALUES]
+    with pytest.raises(InvalidInput, match="change `wave`"):
+        store.add(survey.definition, SMALL)
+
+
+def test_only_issued_codes_are_taken_and_each_once(store: Store) -> None:
+    survey = store.add(Definition.from_yaml(CODES), CODES)
+    code = new_code()
+    token = code_token(survey.fingerprint, code)
+    store.add_codes(survey, [token_hash(survey, token)])
+    batch = [submission(survey, token), submission(survey, "forged"), submission(survey, token)]
+    assert store_batch(store.database, batch) == [Outcome.STORED, Outcome.UNKNOWN_CODE, Outcome.REPEATED]
+    assert store_batch(store.database, [submission(survey, token)]) == [Outcome.REPEATED]
+    assert store.counts(survey).reports == 1
+
+
+def test_codes_and_tokens_are_nowhere_in_the_store_as_they_are(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(CODES), CODES)
+    code = new_code()
+    token = code_token(survey.fingerprint, code)
+    store.add_codes(survey, [token_hash(survey, token)])
+    store_batch(store.database, [submission(survey, token)])
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert code.encode() not in content
+    assert token.encode() not in content
+    assert token_hash(survey, token).encode() in content  # the search itself works
+    store.close()
+
+
+def test_spent_tokens_and_reports_share_no_column_and_hold_no_time(store: Store, survey: StoredSurvey) -> None:
+    store_batch(store.database, [submission(survey, str(number)) for number in range(20)])
+    spent = store.database.rows("SELECT * FROM tacit_spent")
+    reports = store.database.rows(f"SELECT * FROM {survey.table('reports')}")
+    assert not {value for row in spent for value in row} & {value for row in reports for value in row}
+    assert {len(row) for row in spent} == {2}
+    assert {len(row) for row in reports} == {1 + len(survey.wire.names)}
+
+
+def test_the_order_of_arrival_cannot_be_read_from_the_order_of_the_tables(store: Store, survey: StoredSurvey) -> None:
+    ages = ("below 30", "30 to 59", "60 or more")
+    for number in range(60):
+        store_batch(store.database, [submission(survey, str(number), ("yes", "no", ages[number // 20]))])
+    store.close_survey(survey)
+    rows = store.database.rows(f'SELECT "age" FROM {survey.table("reports")}')
+    physical = [ages.index(age) for (age,) in rows]
+    # In order of arrival there are 2 changes; the chance of fewer than 15 in a random order is below 1e-6.
+    assert sum(a != b for a, b in itertools.pairwise(physical)) >= 15
+
+
+def test_every_survey_of_a_store_has_its_own_tables(store: Store, survey: StoredSurvey) -> None:
+    other = store.add(Definition.from_yaml(RICH), RICH)
+    assert other.number != survey.number
+    assert [one.fingerprint for one in store.surveys()] == [survey.fingerprint, other.fingerprint]
+    assert store.named("rich").fingerprint == other.fingerprint
+    with pytest.raises(UnknownName, match="'rich'"):
+        store.named("rihc")
+
+
+def test_an_edited_survey_is_refused_with_the_line(store: Store, survey: StoredSurvey) -> None:
+    edited = SMALL.replace("Do you smoke?", "Do you smoke cigars?")
+    with pytest.raises(InvalidInput, match="line 9"):
+        store.add(Definition.from_yaml(edited), edited)
+
+
+def test_a_newer_database_is_refused(store: Store) -> None:
+    store.database.run("UPDATE tacit_meta SET version = 99")
+    with pytest.raises(InvalidInput, match="version 99, and this program knows versions up to"):
+        Store(store.database)
+
+
+def test_an_older_database_is_brought_up_to_date(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as past:
+        past.setattr(migrations, "STEPS", migrations.STEPS[:1])
+        past.setattr(migrations, "VERSION", 1)
+        database = connect(store_url)
+        migrations.migrate(database)
+        assert "tacit_classifiers" not in database.tables()
+    migrations.migrate(database)
+    assert "tacit_classifiers" in database.tables()
+    assert migrations.version_of(database) == migrations.VERSION
+    database.close()
+
+
+def test_a_failed_batch_stores_nothing_of_it(store: Store, survey: StoredSurvey) -> None:
+    wrong = submission(survey, "b", (None, "no", "below 30"))  # type: ignore[arg-type]
+    with pytest.raises((StoreUnavailable, sqlite3.IntegrityError)):
+        store_batch(store.database, [submission(survey, "a"), wrong])
+    assert store_batch(store.database, [submission(survey, "a")]) == [Outcome.STORED]
+    assert len(stored_rows(store, survey)) == 1
+
+
+def test_the_writer_acknowledges_many_at_once(store_url: str, store: Store, survey: StoredSurvey) -> None:
+    async def everybody() -> list[Outcome]:
+        writer = Writer(connect(store_url))
+        try:
+            return await asyncio.gather(*(writer.put(submission(survey, str(number % 50))) for number in range(80)))
+        finally:
+            await asyncio.to_thread(writer.close)
+
+    outcomes = asyncio.run(everybody())
+    assert outcomes.count(Outcome.STORED) == 50
+    assert outcomes.count(Outcome.REPEATED) == 30
+    assert store.counts(survey).reports == 50
+
+
+def test_the_writer_refuses_beyond_its_room(store_url: str, survey: StoredSurvey) -> None:
+    async def too_many() -> None:
+        writer = Writer(connect(store_url), most_waiting=0)
+        try:
+            await writer.put(submission(survey, "a"))
+        finally:
+            await asyncio.to_thread(writer.close)
+
+    with pytest.raises(Overloaded, match="try again"):
+        asyncio.run(too_many())
+
+
+def test_a_full_disk_refuses_and_loses_nothing(tmp_path: Path, definition: Definition) -> None:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(definition, SMALL)
+    store_batch(store.database, [submission(survey, "before")])
+    pages = store.database.rows("PRAGMA page_count")[0][0]
+    store.database.rows(f"PRAGMA max_page_count = {pages}")
+
+    def until_full() -> None:
+        for number in range(2_000):
+            store_batch(store.database, [submission(survey, f"{number} {n}") for n in range(50)])
+
+    with pytest.raises(StoreUnavailable, match="full"):
+        until_full()
+    kept = store.counts(survey).reports
+    assert kept >= 1
+    store.database.rows("PRAGMA max_page_count = 1000000")
+    assert store_batch(store.database, [submission(survey, "after")]) == [Outcome.STORED]
+    assert store_batch(store.database, [submission(survey, "before")]) == [Outcome.REPEATED]
+    assert store.counts(survey).reports == kept + 1
+    store.close()
+
+
+def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("this is no database, however long it may become" * 10)
+    with pytest.raises(InvalidInput, match="not a SQLite database"):
+        Store.open(tmp_path / "notes.txt")
+    with pytest.raises(InvalidInput, match="folder exists"):
+        Store.open(tmp_path / "nowhere" / "s.db")
+    with pytest.raises(InvalidInput, match="no database Tacit knows"):
+        Store.open("mysql://somewhere")
+    with pytest.raises(InvalidInput, match="There is no store"):
+        Store.open(tmp_path / "none.db", must_exist=True)
+
+
+def test_an_unreachable_server_is_named_without_its_password() -> None:
+    with pytest.raises(StoreUnavailable, match=r"ana:\*\*\*@127.0.0.1:1/x cannot be reached"):
+        Store.open("postgresql://ana:secret@127.0.0.1:1/x")
+    assert without_password("postgresql://host/x") == "postgresql://host/x"
