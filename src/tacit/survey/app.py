@@ -1,0 +1,94 @@
+"""The survey server as one ASGI application: receiving reports, the respondent's page, the researcher's view."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tacit.errors import TacitError
+from tacit.survey.accounts import Accounts
+from tacit.survey.admin import Administration
+from tacit.survey.headers import SECURITY_HEADERS, Settings, is_known_host
+from tacit.survey.receiving import Receiving, answer
+from tacit.survey.shelf import Shelf
+from tacit.survey.site import Site
+from tacit.survey.store.database import StoreUnavailable, connect
+from tacit.survey.store.submissions import Writer
+from tacit.survey.store.surveys import Store
+
+
+class SurveyServer:
+    """Everything a running survey needs; reports take the short way past the web framework."""
+
+    def __init__(self, store_url: str | Path, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.store = Store.open(store_url)
+        self.writer = Writer(connect(store_url), most_waiting=self.settings.most_waiting)
+        shelf = Shelf(self.store)
+        self._receiving = Receiving(shelf, self.writer, self.settings)
+        administration = Administration(self.store, Accounts(self.store.database), self.settings)
+        pages = Starlette(
+            routes=[*Site(shelf).routes, *administration.routes],
+            exception_handlers={TacitError: _refused, HTTPException: _not_here},
+            lifespan=self._lifespan,
+        )
+        self._pages = Guarded(pages, self.settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "PUT":
+            await self._receiving(scope, receive, send)
+        else:
+            await self._pages(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        yield
+        self.close()
+
+    def close(self) -> None:
+        """Store what waits and let go of the database."""
+        self.writer.close()
+        self.store.close()
+
+
+class Guarded:
+    """Adds the security headers to every answer and refuses hosts the server does not answer for."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        secure = ((b"strict-transport-security", b"max-age=31536000"),) if settings.is_secure else ()
+        self._headers = [*SECURITY_HEADERS, *secure]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif not is_known_host(scope, self._settings):
+            await answer(send, 400, {"error": "This server does not answer for that host."})
+        else:
+            await self._app(scope, receive, self._with_headers(send))
+
+    def _with_headers(self, send: Send) -> Send:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self._headers]
+            await send(message)
+
+        return guarded
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    status = 503 if isinstance(error, StoreUnavailable) else 400
+    return JSONResponse({"error": str(error)}, status_code=status, headers={"Cache-Control": "no-store"})
+
+
+async def _not_here(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": str(error.detail)}, status_code=error.status_code, headers=error.headers)

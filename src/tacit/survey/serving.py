@@ -1,0 +1,89 @@
+"""Running the server: the port, patience with slow clients, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tacit.errors import InvalidInput
+from tacit.survey.app import SurveyServer
+
+HEADER_SECONDS = 5.0
+KEEP_ALIVE_SECONDS = 15
+
+
+class PatientProtocol(HttpToolsProtocol):
+    """HTTP that waits for a request's head only so long: a trickling client does not hold a connection for ever."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._start_waiting()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._start_waiting()
+
+    def on_headers_complete(self) -> None:
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _start_waiting(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket on the wanted port, or one clear sentence."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+    except PermissionError:
+        raise InvalidInput(
+            f"Port {port} needs permission this account does not have. Use --port 8000 or above 1024."
+        ) from None
+    except OSError as error:
+        sock.close()
+        raise InvalidInput(
+            f"Port {port} on {host} cannot be used: {error.strerror}. Choose another with --port."
+        ) from None
+    return sock
+
+
+def serve(server: SurveyServer, sock: socket.socket) -> None:
+    """Serve until interrupted; what was acknowledged is on the disk already, what waits is stored before the end."""
+    config = uvicorn.Config(
+        server,
+        http=PatientProtocol,
+        ws="none",
+        access_log=False,  # an access log would hold addresses and times
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=10,
+        backlog=4096,
+        proxy_headers=False,
+    )
+    uvicorn.Server(config).run(sockets=[sock])

@@ -1,0 +1,28 @@
+"""Frozen surveys, read once from the store: a definition never changes, only its state does."""
+
+from __future__ import annotations
+
+from starlette.concurrency import run_in_threadpool
+
+from tacit.survey.store.surveys import Store, StoredSurvey
+
+
+class Shelf:
+    """Surveys by fingerprint. States are asked for where they matter; the writer asks inside its transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._surveys: dict[str, StoredSurvey] = {}
+
+    async def survey(self, fingerprint: str) -> StoredSurvey | None:
+        known = self._surveys.get(fingerprint)
+        if known is None:
+            known = await self.fresh(fingerprint)
+        return known
+
+    async def fresh(self, fingerprint: str) -> StoredSurvey | None:
+        """The survey with its state of now."""
+        found = await run_in_threadpool(self.store.survey, fingerprint)
+        if found is not None:
+            self._surveys[fingerprint] = found
+        return found

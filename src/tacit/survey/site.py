@@ -1,0 +1,68 @@
+"""The respondent's page: one document with the frozen definition inside, and the page's own files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from tacit.survey.assets import assets
+from tacit.survey.shelf import Shelf
+from tacit.survey.templating import rendered
+
+
+class Site:
+    """``GET /s/FINGERPRINT`` and the files it needs."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    @property
+    def routes(self) -> list[Route]:
+        return [
+            Route("/s/{fingerprint}", self.page, methods=["GET"]),
+            Route("/static/{version}/{name}", self.asset, methods=["GET"]),
+            Route("/healthz", self.health, methods=["GET"]),
+        ]
+
+    async def page(self, request: Request) -> Response:
+        survey = await self._shelf.fresh(request.path_params["fingerprint"])
+        if survey is None:
+            return rendered("absent.html", status_code=404)
+        classifier = await run_in_threadpool(self._shelf.store.classifier, survey)
+        status = {"state": survey.state, "classifier": classifier}
+        page = rendered(
+            "page.html",
+            language=survey.definition.document["languages"][0],
+            title=survey.definition.title(),
+            definition=inert_json(survey.definition.document),
+            status=inert_json(status),
+        )
+        return compressed(page, request)
+
+    async def asset(self, request: Request) -> Response:
+        return assets().response(request)
+
+    async def health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+
+def compressed(page: Response, request: Request) -> Response:
+    """The page in fewer bytes where the browser can read them; it holds no secret whose length could be probed."""
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return page
+    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding", "Cache-Control": "no-store"}
+    return Response(
+        gzip.compress(page.body, 6, mtime=0), page.status_code, headers, media_type="text/html; charset=utf-8"
+    )
+
+
+def inert_json(value: Any) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

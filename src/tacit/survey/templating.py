@@ -1,0 +1,25 @@
+"""Pages made on the server; everything put into them is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from starlette.responses import HTMLResponse
+
+from tacit.survey.assets import assets
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["percent"] = lambda share: f"{100 * share:.1f}%"
+    return environment
+
+
+def rendered(template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
+    text = _environment().get_template(template).render(assets=assets(), **values)
+    return HTMLResponse(text, status_code=status_code, headers={"Cache-Control": "no-store"})
