@@ -1,0 +1,166 @@
+"""What the researcher sees of a survey: estimates with their errors, checks, models. All of it from disguised reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.count.sources import ReportSource
+from tacit.errors import NotEstimable
+from tacit.survey.checks import Fit, fit_of, largest_shift
+from tacit.survey.exports import reports_of
+from tacit.survey.models import MinedModel, mined
+from tacit.survey.second_round import SecondRound, second_round
+from tacit.survey.store.surveys import Counts, Store, StoredSurvey
+
+FAKES = 10
+FEWEST_REPORTS = 30
+
+
+@dataclass(frozen=True)
+class Row:
+    """One answer's estimated share of all respondents."""
+
+    answer: str
+    probability: float
+    standard_error: float
+    low: float
+    high: float
+    influence: float
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class EstimateTable:
+    """The estimated shares of a question's answers, or of two questions' together."""
+
+    attribute: str
+    title: str
+    is_disguised: bool
+    rows: list[Row]
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """Everything on the page of one survey."""
+
+    counts: Counts
+    attributes: list[tuple[str, str]]
+    warnings: list[str]
+    tables: list[EstimateTable]
+    crossed: list[EstimateTable]
+    fits: list[Fit]
+    models: list[MinedModel]
+    by: str | None
+    target: str | None
+    second: SecondRound | None
+
+    @property
+    def may_offer(self) -> bool:
+        return self.second is None and any(model.tree is not None for model in self.models)
+
+
+def dashboard(store: Store, survey: StoredSurvey, by: str | None = None, target: str | None = None) -> Dashboard:
+    counts = store.counts(survey)
+    names = survey.definition.scheme.schema.names
+    attributes = [(name, survey.definition.label(name)) for name in names]
+    by = by if by in names else None
+    target = target if target in names else None
+    if counts.reports == 0:
+        return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, None)
+    reports = reports_of(store, survey)
+    fits = [fit_of(reports, group) for group in survey.definition.scheme.groups]
+    return Dashboard(
+        counts=counts,
+        attributes=attributes,
+        warnings=_warnings(counts, fits),
+        tables=[estimate_table(reports, survey, name) for name in names],
+        crossed=[crossed_table(reports, survey, name, by) for name in names if name != by] if by else [],
+        fits=fits,
+        models=mined(reports, target) if target else [],
+        by=by,
+        target=target,
+        second=second_round(store, survey),
+    )
+
+
+def _warnings(counts: Counts, fits: list[Fit]) -> list[str]:
+    warnings = []
+    if counts.reports < FEWEST_REPORTS:
+        warnings.append(f"Only {counts.reports} reports: the intervals are rough, and hardly anything can be said yet.")
+    strange = [", ".join(fit.names) for fit in fits if fit.verdict.startswith("suspicious")]
+    if strange:
+        warnings.append(
+            f"These reports do not look like the page's: {'; '.join(strange)}. Broken or malicious clients?"
+        )
+    return warnings
+
+
+def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str) -> EstimateTable:
+    """The shares of one question's answers, with how far fake respondents could move each."""
+    from tacit.estimate import estimate
+
+    found = estimate(reports, [attribute])
+    group = next((one for one in survey.definition.scheme.groups if attribute in one.names), None)
+    rows = []
+    for code, cell in enumerate(found.cells()):
+        share = cell["probability"]
+        if group is None:
+            shift = FAKES / (found.n_reports + FAKES) * max(share, 1 - share)
+        else:
+            shift = largest_shift(group, attribute, code, share, found.n_reports, FAKES)
+        rows.append(Row(cell["answers"][attribute], share, cell["standard_error"], cell["low"], cell["high"], shift))
+    return EstimateTable(attribute, survey.definition.label(attribute), group is not None, rows)
+
+
+def crossed_table(reports: ReportSource, survey: StoredSurvey, attribute: str, by: str) -> EstimateTable:
+    """The joint shares of two questions' answers."""
+    from tacit.estimate import estimate
+
+    title, by_title = survey.definition.label(attribute), survey.definition.label(by)
+    try:
+        cells = list(estimate(reports, [by, attribute]).cells())
+    except NotEstimable as error:
+        return EstimateTable(attribute, f"{title}: {error}", True, [], by_title)
+    rows = [
+        Row(
+            cell["answers"][attribute], cell["probability"], cell["standard_error"], cell["low"], cell["high"], 0.0,
+            cell["answers"][by],
+        )
+        for cell in cells
+    ]  # fmt: skip
+    return EstimateTable(attribute, title, True, rows, by_title)
+
+
+def results_document(store: Store, survey: StoredSurvey, by: str | None = None) -> dict[str, object]:
+    """The dashboard's numbers as plain data."""
+    view = dashboard(store, survey, by)
+    return {
+        "survey": survey.definition.name,
+        "fingerprint": survey.fingerprint,
+        "n_reports": view.counts.reports,
+        "warnings": view.warnings,
+        "questions": [_table_document(table) for table in view.tables],
+        "by": by,
+        "crossed": [_table_document(table) for table in view.crossed],
+        "fit": [{"attributes": list(fit.names), "p_value": fit.p_value, "verdict": fit.verdict} for fit in view.fits],
+    }
+
+
+def _table_document(table: EstimateTable) -> dict[str, object]:
+    return {
+        "attribute": table.attribute,
+        "label": table.title,
+        "disguised": table.is_disguised,
+        "cells": [
+            {
+                "answer": row.answer,
+                **({"by": row.group} if row.group else {"influence_of_10_fakes": row.influence}),
+                "probability": row.probability,
+                "standard_error": row.standard_error,
+                "low": row.low,
+                "high": row.high,
+            }
+            for row in table.rows
+        ],
+    }

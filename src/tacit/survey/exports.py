@@ -1,0 +1,182 @@
+"""Taking disguised reports out: CSV and Parquet with the scheme and a codebook, as `tacit estimate` reads them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import InvalidInput
+from tacit.reports import scheme_note
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.table.files import table_writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tacit.reports import Reports
+
+CHUNK_BYTES = 1 << 16
+# Between two batches an export steps back, so that people who answer meanwhile do not notice it.
+BREATH_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of the export: how it is made, piece by piece."""
+
+    media_type: str
+    chunks: Callable[[Store, StoredSurvey], Iterator[bytes]]
+
+
+def arrow_batches(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
+    """The reports in batches of columns, sets as lists."""
+    import pyarrow as pa
+
+    for rows in store.rows(survey):
+        columns: dict[str, Any] = {}
+        for column, values in zip(survey.wire.columns, zip(*rows, strict=True), strict=True):
+            columns[column.name] = pa.array([json.loads(value) for value in values] if column.members else values)
+        yield pa.table(columns)
+        time.sleep(BREATH_SECONDS)
+
+
+def reports_of(store: Store, survey: StoredSurvey) -> Reports:
+    """All reports in memory."""
+    import pyarrow as pa
+
+    from tacit.reports import Reports
+
+    batches = list(arrow_batches(store, survey))
+    table = pa.concat_tables(batches) if batches else empty_table(survey)
+    return Reports.from_arrow(table, survey.definition.scheme)
+
+
+def empty_table(survey: StoredSurvey) -> pa.Table:
+    import pyarrow as pa
+
+    def kind(members: int, is_bit: bool) -> pa.DataType:
+        return pa.list_(pa.string()) if members else pa.int64() if is_bit else pa.string()
+
+    return pa.table(
+        {
+            column.name: pa.array(
+                [], kind(column.members, all(isinstance(value, int) for value in column.table.values()))
+            )
+            for column in survey.wire.columns
+        }
+    )
+
+
+def codebook(survey: StoredSurvey) -> str:
+    """What each column means, as CSV; every label of a disguised column says so."""
+    definition = survey.definition
+    public = set(definition.scheme.public_names)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["column", "label", "answers", "channel"])
+    for group in definition.scheme.groups:
+        channel = json.dumps(group.to_document()["channel"])
+        label = " + ".join(definition.label(name) for name in group.names)
+        for attribute in group.report_attributes:
+            shown = definition.label(attribute.name) if attribute.name in group.names else label
+            writer.writerow([attribute.name, f"{shown} (disguised)", " | ".join(attribute.answers), channel])
+    for attribute in definition.columns:
+        if attribute.name in public:
+            writer.writerow(
+                [
+                    attribute.name,
+                    f"{definition.label(attribute.name)} (not disguised)",
+                    " | ".join(attribute.answers),
+                    "",
+                ]
+            )
+    return text.getvalue()
+
+
+def _csv_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(survey.wire.names)
+    for rows in store.rows(survey):
+        writer.writerows(rows)
+        yield text.getvalue().encode()
+        text.seek(0)
+        text.truncate()
+        time.sleep(BREATH_SECONDS)
+    yield text.getvalue().encode()
+
+
+def _file_chunks(
+    write: Callable[[Store, StoredSurvey, Path], None],
+) -> Callable[[Store, StoredSurvey], Iterator[bytes]]:
+    """A file that must be complete before its first byte is known."""
+
+    def chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "reports.parquet"
+            write(store, survey, path)
+            with path.open("rb") as file:
+                while piece := file.read(CHUNK_BYTES):
+                    yield piece
+
+    return chunks
+
+
+def write_parquet(store: Store, survey: StoredSurvey, path: Path) -> None:
+    import pyarrow as pa
+
+    fields = [field.with_metadata({"label": _label(survey, field.name)}) for field in empty_table(survey).schema]
+    schema = pa.schema(fields)
+    with table_writer(path, scheme_note(survey.definition.scheme, is_simulation=False)) as writer:
+        writer.write(empty_table(survey).cast(schema))
+        for table in arrow_batches(store, survey):
+            writer.write(table.cast(schema))
+
+
+def _label(survey: StoredSurvey, column: str) -> str:
+    name = column.split("=")[0]
+    is_public = name in survey.definition.scheme.public_names
+    return f"{survey.definition.label(name)} ({'not disguised' if is_public else 'disguised'})"
+
+
+def _text(make: Callable[[StoredSurvey], str]) -> Callable[[Store, StoredSurvey], Iterator[bytes]]:
+    return lambda store, survey: iter([make(survey).encode()])
+
+
+def _scheme_text(survey: StoredSurvey) -> str:
+    return json.dumps(survey.definition.scheme.to_document(), indent=1, ensure_ascii=False) + "\n"
+
+
+DOWNLOADS = {
+    "reports.csv": Download("text/csv; charset=utf-8", _csv_chunks),
+    "reports.parquet": Download("application/vnd.apache.parquet", _file_chunks(write_parquet)),
+    "scheme.json": Download("application/json", _text(_scheme_text)),
+    "codebook.csv": Download("text/csv; charset=utf-8", _text(codebook)),
+    "questionnaire.yaml": Download("text/yaml; charset=utf-8", _text(lambda survey: survey.source)),
+}
+
+
+def export_folder(store: Store, survey: StoredSurvey, folder: Path) -> list[Path]:
+    """Write all files of the export into a new folder; it appears whole or not at all."""
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidInput(f"The folder {str(folder)!r} is not empty. Name a new one with --out.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
+        for name, download in DOWNLOADS.items():
+            with (Path(temporary) / name).open("wb") as file:
+                for chunk in download.chunks(store, survey):
+                    file.write(chunk)
+        note = scheme_note(survey.definition.scheme, is_simulation=False)
+        (Path(temporary) / "reports.csv.json").write_text(json.dumps(note) + "\n", encoding="utf-8")
+        if folder.exists():
+            folder.rmdir()
+        Path(temporary).rename(folder)
+        Path(temporary).mkdir()  # the context manager removes what it made
+    return sorted(folder.iterdir())

@@ -1,0 +1,65 @@
+"""The second round: a frozen classifier, and the share of respondents whose device found it right.
+
+The page applies the classifier to the answers it remembers and sends one bit. The estimate of the accuracy then needs no
+channel: it is a plain share, with a plain error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.errors import InvalidInput
+from tacit.survey.exports import reports_of
+from tacit.survey.store.surveys import Store, StoredSurvey
+
+
+@dataclass(frozen=True)
+class SecondRound:
+    """How often an offered classifier was right on the respondents' own answers."""
+
+    target: str
+    n_bits: int
+    n_right: int
+
+    @property
+    def accuracy(self) -> float:
+        return self.n_right / self.n_bits if self.n_bits else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        return math.sqrt(self.accuracy * (1 - self.accuracy) / self.n_bits) if self.n_bits else math.nan
+
+    def __str__(self) -> str:
+        if not self.n_bits:
+            return f"A classifier of {self.target!r} is offered; nobody has tried it yet."
+        return (
+            f"The classifier of {self.target!r} was right for {self.accuracy:.1%} ± {1.96 * self.standard_error:.1%} of "
+            f"the {self.n_bits} respondents who tried it."
+        )
+
+
+def second_round(store: Store, survey: StoredSurvey) -> SecondRound | None:
+    """What the second round has brought so far; None where no classifier is offered."""
+    document = store.classifier(survey)
+    if document is None:
+        return None
+    rows = store.database.rows(f'SELECT COUNT(*), COALESCE(SUM("right"), 0) FROM {survey.table("second")}')
+    n_bits, n_right = rows[0]
+    return SecondRound(document["target"], int(n_bits), int(n_right))
+
+
+def offer_tree(store: Store, survey: StoredSurvey, target: str) -> dict[str, Any]:
+    """Mine a tree from the reports, freeze it and offer it to the respondents' devices."""
+    from tacit.survey.models import mined
+
+    if not survey.definition.document["second_round"]:
+        raise InvalidInput("This survey did not announce a second round (second_round: true), so nobody kept answers.")
+    models = mined(reports_of(store, survey), target)
+    tree = next((model.tree for model in models if model.tree is not None), None)
+    if tree is None:
+        raise InvalidInput(f"No tree can be mined for {target!r} from these reports.")
+    document = {"format": "tacit-classifier/1", "target": target, "tree": tree}
+    store.offer_classifier(survey, document)
+    return document

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.errors import InvalidInput
+from tacit.randomness import SeededRandomness
+from tacit.reports import Reports
+from tacit.survey.checks import SUSPICIOUS, fit_of, largest_shift, report_weights
+from tacit.survey.dashboard import dashboard, results_document
+from tacit.survey.definition import Definition
+from tacit.survey.exports import export_folder, reports_of
+from tacit.survey.second_round import offer_tree, second_round
+from tacit.survey.store.submissions import Submission, store_batch, token_hash
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.survey.page import node
+from tests.survey.questionnaires import SMALL
+
+N = 4_000
+AGES = ("below 30", "30 to 59", "60 or more")
+
+
+def simulated_rows(survey: StoredSurvey, n: int, seed: int) -> list[tuple[str, ...]]:
+    """Reports of `n` people of whom 30% smoke and 60% drink (5% of them would not say), disguised by the scheme."""
+    truth = np.random.default_rng(seed)
+    smokes = (truth.random(n) < 0.3).astype(np.uint8)
+    drinks = truth.choice(3, n, p=[0.35, 0.6, 0.05]).astype(np.uint8)
+    randomness = SeededRandomness(1000 + seed)  # not the stream that drew the truth
+    columns = []
+    for group, codes in zip(survey.definition.scheme.groups, (smokes, drinks), strict=True):
+        (shown,) = group.channel.sample([codes], randomness)
+        columns.append([group.attributes[0].answers[code] for code in shown])
+    columns.append([AGES[code] for code in truth.integers(0, 3, n)])
+    return list(zip(*columns, strict=True))
+
+
+def fill(store: Store, survey: StoredSurvey, rows: list[tuple[str, ...]]) -> None:
+    batch = [Submission(survey, "reports", token_hash(survey, str(n)), row) for n, row in enumerate(rows)]
+    store_batch(store.database, batch)
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Iterator[tuple[Store, StoredSurvey]]:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    fill(store, survey, simulated_rows(survey, N, seed=7))
+    yield store, survey
+    store.close()
+
+
+def test_estimates_find_the_truth_behind_the_reports(filled: tuple[Store, StoredSurvey]) -> None:
+    store, survey = filled
+    document = results_document(store, survey, by="age")
+    assert document["n_reports"] == N
+    tables = {table["attribute"]: {c["answer"]: c for c in table["cells"]} for table in document["questions"]}
+    for attribute, answer, share in (
+        ("smokes", "yes", 0.3),
+        ("drinks", "yes", 0.6),
+        ("drinks", "prefer not to say", 0.05),
+    ):
+        cell = tables[attribute][answer]
+        assert abs(cell["probability"] - share) < 5 * cell["standard_error"]  # 6e-7 each
+        assert cell["low"] < cell["probability"] < cell["high"]
+    assert [table["disguised"] for table in document["questions"]] == [False, True, True]
+    assert len(document["crossed"]) == 2
+    assert document["warnings"] == []
+
+
+def test_an_empty_survey_says_so(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    assert dashboard(store, survey).warnings == ["No reports yet."]
+    assert reports_of(store, survey).n_reports == 0
+    store.close()
+
+
+def test_honest_reports_fit_their_channel_and_forged_ones_do_not(filled: tuple[Store, StoredSurvey]) -> None:
+    store, survey = filled
+    honest = reports_of(store, survey)
+    for group in survey.definition.scheme.groups:
+        fit = fit_of(honest, group)
+        assert fit.p_value is not None
+        assert fit.p_value > SUSPICIOUS
+    # Every client says yes: a true share above one would be needed for that.
+    scheme = survey.definition.scheme
+    forged = Reports.from_arrow({"smokes": ["yes"] * 500, "drinks": ["no"] * 500, "age": ["below 30"] * 500}, scheme)
+    verdict = fit_of(forged, scheme.groups[0])
+    assert verdict.p_value is not None
+    assert verdict.p_value < SUSPICIOUS
+    assert "suspicious" in verdict.verdict
+
+
+def test_the_fit_test_rarely_accuses_the_honest() -> None:
+    definition = Definition.from_yaml(SMALL)
+    group = definition.scheme.groups[0]
+    generator = SeededRandomness(3)
+    accused = 0
+    for _ in range(200):
+        # Nobody smokes: the hardest honest case, because the reports lie on the edge of what is possible.
+        (codes,) = group.channel.sample([np.zeros(300, dtype=np.uint8)], generator)
+        rows = {
+            "smokes": [group.attributes[0].answers[code] for code in codes],
+            "drinks": ["no"] * 300,
+            "age": [AGES[0]] * 300,
+        }
+        fit = fit_of(Reports.from_arrow(rows, definition.scheme), group)
+        assert fit.p_value is not None
+        accused += fit.p_value < 0.05
+    # At 5% even exactly calibrated accusations would stay below 28 of 200 with probability 1 - 1e-6.
+    assert accused <= 28
+
+
+def test_fake_respondents_move_an_estimate_no_further_than_stated(filled: tuple[Store, StoredSurvey]) -> None:
+    store, survey = filled
+    from tacit.estimate import estimate
+
+    group = survey.definition.scheme.groups[0]
+    before = float(estimate(reports_of(store, survey), ["smokes"]).probabilities[1])
+    bound = largest_shift(group, "smokes", 1, before, N, 10)
+    fakes = [Submission(survey, "reports", f"fake {n}", ("yes", "no", AGES[0])) for n in range(10)]
+    store_batch(store.database, fakes)
+    moved = float(estimate(reports_of(store, survey), ["smokes"]).probabilities[1]) - before
+    assert moved == pytest.approx(bound, rel=1e-9)
+
+
+def test_an_estimate_is_the_mean_of_its_report_weights(filled: tuple[Store, StoredSurvey]) -> None:
+    store, survey = filled
+    from tacit.estimate import estimate
+
+    group = survey.definition.scheme.groups[1]
+    reports = reports_of(store, survey)
+    weights = report_weights(group, "drinks", 2)
+    mean = float(weights[reports.table["drinks"]].mean())
+    assert mean == pytest.approx(float(estimate(reports, ["drinks"]).probabilities[2]), rel=1e-9)
+
+
+def test_an_export_is_read_as_it_is(filled: tuple[Store, StoredSurvey], tmp_path: Path) -> None:
+    store, survey = filled
+    files = export_folder(store, survey, tmp_path / "out")
+    assert {file.name for file in files} == {
+        "reports.csv", "reports.csv.json", "reports.parquet", "scheme.json", "codebook.csv", "questionnaire.yaml",
+    }  # fmt: skip
+    from tacit.channel.scheme import Scheme
+
+    scheme = Scheme.read(tmp_path / "out/scheme.json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a missing note about the scheme would be one
+        read = [Reports.read(tmp_path / "out" / name, scheme) for name in ("reports.csv", "reports.parquet")]
+    assert [reports.n_reports for reports in read] == [N, N]
+    stored = reports_of(store, survey)
+    for name in ("smokes", "drinks", "age"):
+        for reports in read:
+            assert np.bincount(reports.table[name]).tolist() == np.bincount(stored.table[name]).tolist()
+    with (tmp_path / "out/codebook.csv").open(encoding="utf-8") as file:
+        labels = {row["column"]: row["label"] for row in csv.DictReader(file)}
+    assert labels == {
+        "smokes": "Do you smoke? (disguised)", "drinks": "Do you drink? (disguised)", "age": "How old are you? (not disguised)",
+    }  # fmt: skip
+    with pytest.raises(InvalidInput, match="is not empty"):
+        export_folder(store, survey, tmp_path / "out")
+
+
+def test_the_order_of_an_export_says_nothing(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    for n in range(60):
+        fill_one = Submission(survey, "reports", str(n), ("yes", "no", AGES[n // 20]))
+        store_batch(store.database, [fill_one])
+    exported = [AGES.index(row[2]) for batch in store.rows(survey) for row in batch]
+    assert sum(a != b for a, b in itertools.pairwise(exported)) >= 15
+    store.close()
+
+
+def test_a_classifier_is_offered_once_and_its_bits_are_counted(filled: tuple[Store, StoredSurvey]) -> None:
+    store, survey = filled
+    assert second_round(store, survey) is None
+    document = {"target": "smokes", "tree": {"answer": "no"}}
+    store.offer_classifier(survey, document)
+    assert "nobody has tried it yet" in str(second_round(store, survey))
+    with pytest.raises(InvalidInput, match="already offered"):
+        store.offer_classifier(survey, document)
+    bits = [Submission(survey, "second", str(n), (int(n % 4 > 0),)) for n in range(400)]
+    store_batch(store.database, bits)
+    found = second_round(store, survey)
+    assert found is not None
+    assert (found.n_bits, found.accuracy) == (400, 0.75)
+    assert json.dumps(store.classifier(survey)) == json.dumps(document)
+
+
+def test_a_tree_is_mined_from_the_reports_and_can_be_applied_by_the_page(tmp_path: Path) -> None:
+    text = SMALL + "second_round: true\n"
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(text), text)
+    # Everybody below 30 smokes and nobody else does.
+    truth = np.random.default_rng(5)
+    ages = truth.integers(0, 3, N)
+    columns = []
+    for group, codes in zip(survey.definition.scheme.groups, (ages == 0, truth.integers(0, 2, N)), strict=True):
+        (shown,) = group.channel.sample([codes.astype(np.uint8)], SeededRandomness(1000 + len(columns)))
+        columns.append([group.attributes[0].answers[code] for code in shown])
+    fill(store, survey, list(zip(*columns, [AGES[age] for age in ages], strict=True)))
+    document = offer_tree(store, survey, "smokes")
+    assert store.classifier(survey) == document
+    people = [{"age": age, "smokes": "no", "drinks": "no"} for age in AGES]
+    assert node("predicted", script="page_hash.mjs", tree=document["tree"], people=people) == ["yes", "no", "no"]
+    view = dashboard(store, survey, target="smokes")
+    assert view.models[0].title == "Decision tree"
+    assert "age" in view.models[0].text
+    store.close()
+
+
+def test_no_classifier_is_offered_where_no_second_round_was_announced(filled: tuple[Store, StoredSurvey]) -> None:
+    store, survey = filled
+    with pytest.raises(InvalidInput, match="did not announce a second round"):
+        offer_tree(store, survey, "smokes")
