@@ -1,0 +1,180 @@
+"""``tacit survey`` as a researcher types it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tacit.cli.survey import app
+from tacit.errors import InvalidInput, UnknownName
+from tacit.survey.codes import code_token, read_code
+from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
+from tacit.survey.store.surveys import Store
+from tests.survey.questionnaires import CODES, SMALL
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TACIT_STORE", raising=False)
+
+
+def run(*arguments: object, given: str | None = None) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=given, catch_exceptions=False)
+
+
+def answer(*arguments: object) -> Any:
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def opened(text: str = SMALL) -> str:
+    Path("survey.yaml").write_text(text)
+    return str(answer("open", "survey.yaml")["fingerprint"])
+
+
+def filled(n: int = 40) -> None:
+    store = Store.open("survey.db")
+    survey = store.surveys()[0]
+    rows = [Submission(survey, "reports", str(i), (("yes", "no")[i % 2], "no", "below 30")) for i in range(n)]
+    assert store_batch(store.database, rows) == [Outcome.STORED] * n
+    store.close()
+
+
+def test_a_new_questionnaire_can_be_opened_as_it_is() -> None:
+    assert "Wrote mine.yaml" in run("new", "mine.yaml").stdout
+    promised = answer("preview", "mine.yaml")
+    document = answer("open", "mine.yaml", "--url", "https://survey.example.org")
+    assert document["link"] == f"https://survey.example.org/s/{promised['fingerprint']}"
+    assert document["groups"][0]["worst_posterior"] == pytest.approx(0.7)
+    with pytest.raises(InvalidInput, match="exists already"):
+        run("new", "mine.yaml")
+    with pytest.raises(InvalidInput, match="no folder"):
+        run("new", "nowhere/mine.yaml")
+
+
+def test_opening_again_changes_nothing_and_an_edited_survey_is_refused() -> None:
+    assert opened() == opened()
+    Path("survey.yaml").write_text(SMALL.replace("Do you drink?", "Do you drink wine?"))
+    with pytest.raises(InvalidInput, match="line 10"):
+        run("open", "survey.yaml")
+    with pytest.raises(InvalidInput, match="line 10"):
+        run("serve", "--file", "survey.yaml", "--port", "0")
+
+
+def test_status_results_and_close() -> None:
+    opened()
+    filled()
+    (row,) = answer("status")["surveys"]
+    assert (row["name"], row["state"], row["reports"]) == ("health", "open", 40)
+    results = answer("results", "health", "--by", "age")
+    assert results["n_reports"] == 40
+    assert {table["attribute"] for table in results["crossed"]} == {"smokes", "drinks"}
+    text = run("results", "health").stdout
+    assert "Do you smoke? (disguised)" in text
+    assert answer("close", "health")["state"] == "closed"
+    assert answer("status", "health")["surveys"][0]["state"] == "closed"
+
+
+def test_unknown_names_are_answered_with_a_suggestion() -> None:
+    opened()
+    filled()
+    with pytest.raises(UnknownName, match="Did you mean 'health'"):
+        run("results", "heath")
+    with pytest.raises(UnknownName, match="Did you mean 'smokes'"):
+        run("results", "health", "--by", "smoke")
+
+
+def test_invitations_stand_in_their_file_only_and_work() -> None:
+    fingerprint = opened(CODES)
+    assert answer("invite", "health", "--count", 3, "--out", "codes.csv", "--url", "https://x.org")["codes"] == 3
+    with Path("codes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    code = read_code(rows[0]["code"])
+    assert rows[0]["link"] == f"https://x.org/s/{fingerprint}#code={code}"
+    store = Store.open("survey.db")
+    survey = store.named("health")
+    token = token_hash(survey, code_token(fingerprint, code))
+    submission = Submission(survey, "reports", token, ("yes", "no", "below 30"))
+    assert store_batch(store.database, [submission]) == [Outcome.STORED]
+    store.close()
+    assert answer("status")["surveys"][0]["codes"] == 3
+
+
+def test_a_survey_with_an_open_link_needs_no_codes() -> None:
+    opened()
+    with pytest.raises(InvalidInput, match="access: codes"):
+        run("invite", "health", "--count", 3, "--out", "codes.csv")
+    assert not Path("codes.csv").exists()
+
+
+def test_an_export_is_read_by_tacit_estimate() -> None:
+    from tests.cli.run import tacit
+
+    opened()
+    filled(400)
+    assert len(answer("export", "health", "--out", "data")["files"]) == 6
+    found = tacit("estimate", "data/reports.csv", "--scheme", "data/scheme.json", "--attributes", "smokes", "--json")
+    assert found.json["n_reports"] == 400
+    assert found.json["cells"][1]["probability"] == pytest.approx(0.5, abs=1e-9)
+    assert found.err == ""
+
+
+def test_backup_and_restore() -> None:
+    opened()
+    filled()
+    assert answer("backup", "backup.db") == {"file": "backup.db", "surveys": 1, "reports": 40}
+    assert answer("restore", "backup.db", "--store", "other.db") == {"surveys": 1, "reports": 40}
+    assert answer("status", "--store", "other.db") == answer("status")
+
+
+def test_passwords_are_asked_for_or_read() -> None:
+    opened()
+    Path("secret").write_text("a long enough password\n")
+    assert answer("password", "ana", "--file", "secret") == {"administrator": "ana"}
+    assert "ben can log in" in run("password", "ben", given="a long enough password\n" * 2).stdout
+    with pytest.raises(InvalidInput, match="at least 12"):
+        run("password", "ana", given="short\nshort\n")
+    with pytest.raises(InvalidInput, match="no file"):
+        run("password", "ana", "--file", "nowhere")
+
+
+def test_a_busy_port_is_one_clear_sentence() -> None:
+    opened()
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        with pytest.raises(InvalidInput, match=f"Port {port} on 127.0.0.1 cannot be used: Address already in use"):
+            run("serve", "--port", port)
+
+
+def test_a_missing_store_and_a_newer_one_are_one_clear_sentence() -> None:
+    with pytest.raises(InvalidInput, match=r"There is no store 'survey\.db'"):
+        run("serve")
+    opened()
+    store = Store.open("survey.db")
+    store.database.run("UPDATE tacit_meta SET version = 99")
+    store.close()
+    with pytest.raises(InvalidInput, match="version 99"):
+        run("status")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the administrator of the machine may write everywhere")
+def test_a_store_that_may_not_be_written_is_one_clear_sentence(tmp_path: Path) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    with pytest.raises(InvalidInput, match="cannot be opened"):
+        run("open", "survey.yaml", "--store", folder / "survey.db")
+
+
+def test_every_command_explains_itself() -> None:
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert command.callback.__doc__, command
