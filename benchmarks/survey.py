@@ -1,0 +1,193 @@
+"""The survey server under load, and the page on a slow phone.
+
+Run beside the load generator on the same two cores. With TACIT_SOAK=1 each load lasts two minutes, else ten seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import shutil
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from benchmarks.ratio import Ratio
+
+from benchmarks.survey_load import Load, processor_seconds, run_load
+from tacit.survey.definition import Definition
+from tacit.survey.store.submissions import token_hash
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.postgres_server import postgres_server
+from tests.survey.server import RunningServer, running_server
+
+SECONDS = 120.0 if os.environ.get("TACIT_SOAK") == "1" else 10.0
+OFFERED = 2_200.0  # a little above what is asked for
+CONNECTIONS = 200
+TEMPLATE = Path(__file__).parents[1] / "src/tacit/survey/templates/questionnaire.yaml"
+
+
+def run() -> list[Ratio]:
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder:
+        ratios += _database("SQLite", str(Path(folder) / "survey.db"), Path(folder))
+        ratios += _overload(str(Path(folder) / "overload.db"), Path(folder))
+        ratios += _export(str(Path(folder) / "export.db"), Path(folder))
+        ratios += _page(str(Path(folder) / "page.db"), Path(folder))
+        with postgres_server() as url:
+            ratios += _database("PostgreSQL", url, Path(folder))
+    return ratios
+
+
+@contextlib.contextmanager
+def _served(store_url: str, folder: Path) -> Iterator[tuple[RunningServer, Store, StoredSurvey]]:
+    store = Store.open(store_url)
+    text = TEMPLATE.read_text(encoding="utf-8")
+    survey = store.add(Definition.from_yaml(text), text)
+    with running_server(store_url, folder / "server.log") as server:
+        yield server, store, survey
+    store.close()
+
+
+def _load(server: RunningServer, survey: StoredSurvey, *, rate: float, seconds: float, connections: int) -> Load:
+    """The load comes from a process of its own, as the server has one of its own."""
+    report = "0" * survey.wire.length
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as generator:
+        return generator.submit(
+            run_load, server.port, survey.fingerprint, report, rate=rate, seconds=seconds, connections=connections
+        ).result()
+
+
+def _all_kept(store: Store, survey: StoredSurvey, load: Load) -> bool:
+    spent = {token for (token,) in store.database.rows("SELECT token FROM tacit_spent")}
+    return {token_hash(survey, token) for token in load.tokens} <= spent
+
+
+def _database(name: str, store_url: str, folder: Path) -> list[Ratio]:
+    with _served(store_url, folder) as (server, store, survey):
+        _load(server, survey, rate=500, seconds=1, connections=20)  # warm
+        before = processor_seconds(server.process.pid)
+        load = _load(server, survey, rate=OFFERED, seconds=SECONDS, connections=CONNECTIONS)
+        used = processor_seconds(server.process.pid) - before
+        kept = _all_kept(store, survey, load)
+    detail = f"{load.stored:,} stored in {load.seconds:.0f} s, {load.refused} refused, all kept: {kept}"
+    return [
+        Ratio(f"survey: durable submissions into {name}, over 2,000 a second", load.rate / 2_000, 1, "x", detail),
+        Ratio(f"survey: p99 latency with {name}", load.percentile(0.99) * 1e3, 150, "ms", detail),
+        Ratio(f"survey: processor time per submission with {name}", 1e3 * used / load.stored, 0.25, "ms", detail),
+    ]
+
+
+def _overload(store_url: str, folder: Path) -> list[Ratio]:
+    with _served(store_url, folder) as (server, store, survey):
+        capacity = _load(server, survey, rate=20_000, seconds=5, connections=CONNECTIONS).rate
+        waits: list[float] = []
+        stop = threading.Event()
+        watcher = threading.Thread(target=_watch, args=(server, waits, stop))
+        watcher.start()
+        load = _load(server, survey, rate=3 * capacity, seconds=min(SECONDS, 20), connections=3_000)
+        stop.set()
+        watcher.join()
+        lost = 0 if _all_kept(store, survey, load) else 1
+    detail = f"capacity {capacity:,.0f}/s; offered three times that: {load.stored:,} stored, {load.refused:,} told to come back"
+    return [
+        Ratio("survey: acknowledged reports lost under three times the capacity", lost, 0, "reports", detail),
+        Ratio("survey: stored under overload, as a share of the capacity", load.rate / capacity, 0.5, "x", detail),
+        Ratio("survey: slowest other answer under overload", max(waits), 5, "s", detail),
+    ]
+
+
+def _watch(server: RunningServer, waits: list[float], stop: threading.Event) -> None:
+    while not stop.is_set():
+        begun = time.monotonic()
+        with contextlib.suppress(OSError), urllib.request.urlopen(server.url + "/healthz", timeout=30) as answer:
+            answer.read()
+        waits.append(time.monotonic() - begun)
+        time.sleep(0.2)
+
+
+def _export(store_url: str, folder: Path) -> list[Ratio]:
+    """How much of the submission rate a running export takes, both at the server's capacity."""
+    from tacit.survey.exports import export_folder
+
+    with _served(store_url, folder) as (server, store, survey):
+        alone = _load(server, survey, rate=20_000, seconds=SECONDS / 2, connections=CONNECTIONS).rate
+        stop = threading.Event()
+
+        def export() -> None:
+            count = 0
+            while not stop.is_set():
+                export_folder(store, survey, folder / f"export-{count}")
+                shutil.rmtree(folder / f"export-{count}")
+                count += 1
+
+        exporter = threading.Thread(target=export)
+        exporter.start()
+        beside = _load(server, survey, rate=20_000, seconds=SECONDS / 2, connections=CONNECTIONS).rate
+        stop.set()
+        exporter.join()
+    detail = f"{alone:,.0f}/s alone, {beside:,.0f}/s beside an export that never ends"
+    return [
+        Ratio(
+            "survey: share of the submission rate a running export takes",
+            1 - beside / alone,
+            0.2,
+            "of the rate",
+            detail,
+        )
+    ]
+
+
+def _page(store_url: str, folder: Path) -> list[Ratio]:
+    from tacit.survey.assets import assets
+
+    with _served(store_url, folder) as (server, _, survey):
+        address = f"{server.url}/s/{survey.fingerprint}"
+        with urllib.request.urlopen(address) as answer:
+            html = answer.read()
+        size = len(gzip.compress(html)) + sum(map(len, assets().compressed.values()))
+        seconds = _first_question(address)
+    return [
+        Ratio("survey: the page with everything it needs, compressed", size / 1e3, 60, "kB", ""),
+        Ratio(
+            "survey: first question on a slow phone", seconds, 1, "s", "4 times slower processor, 1.6 Mbit/s, 150 ms"
+        ),
+    ]
+
+
+def _first_question(address: str) -> float:
+    """Seconds from the click on a link to the first question, agreeing to take part at once; the median of five."""
+    from playwright.sync_api import sync_playwright
+
+    times = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        for _ in range(5):
+            context = browser.new_context(viewport={"width": 360, "height": 740})
+            page = context.new_page()
+            session = context.new_cdp_session(page)
+            session.send("Network.enable")
+            session.send(
+                "Network.emulateNetworkConditions",
+                {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8},
+            )
+            session.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+            begun = time.monotonic()
+            page.goto(address, wait_until="commit")
+            page.wait_for_selector("#consent")
+            page.evaluate(
+                "document.getElementById('consent').click(); document.querySelector('button[type=submit]').click()"
+            )
+            page.wait_for_selector("fieldset")
+            times.append(time.monotonic() - begun)
+            context.close()
+        browser.close()
+    return sorted(times)[2]

@@ -1,0 +1,105 @@
+"""Killed in the middle of its work, again and again: nothing that was acknowledged is lost, nothing is stored twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.survey_load import Load, generate
+from tacit.survey.definition import Definition
+from tacit.survey.store.backup import back_up, contents, restore
+from tacit.survey.store.submissions import token_hash
+from tacit.survey.store.surveys import Store
+from tests.postgres_server import free_port
+from tests.survey.questionnaires import SMALL
+from tests.survey.server import start_server
+
+KILLS = 20 if os.environ.get("TACIT_SOAK") == "1" else 5
+REPORT = "000100"
+
+
+def load_in_background(port: int, fingerprint: str, seconds: float) -> tuple[threading.Thread, list[Load]]:
+    loads: list[Load] = []
+
+    def run() -> None:
+        loads.append(asyncio.run(generate(port, fingerprint, REPORT, rate=400, seconds=seconds, connections=32)))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, loads
+
+
+@pytest.mark.slow
+def test_kills_under_load_lose_nothing_and_store_nothing_twice(store_url: str, store: Store, tmp_path: Path) -> None:
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    chance = random.Random(2009)
+    acknowledged: list[str] = []
+    port = free_port()
+    for _ in range(KILLS):
+        server = start_server(store_url, tmp_path / "log", port=port)
+        thread, loads = load_in_background(port, survey.fingerprint, 1.5)
+        time.sleep(0.4 + chance.random())
+        server.kill()
+        thread.join()
+        acknowledged.extend(loads[0].tokens)
+    assert len(acknowledged) > 50 * KILLS
+    spent = {token for (token,) in store.database.rows("SELECT token FROM tacit_spent")}
+    assert {token_hash(survey, token) for token in acknowledged} <= spent
+    # Token and report are written together: as many of the one as of the other, so none is missing and none is double.
+    assert store.counts(survey).reports == len(spent)
+
+
+def test_a_restored_store_equals_the_original(store_url: str, store: Store, tmp_path: Path) -> None:
+    from tests.survey.test_store import submission
+
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    from tacit.survey.store.submissions import store_batch
+
+    store_batch(store.database, [submission(survey, str(number)) for number in range(50)])
+    copied = back_up(store, tmp_path / "backup.db")
+    assert (copied.surveys, copied.reports) == (1, 50)
+    assert not list(tmp_path.glob("*-wal")) or not (tmp_path / "backup.db-wal").exists()
+    other = Store.open(tmp_path / "other.db")
+    assert restore(tmp_path / "backup.db", other) == copied
+    assert list(contents(other)) == list(contents(store))
+    with pytest.raises(ValueError, match="holds surveys already"):
+        restore(tmp_path / "backup.db", other)
+    other.close()
+
+
+def test_a_damaged_or_foreign_backup_is_refused(tmp_path: Path) -> None:
+    import sqlite3
+
+    store = Store.open(tmp_path / "empty.db")
+    with pytest.raises(ValueError, match="There is no backup"):
+        restore(tmp_path / "none.db", store)
+    sqlite3.connect(tmp_path / "foreign.db").executescript("CREATE TABLE x (y)").connection.close()
+    with pytest.raises(ValueError, match="no backup of a survey store"):
+        restore(tmp_path / "foreign.db", store)
+    (tmp_path / "cut.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 3000)
+    with pytest.raises(ValueError, match="not a SQLite database"):
+        restore(tmp_path / "cut.db", store)
+    store.close()
+
+
+@pytest.mark.postgres
+def test_a_backup_of_one_kind_of_database_fills_the_other(postgres_url: str, tmp_path: Path) -> None:
+    from tacit.survey.store.submissions import store_batch
+    from tests.survey.conftest import fresh_database
+    from tests.survey.test_store import submission
+
+    first = Store.open(tmp_path / "first.db")
+    survey = first.add(Definition.from_yaml(SMALL), SMALL)
+    store_batch(first.database, [submission(survey, str(number)) for number in range(20)])
+    back_up(first, tmp_path / "backup.db")
+    second = Store.open(fresh_database(postgres_url))
+    restore(tmp_path / "backup.db", second)
+    assert dict(contents(second)) == dict(contents(first))
+    first.close()
+    second.close()
