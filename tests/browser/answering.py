@@ -1,0 +1,35 @@
+"""Answering a survey as a respondent does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.survey.store.surveys import StoredSurvey
+from tests.survey.server import RunningServer
+
+
+def open_page(context: Any, server: RunningServer, survey: StoredSurvey, fragment: str = "") -> Any:
+    page = context.new_page()
+    page.goto(f"{server.url}/s/{survey.fingerprint}{fragment}")
+    page.wait_for_selector("#consent")
+    return page
+
+
+def start(page: Any) -> None:
+    page.check("#consent")
+    page.click("button[type=submit]")
+    page.wait_for_selector("fieldset")
+
+
+def send(page: Any) -> None:
+    page.click("button[type=submit]")
+    page.wait_for_selector("#survey[data-state]:not([data-state=sending])")
+
+
+def answer_small(page: Any, *, smokes: bool, drinks: bool) -> None:
+    """Answer the small questionnaire and send it."""
+    start(page)
+    page.check("#age-1")
+    page.check(f"#smokes-{int(smokes)}")
+    page.check(f"#drinks-{int(drinks)}")
+    send(page)

@@ -1,0 +1,119 @@
+"""The whole way: write, open, invite, answer on a phone, look at the dashboard, export, estimate."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tacit.channel.scheme import Scheme
+from tacit.cli.survey import app
+from tacit.estimate import estimate
+from tacit.reports import Reports
+from tacit.survey.accounts import Accounts
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.browser.answering import answer_small, open_page, send, start
+from tests.browser.conftest import PASSWORD, screenshots
+from tests.browser.test_page import violations
+from tests.survey.questionnaires import CODES
+from tests.survey.server import RunningServer, running_server
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def tacit_survey(*arguments: object) -> dict[str, Any]:
+    result = CliRunner().invoke(app, [*map(str, arguments), "--json"], catch_exceptions=False)
+    return json.loads(result.stdout)
+
+
+def test_from_the_questionnaire_to_the_estimate(browser: Any, tmp_path: Path) -> None:
+    store_url = tmp_path / "survey.db"
+    (tmp_path / "survey.yaml").write_text(CODES)
+    tacit_survey("open", tmp_path / "survey.yaml", "--store", store_url)
+    tacit_survey("invite", "health", "--count", 4, "--out", tmp_path / "codes.csv", "--store", store_url)
+    store = Store.open(store_url)
+    Accounts(store.database).set_password("ana", PASSWORD)
+    survey = store.named("health")
+    with (tmp_path / "codes.csv").open() as file:
+        codes = [row["link"].split("#")[1] for row in csv.DictReader(file)]
+    with running_server(str(store_url), tmp_path / "log") as server:
+        for fragment in [*codes, codes[0]]:  # the last one tries a spent code again, on another device
+            context = browser.new_context(viewport={"width": 390, "height": 844}, locale="en", has_touch=True)
+            page = open_page(context, server, survey, "#" + fragment)
+            answer_small(page, smokes=True, drinks=False)
+            state = page.get_attribute("#survey", "data-state")
+            context.close()
+        assert state == "known"
+        files = watched(browser, server, survey, tmp_path)
+    assert store.counts(survey).reports == 4
+    scheme = Scheme.read(files["scheme.json"])
+    assert estimate(Reports.from_arrow(csv_columns(files["reports.csv"]), scheme), ["smokes"]).n_reports == 4
+    store.close()
+
+
+def csv_columns(path: Path) -> dict[str, list[str]]:
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def watched(browser: Any, server: RunningServer, survey: StoredSurvey, folder: Path) -> dict[str, Path]:
+    """Log in, look at the survey, download its files."""
+    context = browser.new_context(locale="en", accept_downloads=True)
+    page = context.new_page()
+    log_in(page, server)
+    assert violations(page) == []
+    page.click("text=Health")
+    page.wait_for_selector("h2")
+    assert "4 disguised reports" in page.inner_text("main")
+    assert violations(page) == []
+    page.select_option("#by", "age")
+    page.click("form:has(#by) button")
+    page.wait_for_selector("caption")
+    page.screenshot(path=screenshots() / "dashboard.png", full_page=True)
+    files = {}
+    for name in ("reports.csv", "scheme.json"):
+        with page.expect_download() as download:
+            page.click(f"text={name}")
+        files[name] = folder / name
+        download.value.save_as(files[name])
+        assert "disguised" in download.value.suggested_filename
+    context.close()
+    return files
+
+
+def log_in(page: Any, server: RunningServer) -> None:
+    page.goto(f"{server.url}/admin")
+    assert violations(page) == []
+    page.fill("#name", "ana")
+    page.fill("#password", PASSWORD)
+    page.click("button")
+    page.wait_for_selector("text=Log out")
+
+
+def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    survey = store.named("rich")
+    page = open_page(context, server, survey)
+    start(page)
+    for choice in ("#region-0", "#works-0"):
+        page.check(choice)
+    page.click("button[type=submit]")
+    for choice in ("#cheated-0", "#cheated-harmless-0", "#stole-0", "#income-0", "#debts-1", "#keep"):
+        page.check(choice)
+    send(page)
+    tree = {"answer": "no", "attribute": "income", "branches": {"below 1000": {"answer": "yes"}}}
+    store.offer_classifier(survey, {"format": "tacit-classifier/1", "target": "debts", "tree": tree})
+    sent: list[tuple[str, str | None]] = []
+    context.on("request", lambda request: request.method == "PUT" and sent.append((request.url, request.post_data)))
+    again = open_page(context, server, survey)
+    again.click("text=Try it and send right or wrong")
+    again.wait_for_selector("text=Sent: right.")
+    ((url, body),) = sent
+    assert "/second/" in url
+    assert body == '{"report":"01"}'
+    assert store.counts(survey).second == 1

@@ -1,0 +1,333 @@
+"""What the respondent meets: a page for every reader, in every language, that refuses what would not protect."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from scipy.stats import chisquare
+
+from tacit.channel.recipe import Recipe
+from tacit.survey.assets import assets
+from tacit.survey.codes import new_code, printed
+from tacit.survey.definition import Definition
+from tacit.survey.store.submissions import token_hash
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.browser.answering import answer_small, open_page, send, start
+from tests.browser.conftest import screenshots
+from tests.survey.questionnaires import SMALL
+from tests.survey.server import RunningServer
+from tests.survey.test_sampler import CASES, group_document, report_rows
+
+pytestmark = pytest.mark.browser
+
+FALSE_ALARM = 1e-6
+WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+
+
+def violations(page: Any) -> list[str]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options=WCAG).response["violations"]
+    return [f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:120]})" for one in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_every_screen_meets_wcag(browser: Any, served: tuple[RunningServer, Store], language: str, scheme: str) -> None:
+    server, store = served
+    context = browser.new_context(viewport={"width": 390, "height": 844}, locale=language, color_scheme=scheme)
+    page = open_page(context, server, store.named("rich"), "#test")
+    seen = [page.evaluate("document.documentElement.dir")]
+    problems = violations(page)
+    page.click("summary")
+    problems += violations(page)
+    page.screenshot(path=screenshots() / f"introduction-{language}-{scheme}.png", full_page=True)
+    start(page)
+    problems += violations(page)
+    page.click("button[type=submit]")  # nothing answered: the complaint must be readable, too
+    page.wait_for_selector(".problem a")
+    problems += violations(page)
+    page.screenshot(path=screenshots() / f"complaint-{language}-{scheme}.png", full_page=True)
+    for choice in ("#region-0", "#works-1", "#hours-1"):
+        page.check(choice)
+    page.click("button[type=submit]")
+    page.wait_for_selector("#symptoms-0")
+    for choice in ("#symptoms-0", "#cheated-0", "#cheated-harmless-1", "#stole-0", "#income-1", "#debts-0"):
+        page.check(choice)
+    problems += violations(page)
+    page.screenshot(path=screenshots() / f"questions-{language}-{scheme}.png", full_page=True)
+    send(page)
+    problems += violations(page)
+    page.screenshot(path=screenshots() / f"sent-{language}-{scheme}.png", full_page=True)
+    context.close()
+    assert problems == []
+    assert seen == ["rtl" if language == "ar" else "ltr"]
+
+
+def test_the_language_can_be_changed_in_the_middle(context: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    page = open_page(context, server, store.named("rich"), "#test")
+    page.select_option("#language", "ar")
+    assert page.evaluate("document.documentElement.lang") == "ar"
+    assert page.inner_text("h1") == "غني"
+
+
+def test_a_survey_can_be_answered_with_the_keyboard_alone(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    page = open_page(context, server, fresh_survey)
+
+    def tab_to(selector: str) -> None:
+        for _ in range(40):
+            if page.evaluate("(s) => document.activeElement.matches(s)", selector):
+                return
+            page.keyboard.press("Tab")
+        raise AssertionError(f"{selector} cannot be reached with the keyboard")
+
+    tab_to("#consent")
+    page.keyboard.press("Space")
+    tab_to("button[type=submit]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("fieldset")
+    for first in ("#age-0", "#smokes-0", "#drinks-0"):
+        tab_to(first)
+        page.keyboard.press("Space")
+        page.keyboard.press("ArrowDown")
+    tab_to("button[type=submit]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#survey[data-state=stored]")
+    assert store.counts(fresh_survey).reports == 1
+
+
+def test_skipped_questions_are_not_shown_and_sent_disguised(context: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    survey = store.named("rich")
+    page = open_page(context, server, survey, "#test")
+    start(page)
+    assert page.locator("#hours-0").count() == 0
+    page.check("#works-1")
+    assert page.locator("#hours-0").count() == 1
+    page.check("#works-0")
+    assert page.locator("#hours-0").count() == 0
+    page.check("#region-1")
+    page.click("button[type=submit]")
+    for choice in ("#cheated-0", "#cheated-harmless-0", "#stole-0", "#income-0", "#debts-0"):
+        page.check(choice)
+    send(page)
+    assert page.get_attribute("#survey", "data-state") in ("stored", "known")
+    assert "not asked" in survey.definition.scheme.schema["hours"].answers
+
+
+def test_the_label_is_computed_from_the_scheme(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    label = open_page(context, server, fresh_survey).inner_text("dl.label")
+    assert "If your true answer is “Yes”, “Yes” is sent 7 times out of 10, something else 3 times out of 10." in label
+    assert "at most 70% sure of your answer" in label
+    assert "Sent as you give it, without disguise" in label
+
+
+def test_the_simulator_shows_a_crowd(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    page = open_page(context, server, fresh_survey)
+    page.click("summary")
+    counts = [int(line.split("×")[0]) for line in page.inner_text(".crowd").splitlines() if "×" in line]
+    assert sum(counts) == 100
+
+
+def test_a_code_with_a_typing_error_is_noticed_on_the_page(context: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    survey = store.named("coded")
+    code = new_code()
+    from tacit.survey.codes import code_token
+
+    store.add_codes(survey, [token_hash(survey, code_token(survey.fingerprint, code))])
+    page = open_page(context, server, survey)
+    page.check("#consent")
+    wrong = ("2" if code[0] != "2" else "3") + code[1:]
+    page.fill("#code", wrong)
+    page.click("button[type=submit]")
+    assert "typing error" in page.inner_text(".problem")
+    page.fill("#code", printed(code).lower())
+    page.click("button[type=submit]")
+    page.wait_for_selector("fieldset")
+    for choice in ("#age-0", "#smokes-0", "#drinks-0"):
+        page.check(choice)
+    send(page)
+    assert page.get_attribute("#survey", "data-state") == "stored"
+
+
+def changed(survey: StoredSurvey, change: Any) -> dict[str, Any]:
+    document = json.loads(json.dumps(survey.definition.document))
+    change(document)
+    return document
+
+
+def served_instead(page: Any, address: str, document: dict[str, Any]) -> None:
+    """Answer every survey's address with the page at `address` and another definition, as a tampering server would."""
+    from tacit.survey.site import inert_json
+
+    def fulfil(route: Any) -> None:
+        response = route.fetch(url=address)
+        text = response.text()
+        begin = text.index('id="definition">') + len('id="definition">')
+        end = text.index("</script>", begin)
+        route.fulfill(response=response, body=text[:begin] + inert_json(document) + text[end:])
+
+    page.route("**/s/*", fulfil)
+
+
+def test_a_tampered_definition_is_refused_by_the_page(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    page = context.new_page()
+
+    def weaken(document: dict[str, Any]) -> None:
+        document["scheme"]["groups"][0]["channel"]["gamma"] = 2.5
+
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", changed(fresh_survey, weaken))
+    page.goto(f"{server.url}/s/{fresh_survey.fingerprint}")
+    assert "not the one your link was made for" in page.inner_text("[role=alert]")
+    assert page.locator("form").count() == 0
+
+
+def frozen(document: dict[str, Any]) -> Definition:
+    """A definition with a right hash that `survey open` would have refused."""
+    from tacit.channel.document import document_hash
+
+    document["scheme"]["hash"] = document_hash(document["scheme"])
+    document["hash"] = document_hash(document)
+    return Definition(document)
+
+
+@pytest.mark.parametrize(
+    ("channel", "reason"),
+    [
+        ({"kind": "warner", "p": 0.96}, "would not protect these answers: smokes"),
+        ({"kind": "warner", "p": 0.03}, "would not protect these answers: smokes"),
+        ({"kind": "matrix", "matrix": [[0.5, 0.0], [0.5, 1.0]]}, "would not protect"),
+        ({"kind": "matrix", "matrix": [[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]]}, "rule out some answers"),
+        ({"kind": "rot13"}, "cannot disguise with a channel of kind"),
+    ],
+)  # fmt: skip
+def test_a_scheme_that_would_not_protect_is_refused_by_the_page(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey, channel: dict[str, Any], reason: str
+) -> None:
+    server, _ = served
+    page = context.new_page()
+    group = 1 if len(channel.get("matrix", [])) == 3 else 0  # the question with three answers, or the one with two
+    definition = frozen(
+        changed(fresh_survey, lambda document: document["scheme"]["groups"][group].update(channel=channel))
+    )
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", definition.document)
+    page.goto(f"{server.url}/s/{definition.fingerprint}")
+    assert reason in page.inner_text("[role=alert]")
+    assert page.locator("form").count() == 0
+
+
+def test_a_stated_prior_counts_for_the_cap(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    page = context.new_page()
+    # Nine in ten are known to say no: seven in ten honest reports then make a "no" 95.5% sure.
+    definition = frozen(changed(fresh_survey, lambda document: document["scheme"].update(prior={"smokes": [0.9, 0.1]})))
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", definition.document)
+    page.goto(f"{server.url}/s/{definition.fingerprint}")
+    assert "95.5% sure" in page.inner_text("[role=alert]")
+
+
+DRAWS = 40_000
+IN_BROWSER = """async ([base, group, draws]) => {
+  const { Coins } = await import(base + "/coins.js");
+  const { disguise, splitCode } = await import(base + "/disguise.js");
+  const words = new Uint32Array(16384);
+  let used = words.length;
+  const next = () => {
+    if (used === words.length) { crypto.getRandomValues(words); used = 0; }
+    return words[used++];
+  };
+  const coins = new Coins(next);
+  const truths = group.sizes.reduce((all, size) => all * size, 1);
+  return Array.from({ length: truths }, (_, truth) => {
+    const counts = {};
+    for (let index = 0; index < draws; index += 1) {
+      const key = disguise(group, splitCode(truth, group.sizes), coins).join(",");
+      counts[key] = (counts[key] ?? 0) + 1;
+    }
+    return counts;
+  });
+}"""
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if math.prod(case[0]) <= 6], ids=lambda case: case[1]["kind"])
+def test_in_chromium_reports_follow_the_declared_columns(
+    browser_page: Any, served: tuple[RunningServer, Store], case: tuple[tuple[int, ...], dict[str, Any]]
+) -> None:
+    server, _ = served
+    channel = Recipe.from_document(case[1]).build(case[0])
+    base = f"{server.url}/static/{assets().version}"
+    tallies = browser_page.evaluate(IN_BROWSER, [base, group_document(*case), DRAWS])
+    rows = [",".join(map(str, row)) for row in report_rows(channel)]
+    for truth, counts in enumerate(tallies):
+        expected = DRAWS * channel.matrix[:, truth]
+        seen = [counts.get(row, 0) for row in rows]
+        common = expected >= 500
+        pooled = [
+            *(n for n, c in zip(seen, common, strict=True) if c),
+            sum(n for n, c in zip(seen, common, strict=True) if not c),
+        ]
+        wanted = [*expected[common], expected[~common].sum()]
+        if wanted[-1] == 0:
+            assert pooled[-1] == 0
+            pooled, wanted = pooled[:-1], wanted[:-1]
+        assert chisquare(pooled, wanted).pvalue >= FALSE_ALARM
+
+
+@pytest.fixture
+def browser_page(context: Any, served: tuple[RunningServer, Store]) -> Any:
+    server, store = served
+    page = context.new_page()
+    page.goto(f"{server.url}/s/{store.named('health/1').fingerprint}")
+    return page
+
+
+def test_the_page_and_all_it_needs_is_small(served: tuple[RunningServer, Store]) -> None:
+    import gzip
+
+    import httpx
+
+    server, store = served
+    html = httpx.get(f"{server.url}/s/{store.named('rich').fingerprint}").content
+    total = len(gzip.compress(html)) + sum(map(len, assets().compressed.values()))
+    assert total <= 60_000
+
+
+def test_a_closed_survey_says_so(context: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    text = SMALL.replace("name: health", "name: finished")
+    survey = store.add(Definition.from_yaml(text), text)
+    store.close_survey(survey)
+    page = context.new_page()
+    page.goto(f"{server.url}/s/{survey.fingerprint}")
+    page.wait_for_selector("[role=alert]")
+    assert "closed" in page.inner_text("main")
+
+
+def test_a_survey_that_closes_meanwhile_refuses_the_report(context: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    text = SMALL.replace("name: health", "name: closing")
+    survey = store.add(Definition.from_yaml(text), text)
+    page = open_page(context, server, survey)
+    store.close_survey(survey)
+    answer_small(page, smokes=True, drinks=True)
+    assert page.get_attribute("#survey", "data-state") == "refused"
+    assert "not open" in page.inner_text("main")

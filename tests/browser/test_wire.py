@@ -1,0 +1,202 @@
+"""What leaves the browser: the disguised report in a fixed shape, and nothing that depends on the answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from scipy.stats import binomtest
+
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.browser.answering import answer_small, open_page, send, start
+from tests.browser.questionnaires import CANARY_ANSWER
+from tests.survey.server import RunningServer
+
+pytestmark = pytest.mark.browser
+
+SESSIONS = 400 if os.environ.get("TACIT_SOAK") == "1" else 40
+FALSE_ALARM = 1e-6
+# Set anew by the browser for each connection or run, and by nobody's answers.
+VARYING = re.compile(r"[0-9a-f]{64}")
+
+
+def recorded(context: Any) -> list[dict[str, Any]]:
+    """Everything the pages of a context send, as it goes out."""
+    traffic: list[dict[str, Any]] = []
+
+    def note(request: Any) -> None:
+        headers = {name: value for name, value in request.all_headers().items() if name != "cookie"}
+        traffic.append({"method": request.method, "url": request.url, "body": request.post_data, "headers": headers})
+
+    context.on("request", note)
+    return traffic
+
+
+def shape(traffic: list[dict[str, Any]]) -> str:
+    """The traffic with the report and the token blotted out: what may not depend on the answers."""
+    blotted = []
+    for request in traffic:
+        body = request["body"]
+        if body is not None:
+            content = json.loads(body)
+            assert set(content) == {"report"}
+            body = {"length": len(body), "keys": sorted(content)}
+        blotted.append({**request, "url": VARYING.sub("TOKEN", request["url"]), "body": body})
+    # Modules are fetched side by side, so only their set is fixed; the order of documents and reports is.
+    static = sorted((one for one in blotted if "/static/" in one["url"]), key=lambda one: one["url"])
+    others = [one for one in blotted if "/static/" not in one["url"]]
+    return json.dumps({"static": static, "others": others}, sort_keys=True)
+
+
+@pytest.mark.slow
+def test_traffic_is_the_same_whatever_is_answered_and_reports_follow_the_columns(
+    browser: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    truths = [(bool(number & 1), bool(number & 2)) for number in range(SESSIONS)]
+    shapes: Counter[str] = Counter()
+    agreeing = {"smokes": 0, "drinks": 0}
+    for smokes, drinks in truths:
+        context = browser.new_context(viewport={"width": 390, "height": 844}, locale="en")
+        traffic = recorded(context)
+        answer_small(open_page(context, server, fresh_survey), smokes=smokes, drinks=drinks)
+        context.close()
+        shapes[shape(traffic)] += 1
+        (report,) = [json.loads(one["body"])["report"] for one in traffic if one["body"]]
+        shown = dict(zip(fresh_survey.wire.names, fresh_survey.wire.decode(report), strict=True))
+        agreeing["smokes"] += shown["smokes"] == ("yes" if smokes else "no")
+        agreeing["drinks"] += shown["drinks"] == ("yes" if drinks else "no")
+    assert len(shapes) == 1, f"{len(shapes)} different kinds of traffic"
+    for group in fresh_survey.definition.scheme.groups:
+        chance = float(group.channel.matrix[0, 0])
+        assert binomtest(agreeing[group.names[0]], SESSIONS, chance).pvalue >= FALSE_ALARM
+
+
+def test_the_comparison_notices_one_changed_character(served: tuple[RunningServer, Store]) -> None:
+    request = {"method": "PUT", "url": "/s/a", "body": '{"report": "0001"}', "headers": {}}
+    longer = {**request, "body": '{"report": "000100"}'}
+    assert shape([request]) != shape([longer])
+    assert shape([request]) != shape([request, request])
+
+
+def test_a_canary_answer_is_nowhere_in_the_database_its_log_or_the_servers_output(
+    context: Any, served: tuple[RunningServer, Store]
+) -> None:
+    server, store = served
+    survey = store.named("canary")
+    folder = server.log.parent
+
+    def occurrences() -> int:
+        return sum(path.read_bytes().count(CANARY_ANSWER.encode()) for path in folder.iterdir())
+
+    before = occurrences()  # the questionnaire itself names all its answers
+    assert before > 0
+    traffic = recorded(context)
+    page = open_page(context, server, survey)
+    start(page)
+    page.check("#secret-0")
+    send(page)
+    assert store.counts(survey).reports == 1
+    assert occurrences() == before
+    assert not any(CANARY_ANSWER in json.dumps(one) for one in traffic)
+    assert {row[0] for batch in store.rows(survey) for row in batch} <= {"left", "right"}
+
+
+def test_nothing_is_sent_before_the_end_and_nothing_comes_from_elsewhere(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    traffic = recorded(context)
+    page = open_page(context, server, fresh_survey)
+    loaded = len(traffic)
+    start(page)
+    page.check("#age-0")
+    page.check("#smokes-1")
+    page.wait_for_timeout(300)
+    assert len(traffic) == loaded
+    page.check("#drinks-1")
+    send(page)
+    assert [one["method"] for one in traffic[loaded:]] == ["PUT"]
+    assert all(one["url"].startswith((server.url, "data:")) for one in traffic)
+
+
+def test_without_script_nothing_is_sent(
+    browser: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    context = browser.new_context(java_script_enabled=False)
+    traffic = recorded(context)
+    page = context.new_page()
+    page.goto(f"{server.url}/s/{fresh_survey.fingerprint}")
+    assert "Nothing has been sent" in page.inner_text("main")
+    assert page.locator("form, input").count() == 0
+    assert {one["method"] for one in traffic} == {"GET"}
+    context.close()
+
+
+def test_answering_again_sends_the_same_disguise_and_is_counted_once(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    traffic = recorded(context)
+    for _ in range(3):
+        answer_small(open_page(context, server, fresh_survey), smokes=True, drinks=True)
+    sent = {(one["url"], one["body"]) for one in traffic if one["method"] == "PUT"}
+    assert len(sent) == 1
+    assert store.counts(fresh_survey).reports == 1
+
+
+def test_a_later_wave_meets_the_same_disguise(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    traffic = recorded(context)
+    first = store.named("health/1")
+    for survey in (first, fresh_survey):
+        answer_small(open_page(context, server, survey), smokes=True, drinks=False)
+    bodies = [one["body"] for one in traffic if one["method"] == "PUT"]
+    tokens = {one["url"].rsplit("/", 1)[1] for one in traffic if one["method"] == "PUT"}
+    assert bodies[0] == bodies[1]
+    assert len(tokens) == 2  # yet the two cannot be linked by their tickets
+
+
+def test_someone_else_gets_a_fresh_disguise(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    page = open_page(context, server, fresh_survey)
+    for _ in range(2):
+        answer_small(page, smokes=True, drinks=True)
+        page.click("button.quiet")
+        page.wait_for_selector("#consent")
+    assert store.counts(fresh_survey).reports == 2
+
+
+def test_unsent_reports_wait_on_the_device_disguised_and_are_retried(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    page = open_page(context, server, fresh_survey)
+    context.route("**/reports/*", lambda route: route.abort())
+    answer_small(page, smokes=True, drinks=True)
+    assert "waits on this device" in page.inner_text("h1")
+    assert store.counts(fresh_survey).reports == 0
+    (waiting,) = json.loads(page.evaluate("localStorage.getItem('tacit.unsent')"))
+    assert set(json.loads(waiting["body"])) == {"report"}
+    context.unroute("**/reports/*")
+    open_page(context, server, fresh_survey)
+    assert store.counts(fresh_survey).reports == 1
+    assert page.evaluate("localStorage.getItem('tacit.unsent')") == "[]"
+
+
+def test_test_responses_are_kept_apart(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    answer_small(open_page(context, server, fresh_survey, "#test"), smokes=True, drinks=True)
+    counts = store.counts(fresh_survey)
+    assert (counts.reports, counts.tests) == (0, 1)

@@ -1,0 +1,417 @@
+"""Every attack of docs/threat-model.md, tried. The names of the tests are named there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from tacit.survey import receiving
+from tacit.survey.accounts import FAILURES_ALLOWED, LOCK_SECONDS, Accounts, WrongLogin
+from tacit.survey.app import SurveyServer
+from tacit.survey.codes import code_token, new_code
+from tacit.survey.definition import Definition
+from tacit.survey.headers import Settings
+from tacit.survey.limits import RateLimit
+from tacit.survey.store.submissions import token_hash
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.survey.questionnaires import CODES, SMALL
+from tests.survey.server import running_server
+
+PASSWORD = "a long enough password"
+REPORT = "000100"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SurveyServer]:
+    made = SurveyServer(tmp_path / "survey.db", Settings(rate=0))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(server: SurveyServer) -> TestClient:
+    return TestClient(server, base_url="http://survey.test", follow_redirects=False)
+
+
+@pytest.fixture
+def survey(server: SurveyServer) -> StoredSurvey:
+    return server.store.add(Definition.from_yaml(SMALL), SMALL)
+
+
+def put(
+    client: TestClient, survey: StoredSurvey, token: str | None = None, report: str = REPORT, **options: Any
+) -> Any:
+    path = f"/s/{survey.fingerprint}/reports/{token or secrets.token_hex(32)}"
+    return client.put(
+        path, content=json.dumps({"report": report}), headers={"content-type": "application/json"}, **options
+    )
+
+
+def logged_in(server: SurveyServer, client: TestClient) -> str:
+    """Log in as ana; returns the form token of her session."""
+    Accounts(server.store.database).set_password("ana", PASSWORD)
+    answer = client.post("/admin/login", data={"name": "ana", "password": PASSWORD})
+    assert answer.status_code == 303
+    page = client.get("/admin").text
+    return re.search(r'name="csrf" value="([0-9a-f]+)"', page).group(1)  # type: ignore[union-attr]
+
+
+def test_a_replayed_report_is_counted_once(client: TestClient, server: SurveyServer, survey: StoredSurvey) -> None:
+    token = secrets.token_hex(32)
+    assert put(client, survey, token).status_code == 201
+    for report in (REPORT, "010000"):
+        answer = put(client, survey, token, report)
+        assert (answer.status_code, answer.json()) == (200, {"outcome": "repeated"})
+    assert [row for batch in server.store.rows(survey) for row in batch] == [("no", "yes", "below 30")]
+
+
+def test_forged_and_reused_codes_bring_nothing(client: TestClient, server: SurveyServer) -> None:
+    survey = server.store.add(Definition.from_yaml(CODES), CODES)
+    code = new_code()
+    token = code_token(survey.fingerprint, code)
+    server.store.add_codes(survey, [token_hash(survey, token)])
+    assert put(client, survey).status_code == 403
+    assert put(client, survey, token).status_code == 201
+    assert put(client, survey, token, "010000").status_code == 200
+    assert server.store.counts(survey).reports == 1
+
+
+def test_codes_cannot_be_guessed() -> None:
+    # 32^15 codes; a million issued and a thousand guesses a second find one in over a thousand years.
+    assert 32**15 / 1e6 / 1e3 / (365 * 86400) > 1000
+
+
+def test_a_code_of_one_survey_opens_no_other(client: TestClient, server: SurveyServer) -> None:
+    first = server.store.add(Definition.from_yaml(CODES), CODES)
+    other_text = CODES.replace("name: health", "name: other")
+    other = server.store.add(Definition.from_yaml(other_text), other_text)
+    token = code_token(first.fingerprint, new_code())
+    server.store.add_codes(first, [token_hash(first, token)])
+    assert put(client, other, token).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"[]", b"null", b'"00"', b"{", b"\xff\xfe", b'{"report": 5}', b'{"report": "000100", "more": 1}',
+        b'{"report": "00010"}', b'{"report": "0001000"}', b'{"report": "00zz00"}', b'{"report": "000199"}',
+        b'{"report": "\\u0660\\u0660\\u0660\\u0661\\u0660\\u0660"}', b"[" * 5000,
+    ],
+)  # fmt: skip
+def test_what_is_no_report_is_refused(
+    client: TestClient, server: SurveyServer, survey: StoredSurvey, body: bytes
+) -> None:
+    path = f"/s/{survey.fingerprint}/reports/{secrets.token_hex(32)}"
+    answer = client.put(path, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert set(answer.json()) == {"error"}
+    assert server.store.counts(survey).reports == 0
+
+
+def test_oversized_reports_are_refused_before_they_are_read(client: TestClient, survey: StoredSurvey) -> None:
+    assert put(client, survey, report="0" * receiving.LARGEST_BODY).status_code == 413
+
+    def endless() -> Iterator[bytes]:
+        for _ in range(1000):
+            yield b"0" * 1024
+
+    path = f"/s/{survey.fingerprint}/reports/{secrets.token_hex(32)}"
+    answer = client.put(path, content=endless(), headers={"content-type": "application/json"})
+    assert answer.status_code == 413
+
+
+def test_other_content_types_are_refused(client: TestClient, survey: StoredSurvey) -> None:
+    path = f"/s/{survey.fingerprint}/reports/{secrets.token_hex(32)}"
+    assert client.put(path, content="report=000100").status_code == 415
+
+
+def test_a_body_that_trickles_is_given_up(
+    server: SurveyServer, survey: StoredSurvey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiving, "SLOWEST_BODY_SECONDS", 0.1)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await asyncio.sleep(0.06)
+        return {"type": "http.request", "body": b"{", "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "PUT", "path": f"/s/{survey.fingerprint}/reports/{'a' * 64}",
+        "headers": [(b"content-type", b"application/json")], "client": ("192.0.2.1", 1),
+    }  # fmt: skip
+    asyncio.run(server(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]
+
+
+@pytest.mark.slow
+def test_a_head_that_trickles_is_given_up(tmp_path: Path) -> None:
+    Store.open(tmp_path / "s.db").close()
+    with running_server(str(tmp_path / "s.db"), tmp_path / "log") as running, socket.socket() as slow:
+        slow.connect(("127.0.0.1", running.port))
+        slow.settimeout(30)
+        begun = time.monotonic()
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nX-Slow: ")
+        assert slow.recv(100) == b""  # closed by the server
+        assert 2 < time.monotonic() - begun < 25
+
+
+@pytest.mark.parametrize("box", ["reports", "tests", "second", "spent", "..", ""])
+@pytest.mark.parametrize(
+    "fingerprint", ["0" * 32, "../../etc/passwd", "%2e%2e", "x'; DROP TABLE tacit_surveys; --", "0" * 33]
+)
+def test_paths_that_lead_nowhere_lead_nowhere(
+    client: TestClient, survey: StoredSurvey, fingerprint: str, box: str
+) -> None:
+    answer = client.put(
+        f"/s/{fingerprint}/{box}/{'a' * 64}", content="{}", headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["../accounts.py", "..%2f..%2fapp.py", "page.js.map", "/etc/passwd", "questionnaire.yaml"]
+)
+def test_static_files_are_only_the_pages_own(client: TestClient, name: str) -> None:
+    from tacit.survey.assets import assets
+
+    assert client.get(f"/static/{assets().version}/{name}").status_code == 404
+    assert client.get(f"/static/{assets().version}/page.js").status_code == 200
+
+
+def test_a_forged_host_is_refused_where_the_server_knows_its_own(tmp_path: Path) -> None:
+    server = SurveyServer(tmp_path / "s.db", Settings(public_url="https://survey.test", rate=0))
+    survey = server.store.add(Definition.from_yaml(SMALL), SMALL)
+    good = TestClient(server, base_url="https://survey.test")
+    evil = TestClient(server, base_url="https://evil.test")
+    assert good.get(f"/s/{survey.fingerprint}").status_code == 200
+    assert put(good, survey).status_code == 201
+    assert evil.get(f"/s/{survey.fingerprint}").status_code == 400
+    assert put(evil, survey).status_code == 400
+    server.close()
+
+
+def test_no_answer_repeats_the_host_it_was_asked_for(client: TestClient, survey: StoredSurvey) -> None:
+    for path in (f"/s/{survey.fingerprint}", "/admin", "/admin/login", "/nowhere"):
+        answer = client.get(path, headers={"host": "evil.test"})
+        assert "evil.test" not in answer.text + str(answer.headers)
+
+
+HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(1)>{{ 7*7 }}\u2028'
+
+
+def test_script_in_a_questionnaire_stays_text(client: TestClient, server: SurveyServer) -> None:
+    text = SMALL.replace("title: Health", "title: " + json.dumps(HOSTILE)).replace("Do you smoke?", json.dumps(HOSTILE))
+    survey = server.store.add(Definition.from_yaml(text), text)
+    csrf = logged_in(server, client)
+    put(client, survey)
+    assert csrf
+    for path in (f"/s/{survey.fingerprint}", "/admin", f"/admin/surveys/{survey.fingerprint}"):
+        page = client.get(path).text
+        assert "<script>alert" not in page
+        assert "<img src=x" not in page
+        assert "49" not in re.findall(r"<title>(.*?)</title>", page, re.S)[0]
+    embedded = re.search(r'id="definition">(.*?)</script>', client.get(f"/s/{survey.fingerprint}").text, re.S)
+    assert embedded is not None
+    assert json.loads(embedded.group(1)) == survey.definition.document
+
+
+def test_every_page_has_the_security_headers(client: TestClient, survey: StoredSurvey) -> None:
+    for path in (f"/s/{survey.fingerprint}", "/admin/login", "/nowhere", "/healthz"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_tampered_definition_is_refused_by_the_store(server: SurveyServer, survey: StoredSurvey) -> None:
+    weaker = survey.definition.to_json().replace("2.3333333333333335", "900")
+    server.store.database.run("UPDATE tacit_surveys SET definition = ?", (weaker,))
+    with pytest.raises(ValueError, match="was changed after it was opened"):
+        server.store.survey(survey.fingerprint)
+
+
+def test_nobody_gets_in_without_logging_in(client: TestClient, survey: StoredSurvey) -> None:
+    for path in (
+        "/admin",
+        f"/admin/surveys/{survey.fingerprint}",
+        f"/admin/surveys/{survey.fingerprint}/export/reports.csv",
+    ):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/admin/login")
+    assert client.post(f"/admin/surveys/{survey.fingerprint}/close", data={"csrf": "x"}).status_code == 403
+
+
+def test_a_form_from_elsewhere_changes_nothing(client: TestClient, server: SurveyServer, survey: StoredSurvey) -> None:
+    csrf = logged_in(server, client)
+    close = f"/admin/surveys/{survey.fingerprint}/close"
+    assert client.post(close, data={}).status_code == 403
+    assert client.post(close, data={"csrf": "0" * 64}).status_code == 403
+    assert client.post(close, data={"csrf": csrf}, headers={"origin": "http://evil.test"}).status_code == 403
+    assert client.post(close, data={"csrf": csrf}, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert server.store.named("health").state == "open"
+    assert client.post(close, data={"csrf": csrf}).status_code == 303
+    assert server.store.named("health").state == "closed"
+
+
+def test_a_foreign_site_cannot_log_an_administrator_in(client: TestClient, server: SurveyServer) -> None:
+    Accounts(server.store.database).set_password("ana", PASSWORD)
+    form = {"name": "ana", "password": PASSWORD}
+    assert client.post("/admin/login", data=form, headers={"origin": "http://evil.test"}).status_code == 403
+
+
+def test_the_session_cookie_is_for_the_server_alone(client: TestClient, server: SurveyServer) -> None:
+    Accounts(server.store.database).set_password("ana", PASSWORD)
+    cookie = client.post("/admin/login", data={"name": "ana", "password": PASSWORD}).headers["set-cookie"].lower()
+    for flag in ("httponly", "samesite=strict", "path=/admin"):
+        assert flag in cookie
+
+
+def test_logging_out_ends_the_session_on_the_server(client: TestClient, server: SurveyServer) -> None:
+    csrf = logged_in(server, client)
+    stolen = dict(client.cookies)
+    client.post("/admin/logout", data={"csrf": csrf})
+    client.cookies.update(stolen)
+    assert client.get("/admin").status_code == 303
+
+
+def test_brute_force_locks_the_account_for_a_while(tmp_path: Path) -> None:
+    now = [1_000.0]
+    store = Store.open(tmp_path / "s.db")
+    accounts = Accounts(store.database, clock=lambda: now[0])
+    accounts.set_password("ana", PASSWORD)
+    for _ in range(FAILURES_ALLOWED):
+        with pytest.raises(WrongLogin):
+            accounts.log_in("ana", "a wrong password")
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD)
+    now[0] += LOCK_SECONDS + 1
+    assert accounts.log_in("ana", PASSWORD).administrator == "ana"
+    actions = [action for _, _, action, _ in accounts.audit()]
+    assert actions.count("login failed") == FAILURES_ALLOWED + 1
+    store.close()
+
+
+def test_attempts_from_one_address_are_slowed_down(client: TestClient, server: SurveyServer) -> None:
+    Accounts(server.store.database).set_password("ana", PASSWORD)
+    statuses = [client.post("/admin/login", data={"name": "x", "password": "y"}).status_code for _ in range(12)]
+    assert 429 in statuses
+
+
+def test_passwords_and_sessions_are_stored_only_as_hashes(
+    client: TestClient, server: SurveyServer, tmp_path: Path
+) -> None:
+    logged_in(server, client)
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert PASSWORD.encode() not in content
+    assert client.cookies["tacit_session"].encode() not in content
+    assert b"$argon2id$" in content
+
+
+def test_a_short_password_is_refused(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    with pytest.raises(ValueError, match="at least 12"):
+        Accounts(store.database).set_password("ana", "short")
+    store.close()
+
+
+def test_one_address_cannot_flood(tmp_path: Path) -> None:
+    server = SurveyServer(tmp_path / "s.db", Settings(rate=1, burst=3))
+    survey = server.store.add(Definition.from_yaml(SMALL), SMALL)
+    client = TestClient(server)
+    statuses = [put(client, survey).status_code for _ in range(6)]
+    assert statuses[:3] == [201] * 3
+    assert 429 in statuses
+    server.close()
+
+
+def test_a_bucket_refills() -> None:
+    now = [0.0]
+    limit = RateLimit(rate=1, burst=2, clock=lambda: now[0])
+    assert [limit.allows("a") for _ in range(3)] == [True, True, False]
+    assert limit.allows("b")
+    now[0] = 1.5
+    assert [limit.allows("a") for _ in range(2)] == [True, False]
+
+
+def test_no_address_and_no_time_is_logged_or_stored(tmp_path: Path) -> None:
+    url = str(tmp_path / "s.db")
+    store = Store.open(url)
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    with running_server(url, tmp_path / "log") as running:
+        import httpx
+
+        for _ in range(3):
+            path = f"{running.url}/s/{survey.fingerprint}/reports/{secrets.token_hex(32)}"
+            assert httpx.put(path, json={"report": REPORT}).status_code == 201
+    log = (tmp_path / "log").read_text()
+    assert log.splitlines()[1:] == [
+        "Nobody can log in at /admin yet. Create an administrator with: tacit survey password NAME"
+    ]
+    content = b"".join(path.read_bytes() for path in tmp_path.glob("s.db*"))
+    assert b"127.0.0.1" not in content
+    store.close()
+
+
+def test_an_overloaded_server_refuses_politely(tmp_path: Path) -> None:
+    server = SurveyServer(tmp_path / "s.db", Settings(rate=0, most_waiting=0))
+    survey = server.store.add(Definition.from_yaml(SMALL), SMALL)
+    answer = put(TestClient(server), survey)
+    assert answer.status_code == 503
+    assert int(answer.headers["retry-after"]) >= 1
+    server.close()
+
+
+def test_a_database_in_trouble_is_answered_with_try_again(
+    client: TestClient, server: SurveyServer, survey: StoredSurvey
+) -> None:
+    server.store.database.run(f"DROP TABLE {survey.table('reports')}")
+    answer = put(client, survey)
+    assert answer.status_code == 503
+    assert "retry-after" in answer.headers
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_request_makes_the_server_fail(
+    client: TestClient, server: SurveyServer, survey: StoredSurvey, data: st.DataObject
+) -> None:
+    part = st.one_of(
+        st.sampled_from(
+            ["s", "admin", "static", "surveys", survey.fingerprint, "reports", "tests", "export", "login", "a" * 64]
+        ),
+        st.text(alphabet=st.characters(codec="utf-8", exclude_characters="/?#\\"), max_size=12),
+    )
+    method = data.draw(st.sampled_from(["GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS"]))
+    path = "/" + "/".join(map(quote, data.draw(st.lists(part, max_size=6))))
+    headers = {
+        "content-type": data.draw(
+            st.sampled_from(["application/json", "application/x-www-form-urlencoded", "text/plain"])
+        )
+    }
+    body = data.draw(
+        st.one_of(st.binary(max_size=64), st.sampled_from([b'{"report":"000100"}', b"name=a&password=b", b"csrf=1"]))
+    )
+    assert client.request(method, "http://survey.test" + path, content=body, headers=headers).status_code not in (
+        500,
+        502,
+    )
