@@ -14,6 +14,7 @@ from tacit.survey.store import migrations
 from tacit.survey.store.database import StoreUnavailable, connect, without_password
 from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.survey.conftest import fresh_database
 from tests.survey.questionnaires import CODES, RICH, SMALL
 
 VALUES = ("yes", "no", "below 30")
@@ -110,6 +111,24 @@ def test_the_order_of_arrival_cannot_be_read_from_the_order_of_the_tables(store:
     physical = [ages.index(age) for (age,) in rows]
     # In order of arrival there are 2 changes; the chance of fewer than 15 in a random order is below 1e-6.
     assert sum(a != b for a, b in itertools.pairwise(physical)) >= 15
+
+
+@pytest.mark.postgres
+def test_closing_wipes_the_transaction_numbers_that_join_codes_with_reports(
+    postgres_url: str, definition: Definition
+) -> None:
+    store = Store.open(fresh_database(postgres_url))
+    survey = store.add(definition, SMALL)
+    for number in range(20):
+        store_batch(store.database, [submission(survey, str(number))])
+
+    def transactions(table: str) -> int:
+        return len(store.database.rows(f"SELECT DISTINCT xmin::text FROM {table}"))
+
+    assert transactions(survey.table("reports")) == transactions("tacit_spent") == 20
+    store.close_survey(survey)
+    assert transactions(survey.table("reports")) == transactions("tacit_spent") == 1
+    store.close()
 
 
 def test_every_survey_of_a_store_has_its_own_tables(store: Store, survey: StoredSurvey) -> None:

@@ -40,7 +40,7 @@ class Settings:
     public_url: str | None = None
     rate: float = 20.0
     burst: float = 300.0
-    most_waiting: int = 500
+    most_waiting: int = 300
 
     @property
     def is_secure(self) -> bool:

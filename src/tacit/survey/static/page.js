@@ -209,7 +209,10 @@ async function finish() {
 // The wait doubles, so that a server in trouble is left in peace.
 async function retry(submission, made, receipt) {
   for (let wait = 5; wait <= 320; wait *= 2) {
-    await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+    await new Promise((resolve) => {
+      setTimeout(resolve, wait * 1000);
+      addEventListener("online", resolve, { once: true });
+    });
     const outcome = await device.send(submission);
     if (outcome.state !== "later") return show(() => done(outcome, made, receipt));
   }

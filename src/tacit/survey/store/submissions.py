@@ -118,7 +118,7 @@ Waiting = tuple[Submission, "asyncio.Future[Outcome]"]
 class Writer:
     """The one thread that writes: whatever waits while a commit is under way goes into the next."""
 
-    def __init__(self, database: Database, *, most_waiting: int = 500) -> None:
+    def __init__(self, database: Database, *, most_waiting: int = 300) -> None:
         self._database = database
         self._most_waiting = most_waiting
         self._waiting: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
