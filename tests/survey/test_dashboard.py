@@ -14,6 +14,7 @@ from tacit.errors import InvalidInput
 from tacit.randomness import SeededRandomness
 from tacit.reports import Reports
 from tacit.survey.checks import SUSPICIOUS, fit_of, largest_shift, report_weights
+from tacit.survey.counting import countable
 from tacit.survey.dashboard import dashboard, results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
@@ -220,3 +221,22 @@ def test_no_classifier_is_offered_where_no_second_round_was_announced(filled: tu
     store, survey = filled
     with pytest.raises(InvalidInput, match="did not announce a second round"):
         offer_tree(store, survey, "smokes")
+
+
+def test_counting_in_the_database_says_the_same_as_counting_in_memory(store: Store) -> None:
+    groups = "groups:\n  - {questions: [drinks], channel: {kind: mask, p: 0.8}}\n"
+    from tacit.estimate import estimate
+
+    for text in (SMALL, SMALL.replace("name: health", "name: bits") + groups):
+        survey = store.add(Definition.from_yaml(text), text)
+        bits = [(0, 1, 0), (1, 1, 0), (0, 0, 0)]
+        rows = [(("no", "yes")[n % 2], ("no", "yes")[n % 3 % 2], AGES[n % 3]) for n in range(300)]
+        if text != SMALL:
+            rows = [(*bits[n % 3], row[0], row[2]) for n, row in enumerate(rows)]  # type: ignore[misc]
+        fill(store, survey, rows)
+        both = [countable(store, survey, 300, read_up_to=limit) for limit in (0, 1000)]
+        assert [type(one).__name__ for one in both] == ["StoredReports", "Reports"]
+        for names in (["smokes"], ["drinks", "age"]):
+            in_database, in_memory = (estimate(one, names) for one in both)
+            np.testing.assert_allclose(in_database.probabilities, in_memory.probabilities, atol=1e-12)
+            np.testing.assert_allclose(in_database.standard_errors, in_memory.standard_errors, atol=1e-12)

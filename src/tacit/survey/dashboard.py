@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
 from tacit.survey.checks import Fit, fit_of, largest_shift
-from tacit.survey.exports import reports_of
+from tacit.survey.counting import countable
 from tacit.survey.models import MinedModel, mined
 from tacit.survey.second_round import SecondRound, second_round
 from tacit.survey.store.surveys import Counts, Store, StoredSurvey
@@ -68,7 +68,7 @@ def dashboard(store: Store, survey: StoredSurvey, by: str | None = None, target:
     target = target if target in names else None
     if counts.reports == 0:
         return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, None)
-    reports = reports_of(store, survey)
+    reports = countable(store, survey, counts.reports)
     fits = [fit_of(reports, group) for group in survey.definition.scheme.groups]
     return Dashboard(
         counts=counts,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.survey.exports import reports_of
+from tacit.survey.counting import countable
 from tacit.survey.store.surveys import Store, StoredSurvey
 
 
@@ -56,7 +56,7 @@ def offer_tree(store: Store, survey: StoredSurvey, target: str) -> dict[str, Any
 
     if not survey.definition.document["second_round"]:
         raise InvalidInput("This survey did not announce a second round (second_round: true), so nobody kept answers.")
-    models = mined(reports_of(store, survey), target)
+    models = mined(countable(store, survey, store.counts(survey).reports), target)
     tree = next((model.tree for model in models if model.tree is not None), None)
     if tree is None:
         raise InvalidInput(f"No tree can be mined for {target!r} from these reports.")
