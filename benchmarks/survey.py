@@ -19,7 +19,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.ratio import Ratio
-
 from benchmarks.survey_load import Load, processor_seconds, run_load
 from tacit.survey.definition import Definition
 from tacit.survey.store.submissions import token_hash

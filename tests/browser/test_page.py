@@ -43,6 +43,7 @@ def test_every_screen_meets_wcag(browser: Any, served: tuple[RunningServer, Stor
     seen = [page.evaluate("document.documentElement.dir")]
     problems = violations(page)
     page.click("summary")
+    page.wait_for_selector(".crowd p")
     problems += violations(page)
     page.screenshot(path=screenshots() / f"introduction-{language}-{scheme}.png", full_page=True)
     start(page)
@@ -138,6 +139,7 @@ def test_the_simulator_shows_a_crowd(
     server, _ = served
     page = open_page(context, server, fresh_survey)
     page.click("summary")
+    page.wait_for_selector(".crowd p")
     counts = [int(line.split("×")[0]) for line in page.inner_text(".crowd").splitlines() if "×" in line]
     assert sum(counts) == 100
 

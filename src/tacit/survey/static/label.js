@@ -120,10 +120,10 @@ export function simulator(groups, { words, textOf }) {
     );
   }
 
-  fill();
+  // Nothing is drawn before somebody looks: the first question should not wait for it.
   return element(
     "details",
-    { class: "simulator" },
+    { class: "simulator", ontoggle: (event) => event.target.open && output.childElementCount === 0 && fill() },
     element("summary", {}, words.tryIt),
     element("p", {}, words.tryHelp),
     element("p", {}, element("label", { for: "simulated-question" }, words.tryQuestion), groupChoice),
