@@ -117,3 +117,5 @@ def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServe
     assert "/second/" in url
     assert body == '{"report":"01"}'
     assert store.counts(survey).second == 1
+    kept = again.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('tacit.answers'))")
+    assert kept == []  # one bit and no more

@@ -247,6 +247,23 @@ def test_a_stated_prior_counts_for_the_cap(
     assert "95.5% sure" in page.inner_text("[role=alert]")
 
 
+def test_the_label_says_where_answers_are_ruled_out(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    page = context.new_page()
+    matrix = {"kind": "matrix", "matrix": [[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]]}
+
+    def unbound(document: dict[str, Any]) -> None:
+        document["allow_unbounded"] = True
+        document["scheme"]["groups"][1]["channel"] = matrix
+
+    definition = frozen(changed(fresh_survey, unbound))
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", definition.document)
+    page.goto(f"{server.url}/s/{definition.fingerprint}")
+    assert "Some answers are ruled out by what is sent." in page.inner_text("dl.label")
+
+
 DRAWS = 40_000
 IN_BROWSER = """async ([base, group, draws]) => {
   const { Coins } = await import(base + "/coins.js");

@@ -19,7 +19,7 @@ from tacit.survey.dashboard import dashboard, results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
 from tacit.survey.second_round import offer_tree, second_round
-from tacit.survey.store.submissions import Submission, store_batch, token_hash
+from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.page import node
 from tests.survey.questionnaires import SMALL
@@ -182,6 +182,8 @@ def test_the_order_of_an_export_says_nothing(tmp_path: Path) -> None:
 def test_a_classifier_is_offered_once_and_its_bits_are_counted(filled: tuple[Store, StoredSurvey]) -> None:
     store, survey = filled
     assert second_round(store, survey) is None
+    early = Submission(survey, "second", "early", (1,))
+    assert store_batch(store.database, [early]) == [Outcome.CLOSED]
     document = {"target": "smokes", "tree": {"answer": "no"}}
     store.offer_classifier(survey, document)
     assert "nobody has tried it yet" in str(second_round(store, survey))

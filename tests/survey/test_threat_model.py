@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PLACES = dict.fromkeys(("test_threats.py", "test_store.py", "test_dashboard.py"), "survey") | dict.fromkeys(
-    ("test_wire.py", "test_page.py"), "browser"
+    ("test_wire.py", "test_page.py", "test_end_to_end.py"), "browser"
 )
 
 

@@ -390,6 +390,19 @@ def test_a_database_in_trouble_is_answered_with_try_again(
     assert "retry-after" in answer.headers
 
 
+def test_a_full_disk_is_answered_with_try_again_and_loses_nothing(
+    client: TestClient, server: SurveyServer, survey: StoredSurvey
+) -> None:
+    database = server.writer._database
+    pages = database.rows("PRAGMA page_count")[0][0]
+    database.rows(f"PRAGMA max_page_count = {pages}")
+    answers = [put(client, survey).status_code for _ in range(300)]
+    assert set(answers) == {201, 503}
+    assert server.store.counts(survey).reports == answers.count(201)
+    database.rows("PRAGMA max_page_count = 1000000")
+    assert put(client, survey).status_code == 201
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_request_makes_the_server_fail(

@@ -47,6 +47,13 @@ def _store(url: str, *, must_exist: bool = True) -> Any:
     return Store.open(url, must_exist=must_exist)
 
 
+def _record(store: Any, action: str, detail: str) -> None:
+    """What is done here stands in the same audit log as what is done in the browser."""
+    from tacit.survey.accounts import Accounts
+
+    Accounts(store.database).record("(command line)", action, detail)
+
+
 def _link(url: str | None, fingerprint: str) -> str:
     return f"{(url or f'http://localhost:{DEFAULT_PORT}').rstrip('/')}/s/{fingerprint}"
 
@@ -108,6 +115,7 @@ def open_survey(
     definition = Definition.read(file)
     opened = _store(store, must_exist=False)
     survey = opened.add(definition, file.read_text(encoding="utf-8"))
+    _record(opened, "opened", definition.name)
     document, lines = promise(definition)
     link = _link(url, survey.fingerprint)
     opened.close()
@@ -204,6 +212,7 @@ def invite(
             writer.writerow(["code", "link", "page"])
             writer.writerows([printed(code), f"{link}#code={code}", link] for code in codes)
         opened.add_codes(found, [token_hash(found, code_token(found.fingerprint, code)) for code in codes])
+    _record(opened, f"made {count} codes", found.definition.name)
     opened.close()
     _show(
         {"codes": count, "file": str(out)},
@@ -243,6 +252,9 @@ def status(
 def results(
     survey: SurveyArgument,
     by: Annotated[str | None, typer.Option(help="Also tables by this question.")] = None,
+    fakes: Annotated[
+        int, typer.Option(min=0, help="Say how far so many fake respondents could move each answer.")
+    ] = 10,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -253,7 +265,7 @@ def results(
     found = opened.named(survey)
     if by is not None:
         found.definition.scheme.schema[by]  # refuses an unknown name with a suggestion
-    document = results_document(opened, found, by)
+    document = results_document(opened, found, by, fakes=fakes)
     opened.close()
     _show(document, _result_lines(document), as_json=as_json)
 
@@ -281,7 +293,9 @@ def export(
     from tacit.survey.exports import export_folder
 
     opened = _store(store)
-    files = export_folder(opened, opened.named(survey), out)
+    found = opened.named(survey)
+    files = export_folder(opened, found, out)
+    _record(opened, "exported", found.definition.name)
     opened.close()
     _show({"files": [str(file) for file in files]}, [f"Wrote {file}" for file in files], as_json=as_json)
 
@@ -292,6 +306,7 @@ def close(survey: SurveyArgument, store: StoreOption = DEFAULT_STORE, as_json: J
     opened = _store(store)
     found = opened.named(survey)
     opened.close_survey(found)
+    _record(opened, "closed", found.definition.name)
     counts = opened.counts(found)
     opened.close()
     _show(
@@ -313,6 +328,7 @@ def offer(
 
     opened = _store(store)
     document = offer_tree(opened, opened.named(survey), target)
+    _record(opened, "offered a classifier", target)
     opened.close()
     _show(document, [f"A tree for {target!r} is offered; results show how often it was right."], as_json=as_json)
 
@@ -325,6 +341,7 @@ def backup(
     from tacit.survey.store.backup import back_up
 
     opened = _store(store)
+    _record(opened, "backed up", str(out))
     copied = back_up(opened, out)
     opened.close()
     _show(

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from tacit.errors import TacitError
 from tacit.survey.accounts import SESSION_SECONDS, Accounts, Session, WrongLogin
-from tacit.survey.dashboard import dashboard
+from tacit.survey.dashboard import FAKES, dashboard
 from tacit.survey.exports import DOWNLOADS
 from tacit.survey.headers import Settings
 from tacit.survey.limits import RateLimit
@@ -122,8 +122,10 @@ class Administration:
         survey = await self._survey(request)
         if survey is None:
             return rendered("absent.html", status_code=404)
-        by, mined = request.query_params.get("by"), request.query_params.get("class")
-        view = await run_in_threadpool(dashboard, self._store, survey, by, mined)
+        asked = request.query_params
+        wanted = asked.get("fakes", "")
+        fakes = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 7 else FAKES
+        view = await run_in_threadpool(dashboard, self._store, survey, asked.get("by"), asked.get("class"), fakes=fakes)
         return rendered("survey.html", session=session, survey=survey, view=view, downloads=list(DOWNLOADS))
 
     async def export(self, request: Request, session: Session) -> Response:

@@ -53,6 +53,7 @@ class Dashboard:
     models: list[MinedModel]
     by: str | None
     target: str | None
+    fakes: int
     second: SecondRound | None
 
     @property
@@ -60,26 +61,29 @@ class Dashboard:
         return self.second is None and any(model.tree is not None for model in self.models)
 
 
-def dashboard(store: Store, survey: StoredSurvey, by: str | None = None, target: str | None = None) -> Dashboard:
+def dashboard(
+    store: Store, survey: StoredSurvey, by: str | None = None, target: str | None = None, *, fakes: int = FAKES
+) -> Dashboard:
     counts = store.counts(survey)
     names = survey.definition.scheme.schema.names
     attributes = [(name, survey.definition.label(name)) for name in names]
     by = by if by in names else None
     target = target if target in names else None
     if counts.reports == 0:
-        return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, None)
+        return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, fakes, None)
     reports = countable(store, survey, counts.reports)
     fits = [fit_of(reports, group) for group in survey.definition.scheme.groups]
     return Dashboard(
         counts=counts,
         attributes=attributes,
         warnings=_warnings(counts, fits),
-        tables=[estimate_table(reports, survey, name) for name in names],
+        tables=[estimate_table(reports, survey, name, fakes) for name in names],
         crossed=[crossed_table(reports, survey, name, by) for name in names if name != by] if by else [],
         fits=fits,
         models=mined(reports, target) if target else [],
         by=by,
         target=target,
+        fakes=fakes,
         second=second_round(store, survey),
     )
 
@@ -96,8 +100,8 @@ def _warnings(counts: Counts, fits: list[Fit]) -> list[str]:
     return warnings
 
 
-def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str) -> EstimateTable:
-    """The shares of one question's answers, with how far fake respondents could move each."""
+def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str, fakes: int) -> EstimateTable:
+    """The shares of one question's answers, with how far so many fake respondents could move each."""
     from tacit.estimate import estimate
 
     found = estimate(reports, [attribute])
@@ -106,9 +110,9 @@ def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str) 
     for code, cell in enumerate(found.cells()):
         share = cell["probability"]
         if group is None:
-            shift = FAKES / (found.n_reports + FAKES) * max(share, 1 - share)
+            shift = fakes / (found.n_reports + fakes) * max(share, 1 - share)
         else:
-            shift = largest_shift(group, attribute, code, share, found.n_reports, FAKES)
+            shift = largest_shift(group, attribute, code, share, found.n_reports, fakes)
         rows.append(Row(cell["answers"][attribute], share, cell["standard_error"], cell["low"], cell["high"], shift))
     return EstimateTable(attribute, survey.definition.label(attribute), group is not None, rows)
 
@@ -132,9 +136,11 @@ def crossed_table(reports: ReportSource, survey: StoredSurvey, attribute: str, b
     return EstimateTable(attribute, title, True, rows, by_title)
 
 
-def results_document(store: Store, survey: StoredSurvey, by: str | None = None) -> dict[str, object]:
+def results_document(
+    store: Store, survey: StoredSurvey, by: str | None = None, *, fakes: int = FAKES
+) -> dict[str, object]:
     """The dashboard's numbers as plain data."""
-    view = dashboard(store, survey, by)
+    view = dashboard(store, survey, by, fakes=fakes)
     return {
         "survey": survey.definition.name,
         "fingerprint": survey.fingerprint,
@@ -142,6 +148,7 @@ def results_document(store: Store, survey: StoredSurvey, by: str | None = None) 
         "warnings": view.warnings,
         "questions": [_table_document(table) for table in view.tables],
         "by": by,
+        "fakes": fakes,
         "crossed": [_table_document(table) for table in view.crossed],
         "fit": [{"attributes": list(fit.names), "p_value": fit.p_value, "verdict": fit.verdict} for fit in view.fits],
     }
@@ -155,7 +162,7 @@ def _table_document(table: EstimateTable) -> dict[str, object]:
         "cells": [
             {
                 "answer": row.answer,
-                **({"by": row.group} if row.group else {"influence_of_10_fakes": row.influence}),
+                **({"by": row.group} if row.group else {"influence_of_fakes": row.influence}),
                 "probability": row.probability,
                 "standard_error": row.standard_error,
                 "low": row.low,

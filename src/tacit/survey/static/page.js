@@ -259,7 +259,10 @@ function secondRound() {
     event.target.disabled = true;
     const right = predicted(status.classifier.tree, kept.truth) === kept.truth[status.classifier.target];
     const token = await sha256(`second ${kept.token}`);
-    const outcome = await device.send({ path: `/s/${fingerprint}/second/${token}`, body: JSON.stringify({ report: right ? "01" : "00" }) });
+    const body = JSON.stringify({ report: right ? "01" : "00" });
+    const outcome = await device.send({ path: `/s/${fingerprint}/second/${token}`, body });
+    // One bit and no more: another classifier must not be able to ask these answers a second question.
+    device.forget(fingerprint);
     result.textContent = outcome.state === "refused" ? outcome.reason : words.secondSent(right);
   };
   return [

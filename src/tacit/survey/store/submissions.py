@@ -93,7 +93,10 @@ def _store_box(
 
 def _accepts(database: Database, survey: StoredSurvey, box: Box) -> bool:
     ((state,),) = database.rows("SELECT state FROM tacit_surveys WHERE number = ?", (survey.number,))
-    return state == "open" or (box == "tests" and state == "draft") or (box == "second" and state == "closed")
+    if box == "second":
+        # A second round often begins when the first is over.
+        return bool(database.rows("SELECT 1 FROM tacit_classifiers WHERE survey = ?", (survey.number,)))
+    return state == "open" or (box == "tests" and state == "draft")
 
 
 def _issued(database: Database, survey: StoredSurvey, tokens: list[str]) -> list[str]:
