@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.survey.exports import reports_of
-from tacit.survey.store.database import SqliteDatabase
+from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import Store, StoredSurvey
 
 if TYPE_CHECKING:

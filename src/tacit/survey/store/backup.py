@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.errors import InvalidInput
-from tacit.survey.store.database import Database, SqliteDatabase, quoted
+from tacit.survey.store.database import Database, quoted
+from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import BOXES, Store, StoredSurvey
 from tacit.table.files import written_whole
 

@@ -1,0 +1,76 @@
+"""A store in one file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InvalidInput
+from tacit.survey.store.database import WAIT_SECONDS, Database, Row, batches, quoted
+
+
+class SqliteDatabase(Database):
+    """A file. Every commit is on the disk before it is acknowledged (WAL, synchronous FULL)."""
+
+    table_suffix = " WITHOUT ROWID"
+    each = "SELECT value FROM json_each(?)"
+    # The lock for writing is taken at once, so that a transaction cannot fail half-way for want of it.
+    _begin = "BEGIN IMMEDIATE"
+    _errors = (sqlite3.OperationalError, sqlite3.DatabaseError)
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.url = str(path)
+        try:
+            self._connection = sqlite3.connect(
+                path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            raise InvalidInput(
+                f"The database {str(path)!r} cannot be opened: {error}. Check that its folder exists and may be written."
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise InvalidInput(f"{str(path)!r} is not a SQLite database: {error}.") from None
+        self._connection.execute("PRAGMA synchronous=FULL")
+        self._connection.execute("PRAGMA secure_delete=ON")
+
+    def listed(self, texts: Sequence[str]) -> Any:
+        return json.dumps(list(texts))
+
+    def _execute(self, statement: str, parameters: Sequence[Any]) -> Any:
+        return self._connection.execute(statement, tuple(parameters))
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        names = ", ".join(map(quoted, columns))
+        marks = ", ".join("?" * len(columns))
+        with self.refusals():
+            self._connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
+
+    def tables(self) -> set[str]:
+        return {name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def stream(self, statement: str) -> Iterator[list[Row]]:
+        # A connection of its own reads from the write-ahead log's snapshot, beside the writer.
+        connection = sqlite3.connect(self.url, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            yield from batches(connection.execute(statement))
+        finally:
+            connection.close()
+
+    def reorder(self, table: str, key: str) -> None:
+        """Nothing to do: the table itself is a tree over its random keys."""
+
+    def tidy(self) -> None:
+        with self._lock, self.refusals():
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        self._connection.close()
