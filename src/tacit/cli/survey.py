@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.output import JsonFlag, note, print_json, print_text
+from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
 from tacit.errors import InvalidInput, MissingExtra
 
 app = typer.Typer(
@@ -294,7 +294,8 @@ def export(
 
     opened = _store(store)
     found = opened.named(survey)
-    files = export_folder(opened, found, out)
+    with progress("Exporting") as bar:
+        files = export_folder(opened, found, out, bar.advance)
     _record(opened, "exported", found.definition.name)
     opened.close()
     _show({"files": [str(file) for file in files]}, [f"Wrote {file}" for file in files], as_json=as_json)
@@ -342,7 +343,8 @@ def backup(
 
     opened = _store(store)
     _record(opened, "backed up", str(out))
-    copied = back_up(opened, out)
+    with progress("Copying") as bar:
+        copied = back_up(opened, out, bar.advance)
     opened.close()
     _show(
         {"file": str(out), "surveys": copied.surveys, "reports": copied.reports},
@@ -359,7 +361,8 @@ def restore(
     from tacit.survey.store.backup import restore as restore_into
 
     opened = _store(store, must_exist=False)
-    copied = restore_into(backup_file, opened)
+    with progress("Copying") as bar:
+        copied = restore_into(backup_file, opened, bar.advance)
     opened.close()
     _show(
         {"surveys": copied.surveys, "reports": copied.reports},

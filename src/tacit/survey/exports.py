@@ -163,20 +163,24 @@ DOWNLOADS = {
 }
 
 
-def export_folder(store: Store, survey: StoredSurvey, folder: Path) -> list[Path]:
+def export_folder(
+    store: Store, survey: StoredSurvey, folder: Path, progressed: Callable[[float], None] = lambda amount: None
+) -> list[Path]:
     """Write all files of the export into a new folder; it appears whole or not at all."""
     if folder.exists() and any(folder.iterdir()):
         raise InvalidInput(f"The folder {str(folder)!r} is not empty. Name a new one with --out.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
+        whole = Path(temporary) / "export"
+        whole.mkdir()
         for name, download in DOWNLOADS.items():
-            with (Path(temporary) / name).open("wb") as file:
+            with (whole / name).open("wb") as file:
                 for chunk in download.chunks(store, survey):
                     file.write(chunk)
+                    progressed(1)
         note = scheme_note(survey.definition.scheme, is_simulation=False)
-        (Path(temporary) / "reports.csv.json").write_text(json.dumps(note) + "\n", encoding="utf-8")
+        (whole / "reports.csv.json").write_text(json.dumps(note) + "\n", encoding="utf-8")
         if folder.exists():
             folder.rmdir()
-        Path(temporary).rename(folder)
-        Path(temporary).mkdir()  # the context manager removes what it made
+        whole.rename(folder)
     return sorted(folder.iterdir())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,13 @@ _TABLES: dict[str, tuple[str, ...]] = {
 }
 
 
+Progressed = Callable[[float], None]
+
+
+def _nobody_watches(rows: float) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Copied:
     """What a backup or a restore carried over."""
@@ -33,13 +40,13 @@ class Copied:
     reports: int
 
 
-def back_up(store: Store, path: Path) -> Copied:
+def back_up(store: Store, path: Path, progressed: Progressed = _nobody_watches) -> Copied:
     """Write everything as of one moment into a file that appears whole or not at all; people may go on answering."""
     with written_whole(path) as temporary:
         temporary.unlink()  # an empty file would do, but a database wants to begin its own
         target = Store(SqliteDatabase(temporary))
         try:
-            copied = _copy(store, target)
+            copied = _copy(store, target, progressed)
             # Back to one file: the write-ahead log must not stay behind under the temporary name.
             target.database.rows("PRAGMA journal_mode=DELETE")
         finally:
@@ -47,7 +54,7 @@ def back_up(store: Store, path: Path) -> Copied:
     return copied
 
 
-def restore(path: Path, store: Store) -> Copied:
+def restore(path: Path, store: Store, progressed: Progressed = _nobody_watches) -> Copied:
     """Fill an empty store from a backup; nothing is changed if anything is wrong with either."""
     if not path.is_file():
         raise InvalidInput(f"There is no backup {str(path)!r}.")
@@ -58,7 +65,7 @@ def restore(path: Path, store: Store) -> Copied:
         shutil.copyfile(path, copy)
         source = Store(_checked(copy, path))
         try:
-            return _copy(source, store)
+            return _copy(source, store, progressed)
         finally:
             source.close()
 
@@ -75,7 +82,7 @@ def _checked(copy: Path, path: Path) -> SqliteDatabase:
     return database
 
 
-def _copy(source: Store, target: Store) -> Copied:
+def _copy(source: Store, target: Store, progressed: Progressed) -> Copied:
     reports = 0
     with source.database.snapshot(), target.database.transaction():
         for table, columns in _TABLES.items():
@@ -86,6 +93,7 @@ def _copy(source: Store, target: Store) -> Copied:
                 target.create_box(survey, box)
                 columns = ("report_key", *survey.columns(box))
                 copied = _copy_table(source.database, target.database, survey.table(box), columns)
+                progressed(copied)
                 reports += copied if box == "reports" else 0
     return Copied(len(surveys), reports)
 
