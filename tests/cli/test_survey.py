@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tacit.cli.survey import app
-from tacit.errors import InvalidInput, UnknownName
+from tacit.errors import InvalidInput, MissingExtra, UnknownName
 from tacit.survey.accounts import Accounts
 from tacit.survey.codes import code_token, read_code
 from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
@@ -181,6 +181,14 @@ def test_a_store_that_may_not_be_written_is_one_clear_sentence() -> None:
     Path("survey.yaml").write_text(SMALL)
     with pytest.raises(InvalidInput, match="cannot be opened"):
         run("open", "survey.yaml", "--store", "/proc/survey.db")  # where nobody may make files
+
+
+def test_a_missing_extra_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("survey.yaml").write_text(SMALL)
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
+    for command in (["open", "survey.yaml"], ["status"], ["preview", "survey.yaml"]):
+        with pytest.raises(MissingExtra, match=r"pip install 'tacit\[survey\]'"):
+            run(*command)
 
 
 def test_every_command_explains_itself() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,12 +40,24 @@ def _show(document: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
         print_text("\n".join(lines))
 
 
+def _definition(file: Path) -> Any:
+    _check_extra()
+    from tacit.survey.definition import Definition
+
+    return Definition.read(file)
+
+
 def _store(url: str, *, must_exist: bool = True) -> Any:
-    try:
-        from tacit.survey.store.surveys import Store
-    except ImportError as error:
-        raise MissingExtra("A survey", "survey") from error
+    _check_extra()
+    from tacit.survey.store.surveys import Store
+
     return Store.open(url, must_exist=must_exist)
+
+
+def _check_extra() -> None:
+    needed = ("argon2", "httptools", "jinja2", "starlette", "uvicorn", "yaml")
+    if any(importlib.util.find_spec(module) is None for module in needed):
+        raise MissingExtra("A survey", "survey")
 
 
 def _record(store: Any, action: str, detail: str) -> None:
@@ -81,10 +94,9 @@ def preview(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a questionnaire promises, and its page; nothing that is answered there is kept. --json shows no page."""
-    from tacit.survey.definition import Definition
+    definition = _definition(file)
     from tacit.survey.promise import promise
 
-    definition = Definition.read(file)
     document, lines = promise(definition)
     if as_json:
         _show(document, lines, as_json=True)
@@ -109,10 +121,9 @@ def open_survey(
     file: FileArgument, store: StoreOption = DEFAULT_STORE, url: UrlOption = None, as_json: JsonOption = False
 ) -> None:
     """Freeze a questionnaire under its hash and accept answers to it."""
-    from tacit.survey.definition import Definition
+    definition = _definition(file)
     from tacit.survey.promise import promise
 
-    definition = Definition.read(file)
     opened = _store(store, must_exist=False)
     survey = opened.add(definition, file.read_text(encoding="utf-8"))
     _record(opened, "opened", definition.name)
@@ -154,9 +165,7 @@ def serve_surveys(
 
 
 def _check_unchanged(store: Any, path: Path) -> None:
-    from tacit.survey.definition import Definition
-
-    definition = Definition.read(path)
+    definition = _definition(path)
     if store.survey(definition.fingerprint) is None:
         store.add(definition, path.read_text(encoding="utf-8"), "draft")
 
