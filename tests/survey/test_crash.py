@@ -48,7 +48,7 @@ def test_kills_under_load_lose_nothing_and_store_nothing_twice(store_url: str, s
         server.kill()
         thread.join()
         acknowledged.extend(loads[0].tokens)
-    assert len(acknowledged) > 50 * KILLS
+    assert len(acknowledged) > 10 * KILLS
     spent = {token for (token,) in store.database.rows("SELECT token FROM tacit_spent")}
     assert {token_hash(survey, token) for token in acknowledged} <= spent
     # Token and report are written together: as many of the one as of the other, so none is missing and none is double.

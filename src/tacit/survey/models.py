@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # A tree that a researcher reads on a page, and that a respondent's device applies.
 DEEPEST_TREE = 4
+LEAST_SUPPORT, LEAST_CONFIDENCE, LONGEST_ITEMSET, MOST_RULES = 0.05, 0.6, 3, 20
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,12 @@ class MinedModel:
 
 def mined(reports: ReportSource, target: str) -> list[MinedModel]:
     """The models that predict `target`; where one cannot be had, the reason stands in its place."""
+    import tacit.mine
+
     models = []
-    for title, mine in (("Decision tree", _tree),):
+    for title, (needed, mine) in _MINERS.items():
+        if not hasattr(tacit.mine, needed):
+            continue
         try:
             models.append(mine(reports, target))
         except TacitError as error:
@@ -41,6 +47,32 @@ def _tree(reports: ReportSource, target: str) -> MinedModel:
 
     fitted = TreeClassifier(target=target, max_depth=DEEPEST_TREE).fit(reports)
     return MinedModel("Decision tree", fitted.to_text(), tree_document(fitted.tree_, fitted.schema_, fitted.target_))
+
+
+def _naive_bayes(reports: ReportSource, target: str) -> MinedModel:
+    from tacit.mine import NaiveBayesClassifier
+
+    return MinedModel("Naive Bayes", NaiveBayesClassifier(target=target).fit(reports).to_text())
+
+
+def _rules(reports: ReportSource, target: str) -> MinedModel:
+    from tacit.mine import FrequentItemsets, association_rules
+
+    found = FrequentItemsets(min_support=LEAST_SUPPORT, max_length=LONGEST_ITEMSET).fit(reports)
+    rules = [
+        rule
+        for rule in association_rules(found.itemsets_, min_threshold=LEAST_CONFIDENCE)
+        if [attribute for attribute, _ in rule.consequents] == [target]
+    ]
+    text = "\n".join(str(rule) for rule in rules[:MOST_RULES])
+    return MinedModel("Rules", text or f"No rule leads to {target!r} with a confidence of {LEAST_CONFIDENCE:.0%}.")
+
+
+_MINERS: dict[str, tuple[str, Callable[[ReportSource, str], MinedModel]]] = {
+    "Decision tree": ("TreeClassifier", _tree),
+    "Naive Bayes": ("NaiveBayesClassifier", _naive_bayes),
+    "Rules": ("FrequentItemsets", _rules),
+}
 
 
 def tree_document(node: Node, schema: Schema, target: Attribute) -> dict[str, Any]:
