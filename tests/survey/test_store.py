@@ -16,6 +16,7 @@ from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writ
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.conftest import fresh_database
 from tests.survey.questionnaires import CODES, RICH, SMALL
+from tests.survey.running import run_async
 
 VALUES = ("yes", "no", "below 30")
 
@@ -181,7 +182,7 @@ def test_the_writer_acknowledges_many_at_once(store_url: str, store: Store, surv
         finally:
             await asyncio.to_thread(writer.close)
 
-    outcomes = asyncio.run(everybody())
+    outcomes = run_async(everybody)
     assert outcomes.count(Outcome.STORED) == 50
     assert outcomes.count(Outcome.REPEATED) == 30
     assert store.counts(survey).reports == 50
@@ -196,7 +197,7 @@ def test_the_writer_refuses_beyond_its_room(store_url: str, survey: StoredSurvey
             await asyncio.to_thread(writer.close)
 
     with pytest.raises(Overloaded, match="try again"):
-        asyncio.run(too_many())
+        run_async(too_many)
 
 
 def test_a_full_disk_refuses_and_loses_nothing(tmp_path: Path, definition: Definition) -> None:

@@ -28,6 +28,7 @@ from tacit.survey.limits import RateLimit
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.questionnaires import CODES, SMALL
+from tests.survey.running import run_async
 from tests.survey.server import running_server
 
 PASSWORD = "a long enough password"
@@ -155,7 +156,7 @@ def test_a_body_that_trickles_is_given_up(
         "type": "http", "method": "PUT", "path": f"/s/{survey.fingerprint}/reports/{'a' * 64}",
         "headers": [(b"content-type", b"application/json")], "client": ("192.0.2.1", 1),
     }  # fmt: skip
-    asyncio.run(server(scope, receive, send))  # type: ignore[arg-type]
+    run_async(lambda: server(scope, receive, send))  # type: ignore[arg-type]
     assert sent[0]["status"] == 408
     assert (b"connection", b"close") in sent[0]["headers"]
 
