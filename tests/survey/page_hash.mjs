@@ -1,8 +1,11 @@
 // Documents, languages and codes as the page reads them.
+import { webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { documentHash } from "../../src/tacit/survey/static/canonical.js";
 import { predicted, readCode } from "../../src/tacit/survey/static/questionnaire.js";
 import { LANGUAGES, wordsOf } from "../../src/tacit/survey/static/words.js";
+
+globalThis.crypto ??= webcrypto; // older versions of node have it only in the module
 
 const { task, ...given } = JSON.parse(readFileSync(0, "utf8"));
 const tasks = {
