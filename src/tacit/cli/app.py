@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tacit import __version__
-from tacit.cli import demo, design_front, design_scheme, disguise, estimate, measure, plan, publish, reproduce
+from tacit.cli import demo, design_front, design_scheme, disguise, estimate, measure, plan, publish, reproduce, survey
 
 app = typer.Typer(
     name="tacit",
@@ -46,4 +46,5 @@ app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
 app.command("publish")(publish.publish)
 app.command("check")(publish.check)
+app.add_typer(survey.app, name="survey")
 app.command("reproduce")(reproduce.reproduce)
