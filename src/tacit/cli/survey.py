@@ -138,12 +138,15 @@ def open_survey(
 def serve_surveys(
     store: StoreOption = DEFAULT_STORE,
     host: Annotated[str, typer.Option(help="The address to listen on; use a reverse proxy for https.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535)] = DEFAULT_PORT,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")
+    ] = DEFAULT_PORT,
     url: UrlOption = None,
     rate: Annotated[float, typer.Option(help="Reports a second from one address; 0 limits nothing.")] = 20.0,
     file: Annotated[
         list[Path] | None, typer.Option("--file", help="Check that this questionnaire is what was opened.")
     ] = None,
+    json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Serve the open surveys of a store until interrupted."""
     opened = _store(store)
@@ -156,8 +159,13 @@ def serve_surveys(
 
     sock = bound_socket(host, port)
     base = url or f"http://{host}:{sock.getsockname()[1]}"
-    for survey in opened.surveys():
-        print_text(f"{survey.definition.name} ({survey.state}): {_link(base, survey.fingerprint)}")
+    served = [(survey, _link(base, survey.fingerprint)) for survey in opened.surveys()]
+    if json:
+        surveys = [{"name": s.definition.name, "state": s.state, "link": link} for s, link in served]
+        print_json({"address": base, "surveys": surveys})
+    else:
+        for survey, link in served:
+            print_text(f"{survey.definition.name} ({survey.state}): {link}")
     if not Accounts(opened.database).any:
         note("Nobody can log in at /admin yet. Create an administrator with: tacit survey password NAME")
     opened.close()
