@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.cli.run import refused, tacit
-from tests.publish.test_anonymize import people
+from tests.publish.test_anonymization import people
 
 QUICK = ("--evaluations", 1500, "--seconds", 1, "--seed", 1)
 

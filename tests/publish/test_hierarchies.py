@@ -9,7 +9,7 @@ from tacit.errors import InvalidInput
 from tacit.publish import anonymize, check_release
 from tacit.publish.hierarchies import read_hierarchy
 from tacit.schema import Attribute
-from tests.publish.test_anonymize import QUICK, people
+from tests.publish.test_anonymization import QUICK, people
 
 TOWN = Attribute("town", ("Bern", "Linz", "Rom", "Ulm"))
 

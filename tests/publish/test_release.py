@@ -10,7 +10,7 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.publish import anonymize, check_release
 from tacit.publish.survival import classifier_survival, pair_error
 from tacit.table import read_table
-from tests.publish.test_anonymize import QUICK, people
+from tests.publish.test_anonymization import QUICK, people
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
