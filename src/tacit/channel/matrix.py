@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.chances import SUM_TOLERANCE, integer_weights
+from tacit.channel.dense import DenseEstimator, best_inverse, dense_amplification
 from tacit.channel.protocol import (
     Array,
     Codes,
@@ -21,7 +22,6 @@ from tacit.channel.protocol import (
     grid,
     joint_codes,
     joint_name,
-    outer,
     split_codes,
 )
 from tacit.channel.summed import SummedMatrix
@@ -35,7 +35,7 @@ LARGEST_CONDITION = 1e12
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixChannel:
+class MatrixChannel(DenseEstimator):
     """``weights[report, truth] / 2**32`` is the chance of a report; every column of `weights` sums to 2**32.
 
     Without `labels` the reports look like the truths.
@@ -79,9 +79,7 @@ class MatrixChannel:
 
     @property
     def amplification(self) -> float:
-        rows = self.matrix[self.weights.max(axis=1) > 0]
-        lowest = rows.min(axis=1)
-        return float((rows.max(axis=1) / lowest).max()) if lowest.all() else math.inf
+        return dense_amplification(self.matrix)
 
     def reports(self) -> tuple[Codes, ...]:
         return grid(self.tally_shape)
@@ -128,36 +126,7 @@ class MatrixChannel:
             )
         if len(self.weights) == self.size:
             return np.linalg.inv(self.matrix).astype(np.float64)
-        truth = np.full(self.size, 1 / self.size) if guess is None else guess.reshape(-1)
-        expected = self.matrix @ truth
-        possible = expected > 0
-        weighted = self.matrix[possible] / expected[possible, None]
-        left = np.zeros((self.size, len(self.weights)))
-        left[:, possible] = np.linalg.solve(self.matrix[possible].T @ weighted, weighted.T)
-        return left
-
-    def _map_back(self, left: Array, tally: Array) -> Array:
-        behind = tally.shape[len(self.tally_shape) :]
-        return (left @ flat(tally, len(self.tally_shape))).reshape(self.shape + behind)
-
-    def solve(self, tally: Array, guess: Array | None = None) -> Array:
-        return self._map_back(self.left_inverse(guess), tally)
-
-    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
-        return self._map_back(self.left_inverse(guess) ** 2, tally)
-
-    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        behind = weights.shape[len(self.shape) :]
-        return (self.left_inverse(guess).T @ flat(weights, len(self.shape))).reshape(self.tally_shape + behind)
-
-    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
-        left = self.left_inverse(guess)
-        behind = tally.shape[len(self.tally_shape) :]
-        pairs = np.einsum("uv,wv,vb->uwb", left, left, flat(tally, len(self.tally_shape)), optimize=True)
-        return pairs.reshape(self.size, self.size, *behind)
-
-    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
-        return [(tuple(range(len(self.tally_shape))), self.solve_adjoint(outer(masks)))]
+        return best_inverse(self.matrix, np.full(self.size, 1 / self.size) if guess is None else guess.reshape(-1))
 
     @property
     def has_choice(self) -> bool:

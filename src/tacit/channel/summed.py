@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.dense import DenseEstimator
 from tacit.channel.protocol import Array, flat, outer
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SummedMatrix:
+class SummedMatrix(DenseEstimator):
     """The estimate under a dense channel, summed over the attributes that are not asked for."""
 
     channel: MatrixChannel
@@ -38,31 +39,9 @@ class SummedMatrix:
     def is_invertible(self) -> bool:
         return self.channel.is_invertible()
 
-    def _left(self, guess: Array | None) -> Array:
+    def left_inverse(self, guess: Array | None = None) -> Array:
         left = self.channel.left_inverse(guess).reshape(*self.channel.shape, -1)
         return flat(left.sum(axis=_others(self.axes, self.channel.shape)), len(self.axes))
-
-    def _map_back(self, left: Array, tally: Array) -> Array:
-        behind = tally.shape[len(self.tally_shape) :]
-        return (left @ flat(tally, len(self.tally_shape))).reshape(self.shape + behind)
-
-    def solve(self, tally: Array, guess: Array | None = None) -> Array:
-        return self._map_back(self._left(guess), tally)
-
-    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
-        return self._map_back(self._left(guess) ** 2, tally)
-
-    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        behind = weights.shape[len(self.shape) :]
-        return (self._left(guess).T @ flat(weights, len(self.shape))).reshape(self.tally_shape + behind)
-
-    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
-        left = self._left(guess)
-        pairs = np.einsum("uv,wv,vb->uwb", left, left, flat(tally, len(self.tally_shape)), optimize=True)
-        return pairs.reshape(len(left), len(left), *tally.shape[len(self.tally_shape) :])
-
-    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
-        return [(tuple(range(len(self.tally_shape))), self.solve_adjoint(outer(masks)))]
 
 
 @dataclass(frozen=True, eq=False)

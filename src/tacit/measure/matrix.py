@@ -8,16 +8,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.dense import best_inverse
+from tacit.channel.dense import dense_amplification as amplification
+
 Matrix = NDArray[np.float64]
 
-
-def amplification(matrix: Matrix) -> float:
-    """Largest ratio of two chances of one report: e to the epsilon of local differential privacy."""
-    possible = matrix[matrix.max(axis=1) > 0]
-    lowest = possible.min(axis=1)
-    if (lowest == 0).any():
-        return float("inf")
-    return float((possible.max(axis=1) / lowest).max())
+__all__ = [
+    "Matrix",
+    "amplification",
+    "best_inverse",
+    "expected_mse",
+    "map_privacy",
+    "posteriors",
+    "prediction_entropy",
+    "worst_posterior",
+]
 
 
 def posteriors(matrix: Matrix, prior: Matrix) -> Matrix:
@@ -45,19 +50,6 @@ def prediction_entropy(matrix: Matrix, prior: Matrix) -> float:
     joint = matrix * prior
     seen = joint.sum(axis=1)
     return float(1 - (joint[seen > 0] ** 2 / seen[seen > 0, None]).sum())
-
-
-def best_inverse(matrix: Matrix, prior: Matrix) -> Matrix:
-    """The unbiased linear estimator with the least variance when `prior` is true: ``left @ matrix == identity``.
-
-    With as many reports as truths this is the inverse, whatever the prior.
-    """
-    expected = matrix @ prior
-    rows = matrix[expected > 0]
-    weighted = rows / expected[expected > 0, None]
-    left = np.zeros((matrix.shape[1], matrix.shape[0]))
-    left[:, expected > 0] = np.linalg.solve(rows.T @ weighted, weighted.T)
-    return left
 
 
 def expected_mse(matrix: Matrix, prior: Matrix, records: int) -> float:
