@@ -137,3 +137,9 @@ def test_coins_turn_exactly_at_their_numerator(numerator: int) -> None:
 
 def test_coins_show_true_as_often_as_declared() -> None:
     assert_share(int(coins(SeededRandomness(2), 3 << 30, 400_000).sum()), 400_000, 0.75)
+
+
+def test_a_seed_gives_other_words_than_numpys_generator_with_the_same_seed() -> None:
+    ours = SeededRandomness(1).words(1000)
+    theirs = np.random.default_rng(1).integers(0, ONE, size=1000, dtype=np.uint32)
+    assert not (ours == theirs).any()

@@ -19,6 +19,8 @@ ONE = 1 << WORD_BITS  # the numerator of certainty
 
 Words = NDArray[np.uint32]
 
+_OWN_STREAM = 0x7AC17
+
 
 class Randomness(Protocol):
     """A source of independent uniform 32-bit words."""
@@ -59,7 +61,10 @@ class SeededRandomness:
     def __init__(self, seed: int | np.random.SeedSequence) -> None:
         if isinstance(seed, int) and seed < 0:
             raise InvalidInput(f"A seed must be a whole number from 0 up, not {seed}.")
-        self._generator = np.random.Generator(np.random.PCG64(seed))
+        # A stream of its own: whoever draws truths from numpy's generator with the same seed must not get disguises that
+        # depend on them.
+        sequence = np.random.SeedSequence(seed, spawn_key=(_OWN_STREAM,)) if isinstance(seed, int) else seed
+        self._generator = np.random.Generator(np.random.PCG64(sequence))
 
     def words(self, count: int) -> Words:
         return self._generator.integers(0, ONE, size=count, dtype=np.uint32)

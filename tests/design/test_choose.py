@@ -82,7 +82,7 @@ def test_a_file_that_is_no_front_is_refused(tmp_path: Path, text: str, message: 
     path.write_text(text)
     with pytest.raises(InvalidInput, match=message):
         read_front(path)
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="There is no file"):
         read_front(tmp_path / "none.json")
 
 
