@@ -9,11 +9,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit.mine.itemsets import FrequentItemsets
+    from tacit.mine.rules import association_rules
     from tacit.mine.tree_classifier import TreeClassifier
 
-_HOMES = {"TreeClassifier": "tacit.mine.tree_classifier"}
+_HOMES = {
+    "FrequentItemsets": "tacit.mine.itemsets",
+    "TreeClassifier": "tacit.mine.tree_classifier",
+    "association_rules": "tacit.mine.rules",
+}
 
-__all__ = ["TreeClassifier"]
+__all__ = ["FrequentItemsets", "TreeClassifier", "association_rules"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,127 @@
+"""Frequent itemsets, level by level (Agrawal and Srikant 1994), from estimated supports and with their errors in mind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.protocol import Array
+from tacit.errors import NotEstimable
+from tacit.mine.sub_itemsets import Codes, Names, keys
+from tacit.mine.supports import Supports
+
+# Supports are sums of floats: one that equals the threshold must not fall below it by rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Itemsets over the same attributes that may still be frequent, with what is estimated of them."""
+
+    names: Names
+    codes: Codes
+    supports: Array
+    errors: Array
+
+    def rows(self, which: NDArray[np.bool_]) -> Candidates:
+        return Candidates(self.names, self.codes[which], self.supports[which], self.errors[which])
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From which support on an itemset is frequent, and how far below it may lie and still be extended."""
+
+    min_support: float
+    slack: float  # in standard errors
+
+    def extended(self, found: Candidates) -> Candidates:
+        """The candidates that are frequent, or within the slack."""
+        return found.rows(found.supports >= self.min_support - self.slack * found.errors - ROUNDING)
+
+    def frequent(self, found: Candidates) -> Candidates:
+        return found.rows(found.supports >= self.min_support - ROUNDING)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What was found, and why some attributes could not be looked at together."""
+
+    frequent: tuple[Candidates, ...]
+    unknown: tuple[str, ...]
+
+
+def search(supports: Supports, threshold: Threshold, max_length: int | None) -> Search:
+    """Every frequent itemset of which all sub-itemsets are frequent or within the slack."""
+    found: list[Candidates] = []
+    unknown: list[str] = []
+    level = _single_answers(supports, threshold)
+    length = 1
+    while level:
+        found.extend(threshold.frequent(candidates) for candidates in level.values())
+        length += 1
+        if max_length is not None and length > max_length:
+            break
+        level = _next_level(supports, threshold, level, unknown)
+    return Search(tuple(part for part in found if len(part.codes)), tuple(dict.fromkeys(unknown)))
+
+
+def _single_answers(supports: Supports, threshold: Threshold) -> dict[Names, Candidates]:
+    every = {name: np.arange(supports.schema[name].size) for name in supports.schema.names}
+    supports.prepare({(name,): codes[:, None] for name, codes in every.items()})
+    found = {}
+    for name, codes in every.items():
+        reason = supports.why_not((name,))
+        if reason is not None:
+            raise NotEstimable(reason)
+        found[(name,)] = _estimated(supports, (name,), codes[:, None])
+    kept = {names: threshold.extended(candidates) for names, candidates in found.items()}
+    kept = {names: candidates for names, candidates in kept.items() if len(candidates.codes)}
+    supports.keep({names[0]: candidates.codes[:, 0] for names, candidates in kept.items()})
+    return kept
+
+
+def _estimated(supports: Supports, names: Names, codes: Codes) -> Candidates:
+    return Candidates(names, codes, *supports.estimates(names, codes))
+
+
+def _next_level(
+    supports: Supports, threshold: Threshold, below: dict[Names, Candidates], unknown: list[str]
+) -> dict[Names, Candidates]:
+    wanted: dict[Names, Codes] = {}
+    for names, codes in _joined(supports, below):
+        reason = supports.why_not(names)
+        if reason is None:
+            wanted[names] = codes
+        else:
+            unknown.append(reason)
+    supports.prepare(wanted)
+    level = {}
+    for names, codes in wanted.items():
+        kept = threshold.extended(_estimated(supports, names, codes))
+        if len(kept.codes):
+            level[names] = kept
+    return level
+
+
+def _joined(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tuple[Names, Codes]]:
+    """Itemsets one answer longer whose every sub-itemset was kept, by their attributes."""
+    order = supports.schema.names
+    for names, shorter in below.items():
+        for last in order[order.index(names[-1]) + 1 :]:
+            longer = (*names, last)
+            parts = [longer[:at] + longer[at + 1 :] for at in range(len(longer))]
+            if all(part in below for part in parts):
+                codes = _crossed(shorter.codes, np.unique(below[parts[0]].codes[:, -1]))
+                for at, part in enumerate(parts[:-1]):
+                    sizes = supports.schema.shape(part)
+                    seen = keys(below[part].codes, sizes)
+                    codes = codes[np.isin(keys(np.delete(codes, at, axis=1), sizes), seen)]
+                if len(codes):
+                    yield longer, codes
+
+
+def _crossed(codes: Codes, answers: NDArray[np.int64]) -> Codes:
+    return np.column_stack([np.repeat(codes, len(answers), axis=0), np.tile(answers, len(codes))])

@@ -1,0 +1,94 @@
+"""Frequent itemsets as a result: what was found, how sure it is, and in the shape users of data frames know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit.mine.apriori import Candidates
+from tacit.mine.supports import Supports
+
+
+@dataclass(frozen=True)
+class Itemset:
+    """Answers that go together, and the estimated share of people who give all of them."""
+
+    items: tuple[tuple[str, str], ...]  # attribute and answer
+    support: float
+    standard_error: float
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{attribute}={answer}" for attribute, answer in self.items)
+
+    def to_document(self) -> dict[str, Any]:
+        return {"items": dict(self.items), "support": self.support, "standard_error": self.standard_error}
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.labels)}: {self.support:.4f} ± {self.standard_error:.4f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Itemsets:
+    """The frequent itemsets, short ones first, each length by falling support.
+
+    `unknown` says which combinations of attributes the reports hold no information about.
+    """
+
+    found: tuple[Candidates, ...]
+    supports: Supports = field(repr=False)
+    min_support: float
+    n_reports: int
+    unknown: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(len(part.codes) for part in self.found)
+
+    def __iter__(self) -> Iterator[Itemset]:
+        itemsets = [itemset for part in self.found for itemset in self._of(part)]
+        return iter(sorted(itemsets, key=lambda itemset: (len(itemset), -itemset.support)))
+
+    def _of(self, part: Candidates) -> Iterator[Itemset]:
+        attributes = [self.supports.schema[name] for name in part.names]
+        for row, support, error in zip(part.codes, part.supports, part.errors, strict=True):
+            items = tuple((a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True))
+            yield Itemset(items, float(support), float(error))
+
+    def counts(self) -> dict[int, int]:
+        """How many itemsets there are of each length."""
+        found: dict[int, int] = {}
+        for part in self.found:
+            found[len(part.names)] = found.get(len(part.names), 0) + len(part.codes)
+        return dict(sorted(found.items()))
+
+    def to_document(self) -> list[dict[str, Any]]:
+        return [itemset.to_document() for itemset in self]
+
+    def to_arrow(self) -> Any:
+        """Columns ``support`` and ``itemsets`` (lists of ``attribute=answer``) as in mlxtend, and ``standard_error``."""
+        import pyarrow as pa
+
+        rows = list(self)
+        return pa.table(
+            {
+                "support": pa.array([row.support for row in rows], pa.float64()),
+                "itemsets": pa.array([list(row.labels) for row in rows], pa.list_(pa.string())),
+                "standard_error": pa.array([row.standard_error for row in rows], pa.float64()),
+            }
+        )
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame, the itemsets as frozen sets."""
+        frame = self.to_arrow().to_pandas()
+        frame["itemsets"] = frame["itemsets"].map(frozenset)
+        return frame
+
+    def __str__(self) -> str:
+        return "\n".join(str(itemset) for itemset in self)

@@ -1,0 +1,87 @@
+"""Frequent itemsets from disguised reports (FRAPP, Agrawal and Haritsa 2005), under any scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, Literal, Self
+
+from sklearn.base import BaseEstimator
+
+from tacit.count.sources import ReportSource
+from tacit.errors import InvalidInput, UnknownName
+from tacit.mine.apriori import Threshold, search
+from tacit.mine.itemset_result import Itemsets
+from tacit.mine.supports import Supports, supports_from
+
+METHODS = ("inversion", "likelihood")
+
+
+class FrequentItemsets(BaseEstimator):
+    """Every combination of answers that at least `min_support` of the people give, found level by level.
+
+    A combination is looked at if all its parts are frequent, or lie at most `slack` standard errors below the
+    threshold: estimates scatter, and a part that seems rare by chance would otherwise hide all that it is part of.
+    With the method "likelihood" supports come from the most likely joint distribution, which is never negative.
+
+    >>> import tacit
+    >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 7 + ["yes"] * 3, "drinks": ["no"] * 6 + ["yes"] * 4})
+    >>> miner = FrequentItemsets(min_support=0.5).fit(tacit.Reports.from_truth(truth))
+    >>> [round(itemset.support, 2) for itemset in miner.itemsets_]
+    [0.7, 0.6, 0.6]
+    """
+
+    itemsets_: Itemsets
+
+    def __init__(
+        self,
+        min_support: float = 0.02,
+        max_length: int | None = None,
+        slack: float = 0.0,
+        method: Literal["inversion", "likelihood"] = "inversion",
+    ) -> None:
+        self.min_support = min_support
+        self.max_length = max_length
+        self.slack = slack
+        self.method = method
+
+    def fit(self, X: ReportSource | Sequence[ReportSource], y: Any = None) -> Self:
+        """Find the itemsets in reports; several sets of reports are pooled."""
+        threshold = Threshold(checked_support(self.min_support), _checked_slack(self.slack))
+        length = _checked_length(self.max_length)
+        supports = self._supports(X)
+        found = search(supports, threshold, length)
+        self.n_reports_ = supports.n_reports
+        self.itemsets_ = Itemsets(found.frequent, supports, threshold.min_support, supports.n_reports, found.unknown)
+        return self
+
+    def _supports(self, reports: ReportSource | Sequence[ReportSource]) -> Supports:
+        if self.method not in METHODS:
+            raise UnknownName("Method", str(self.method), METHODS)
+        unbiased = supports_from(reports)
+        if self.method == "inversion":
+            return unbiased
+        from tacit.mine.likely_supports import most_likely_supports
+
+        return most_likely_supports(reports, unbiased)
+
+
+def checked_support(min_support: float) -> float:
+    if not (isinstance(min_support, Real) and 0 < min_support <= 1):
+        raise InvalidInput(
+            f"min_support, the least share of people, must lie above 0 and at most at 1, not {min_support!r}. "
+            "For two in a hundred say 0.02."
+        )
+    return float(min_support)
+
+
+def _checked_slack(slack: float) -> float:
+    if not (isinstance(slack, Real) and 0 <= slack < float("inf")):
+        raise InvalidInput(f"slack counts standard errors and must be a number of at least 0, not {slack!r}.")
+    return float(slack)
+
+
+def _checked_length(max_length: int | None) -> int | None:
+    if max_length is not None and not (isinstance(max_length, int) and max_length >= 1):
+        raise InvalidInput(f"max_length must be a whole number of at least 1, or None for any, not {max_length!r}.")
+    return max_length

@@ -1,0 +1,66 @@
+"""Supports of the most likely joint distribution: never negative, and consistent among each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.protocol import Array
+from tacit.count.sources import ReportSource
+from tacit.errors import InvalidInput
+from tacit.estimate import estimate
+from tacit.mine.shown import Level
+from tacit.mine.sub_itemsets import Codes, Names
+from tacit.mine.supports import Supports
+from tacit.schema import Schema
+
+# The iteration goes through the whole joint domain many times.
+JOINT_CELLS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class LikelySupports:
+    """The margins of one joint distribution; errors are those of the unbiased estimates, which they rarely exceed."""
+
+    unbiased: Supports
+    joint: Array
+
+    @property
+    def schema(self) -> Schema:
+        return self.unbiased.schema
+
+    @property
+    def n_reports(self) -> int:
+        return self.unbiased.n_reports
+
+    def why_not(self, names: Names) -> str | None:
+        return self.unbiased.why_not(names)
+
+    def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
+        self.unbiased.keep(answers)
+
+    def prepare(self, level: Level) -> None:
+        self.unbiased.prepare(level)
+
+    def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:
+        others = tuple(axis for axis, name in enumerate(self.schema.names) if name not in names)
+        return self.joint.sum(axis=others)[tuple(codes.T)], self.unbiased.estimates(names, codes)[1]
+
+    def covariances(self, names: Names, codes: Codes) -> Array:
+        return self.unbiased.covariances(names, codes)
+
+
+def most_likely_supports(reports: ReportSource | Sequence[ReportSource], unbiased: Supports) -> LikelySupports:
+    """Supports of the joint distribution of all attributes that makes the reports most likely."""
+    schema = unbiased.schema
+    cells = math.prod(schema.shape())
+    if cells > JOINT_CELLS:
+        raise InvalidInput(
+            f"The joint domain of {len(schema)} attributes has {cells:,} cells; the likelihood can be maximised over at "
+            f"most {JOINT_CELLS:,}. Use method='inversion', or deal split questionnaires of fewer attributes each."
+        )
+    return LikelySupports(unbiased, estimate(reports, schema.names, method="likelihood").probabilities)

@@ -1,0 +1,212 @@
+"""Association rules from frequent itemsets, each number with its standard error.
+
+Supports of an itemset and of its two halves are estimated from the same reports, so their errors go together; the delta
+method takes their covariances into account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.channel.protocol import Array
+from tacit.errors import InvalidInput, UnknownName
+from tacit.mine.apriori import Candidates
+from tacit.mine.itemset_result import Itemsets
+from tacit.mine.sub_itemsets import Codes, Names, members
+
+Metric = Literal["support", "confidence", "lift", "leverage", "conviction"]
+METRICS: tuple[Metric, ...] = ("support", "confidence", "lift", "leverage", "conviction")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An estimate and its standard error."""
+
+    value: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who gives these answers tends to give those.
+
+    Estimates may leave the range of what they estimate: a confidence can exceed 1 by chance. Conviction is then infinite.
+    """
+
+    antecedents: tuple[tuple[str, str], ...]
+    consequents: tuple[tuple[str, str], ...]
+    antecedent_support: float
+    consequent_support: float
+    support: Measured
+    confidence: Measured
+    lift: Measured
+    leverage: Measured
+    conviction: Measured
+
+    def to_document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "if": dict(self.antecedents),
+            "then": dict(self.consequents),
+            "antecedent_support": self.antecedent_support,
+            "consequent_support": self.consequent_support,
+        }
+        for metric in METRICS:
+            measured: Measured = getattr(self, metric)
+            document[metric] = measured.value
+            document[f"{metric}_standard_error"] = measured.standard_error
+        return document
+
+    def __str__(self) -> str:
+        if_part, then_part = (", ".join(labels(side)) for side in (self.antecedents, self.consequents))
+        return f"{if_part} -> {then_part}: {self.confidence.value:.3f} ± {self.confidence.standard_error:.3f}"
+
+
+def labels(items: tuple[tuple[str, str], ...]) -> list[str]:
+    return [f"{attribute}={answer}" for attribute, answer in items]
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Rules by falling value of the metric they were chosen by."""
+
+    rules: tuple[Rule, ...]
+    metric: Metric
+    min_threshold: float
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def to_document(self) -> list[dict[str, Any]]:
+        return [rule.to_document() for rule in self.rules]
+
+    def to_arrow(self) -> Any:
+        """The columns of mlxtend's rules that have an error here, and beside each its ``... error``."""
+        import pyarrow as pa
+
+        sides = pa.list_(pa.string())
+        columns: dict[str, Any] = {
+            "antecedents": pa.array([labels(rule.antecedents) for rule in self.rules], sides),
+            "consequents": pa.array([labels(rule.consequents) for rule in self.rules], sides),
+            "antecedent support": pa.array([rule.antecedent_support for rule in self.rules], pa.float64()),
+            "consequent support": pa.array([rule.consequent_support for rule in self.rules], pa.float64()),
+        }
+        for metric in METRICS:
+            columns[metric] = pa.array([getattr(rule, metric).value for rule in self.rules], pa.float64())
+        for metric in METRICS:
+            errors = [getattr(rule, metric).standard_error for rule in self.rules]
+            columns[f"{metric} error"] = pa.array(errors, pa.float64())
+        return pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame, the two sides as frozen sets."""
+        frame = self.to_arrow().to_pandas()
+        for side in ("antecedents", "consequents"):
+            frame[side] = frame[side].map(frozenset)
+        return frame
+
+    def __str__(self) -> str:
+        return "\n".join(str(rule) for rule in self.rules)
+
+
+def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_threshold: float = 0.8) -> Rules:
+    """Every way to split a frequent itemset in two whose `metric` reaches the threshold.
+
+    >>> import tacit
+    >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 7 + ["yes"] * 3, "drinks": ["no"] * 6 + ["yes"] * 4})
+    >>> miner = tacit.FrequentItemsets(min_support=0.5).fit(tacit.Reports.from_truth(truth))
+    >>> print(next(iter(association_rules(miner.itemsets_))))
+    drinks=no -> smokes=no: 1.000 ± 0.000
+    """
+    if not isinstance(itemsets, Itemsets):
+        raise InvalidInput(f"Rules are made from the itemsets_ of a fitted FrequentItemsets, not from {itemsets!r}.")
+    if metric not in METRICS:
+        raise UnknownName("Metric", str(metric), METRICS)
+    if not np.isfinite(min_threshold):
+        raise InvalidInput(f"min_threshold must be a finite number, not {min_threshold!r}.")
+    rules: list[Rule] = []
+    for part in itemsets.found:
+        if len(part.names) > 1:
+            rules.extend(_rules_over(itemsets, part, metric, min_threshold))
+    rules.sort(key=lambda rule: -getattr(rule, metric).value)
+    return Rules(tuple(rules), metric, float(min_threshold))
+
+
+def _rules_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: float) -> Iterator[Rule]:
+    """The rules among itemsets over the same attributes."""
+    supports = _sub_supports(itemsets, part.names, part.codes)
+    whole = supports.shape[1] - 1
+    covariances: Array | None = None
+    for antecedent in range(1, whole):
+        sides = (whole, antecedent, whole - antecedent)
+        values = _metrics(*(supports[:, side] for side in sides))
+        chosen = np.flatnonzero((values[metric] >= least - 1e-12) & (supports[:, sides[1:]] > 0).all(axis=1))
+        if not len(chosen):
+            continue
+        if covariances is None:
+            covariances = itemsets.supports.covariances(part.names, part.codes)
+        errors = _metric_errors(supports[chosen][:, sides], covariances[chosen][:, sides][:, :, sides])
+        for place, row in enumerate(chosen):
+            measured = {name: Measured(float(values[name][row]), float(errors[name][place])) for name in METRICS}
+            left, right = _sides(itemsets, part, part.codes[row], antecedent)
+            yield Rule(left, right, float(supports[row, sides[1]]), float(supports[row, sides[2]]), **measured)
+
+
+def _sub_supports(itemsets: Itemsets, names: Names, codes: Codes) -> Array:
+    """Supports of all sub-itemsets of each: ``(itemsets, 2**length)``."""
+    columns = [np.ones(len(codes))]
+    for chosen in members(len(names))[1:]:
+        kept = np.flatnonzero(chosen)
+        columns.append(itemsets.supports.estimates(tuple(names[at] for at in kept), codes[:, kept])[0])
+    return np.column_stack(columns)
+
+
+def _metrics(both: Array, antecedent: Array, consequent: Array) -> dict[Metric, Array]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        confidence = both / antecedent
+        failing = 1 - confidence
+        conviction = np.where(failing > 1e-12, (1 - consequent) / failing, np.inf)
+        return {
+            "support": both,
+            "confidence": confidence,
+            "lift": confidence / consequent,
+            "leverage": both - antecedent * consequent,
+            "conviction": conviction,
+        }
+
+
+def _metric_errors(supports: Array, covariances: Array) -> dict[Metric, Array]:
+    """Standard errors by the delta method; the axes hold both sides together, the antecedent, the consequent."""
+    s, x, y = supports.T
+    zero, one = np.zeros_like(s), np.ones_like(s)
+    failing = x - s
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gradients: dict[Metric, list[Array]] = {
+            "support": [one, zero, zero],
+            "confidence": [1 / x, -s / x**2, zero],
+            "lift": [1 / (x * y), -s / (x**2 * y), -s / (x * y**2)],
+            "leverage": [one, -y, -x],
+            "conviction": [(1 - y) * x / failing**2, -(1 - y) * s / failing**2, -x / failing],
+        }
+        errors = {}
+        for metric, parts in gradients.items():
+            slope = np.column_stack(parts)
+            errors[metric] = np.sqrt(np.maximum(np.einsum("ma,mab,mb->m", slope, covariances, slope), 0))
+    errors["conviction"] = np.where(failing > 1e-12, errors["conviction"], np.nan)
+    return errors
+
+
+def _sides(itemsets: Itemsets, part: Candidates, row: Array, antecedent: int) -> list[tuple[tuple[str, str], ...]]:
+    attributes = [itemsets.supports.schema[name] for name in part.names]
+    items = [(a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True)]
+    left = [antecedent >> at & 1 for at in range(len(items))]
+    return [tuple(item for item, inside in zip(items, left, strict=True) if inside == side) for side in (1, 0)]

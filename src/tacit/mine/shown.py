@@ -1,0 +1,163 @@
+"""How many reports show the answers of an itemset, all of them or some: the raw counts behind estimated supports.
+
+Where the joint domain of the answers that can still be frequent is small, it is counted once and summed along every axis
+(a data cube). Otherwise the candidates of each level are counted in one round: by tallies where these are small, else by totals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.memory import MemoryEngine
+from tacit.count.protocol import CountEngine
+from tacit.mine.sub_itemsets import Codes, Names, keys, members
+
+# A cube of this many cells takes 32 MB and a tenth of a second.
+CUBE_CELLS = 1 << 23
+# A tally beyond this holds more empty cells than candidates: these are then counted one by one, in one pass.
+TALLY_CELLS = 1 << 20
+# A row with sets or bits adds to every combination of what it shows; beyond this the cube costs more than it saves.
+ROW_SLOTS = 1 << 10
+
+Level = Mapping[Names, Codes]
+
+
+class ShownCounts(Protocol):
+    """Counts of reports by what they show of an itemset."""
+
+    def prepare(self, level: Level) -> None:
+        """Count the candidates of a level, after those of all levels below it."""
+
+    def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
+        """Reports that show each sub-itemset of the answers at the `free` positions, and every other answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cube:
+    """Counts over the answers kept of each attribute, with a last slot along every axis that counts everyone."""
+
+    names: Names
+    slots: Mapping[str, NDArray[np.int64]]  # the slot of each code
+    counts: NDArray[Any]
+
+    def prepare(self, level: Level) -> None:
+        """Everything is counted already."""
+
+    def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
+        strides = np.array(self.counts.strides) // self.counts.itemsize
+        everyone = np.array(self.counts.shape) - 1
+        inside = members(len(free))
+        cells = np.full((len(codes), len(inside)), strides @ everyone)
+        for position, name in enumerate(names):
+            axis = self.names.index(name)
+            step = (self.slots[name][codes[:, position]] - everyone[axis]) * strides[axis]
+            shown = inside[:, list(free).index(position)] if position in free else np.ones(len(inside), dtype=np.bool_)
+            cells += step[:, None] * shown
+        return self.counts.reshape(-1)[cells].astype(np.int64)
+
+
+@dataclass(eq=False)
+class Levels:
+    """Counts of the candidates of each level."""
+
+    engine: CountEngine
+    _numbers: dict[Names, NDArray[np.int64]] = field(default_factory=dict)
+    _counts: dict[Names, NDArray[np.int64]] = field(default_factory=dict)
+
+    def _sizes(self, names: Names) -> list[int]:
+        return [self.engine.schema[name].size for name in names]
+
+    def prepare(self, level: Level) -> None:
+        small = [names for names in level if _cells(self.engine, names) <= TALLY_CELLS]
+        for names, tally in zip(small, self.engine.tallies(small), strict=True):
+            self._store(names, level[names], tally[tuple(level[names].T)])
+        large = {names: codes for names, codes in level.items() if names not in small}
+        counts = self._counted(large)
+        for names, codes in large.items():
+            self._store(names, codes, counts[: len(codes)])
+            counts = counts[len(codes) :]
+
+    def _counted(self, large: Level) -> NDArray[np.int64]:
+        """Reports that show each candidate, all in one pass."""
+        products = [
+            [((name,), _only(self.engine, name, code)) for name, code in zip(names, row, strict=True)]
+            for names, codes in large.items()
+            for row in codes
+        ]
+        return self.engine.totals(products).sums.round().astype(np.int64) if products else np.zeros(0, dtype=np.int64)
+
+    def _store(self, names: Names, codes: Codes, counts: NDArray[np.int64]) -> None:
+        numbers = keys(codes, self._sizes(names))
+        order = np.argsort(numbers)
+        self._numbers[names], self._counts[names] = numbers[order], counts[order]
+
+    def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
+        inside = members(len(free))
+        found = np.empty((len(codes), len(inside)), dtype=np.int64)
+        for sub, shown in enumerate(inside):
+            kept = [at for at in range(len(names)) if at not in free or shown[list(free).index(at)]]
+            found[:, sub] = self._look_up(tuple(names[at] for at in kept), codes[:, kept])
+        return found
+
+    def _look_up(self, names: Names, codes: Codes) -> NDArray[np.int64]:
+        if not names:
+            return np.full(len(codes), self.engine.n_rows)
+        wanted = keys(codes, self._sizes(names))
+        return self._counts[names][np.searchsorted(self._numbers[names], wanted)]
+
+
+def _cells(engine: CountEngine, names: Sequence[str]) -> int:
+    return math.prod(engine.schema[name].tally_size for name in names)
+
+
+def _only(engine: CountEngine, name: str, code: int) -> NDArray[np.float64]:
+    weights = np.zeros(engine.schema[name].tally_size)
+    weights[code] = 1
+    return weights
+
+
+def shown_counts(engine: CountEngine, kept: Mapping[str, NDArray[np.int64]]) -> ShownCounts:
+    """Counts over the answers `kept` of each attribute, by the cheapest way there is."""
+    names = tuple(kept)
+    showing_one = all(engine.schema[name].shows == "one" for name in names)
+    if showing_one and isinstance(engine, MemoryEngine):
+        if math.prod(len(codes) + 1 for codes in kept.values()) <= CUBE_CELLS:
+            return _cube_of_rows(engine, kept)
+        return Levels(engine)
+    # Half the bits of a disguised report are set, so a row adds to about this many combinations.
+    slots = 1 if showing_one else math.prod(1 + engine.schema[name].size / 2 for name in names)
+    if _cells(engine, names) <= TALLY_CELLS and slots <= ROW_SLOTS:
+        return _cube_of_tally(engine, names)
+    return Levels(engine)
+
+
+def _cube_of_rows(engine: MemoryEngine, kept: Mapping[str, NDArray[np.int64]]) -> Cube:
+    """Rows counted over the kept answers; all others of an attribute share the slot that becomes everyone's."""
+    slots, shape = {}, []
+    cells = np.zeros(engine.n_rows, dtype=np.int32)
+    for name, codes in kept.items():
+        slots[name] = np.full(engine.schema[name].size, len(codes))
+        slots[name][codes] = np.arange(len(codes))
+        shape.append(len(codes) + 1)
+        cells *= np.int32(shape[-1])
+        cells += slots[name].astype(np.int32)[engine.table[name]]
+    # Half the width is half the memory to go through; a table in memory has fewer rows than that counts.
+    counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.uint32).reshape(shape)
+    for axis in range(len(shape)):
+        last = (slice(None),) * axis + (-1,)
+        counts[last] = counts.sum(axis=axis, dtype=np.uint32)
+    return Cube(tuple(kept), slots, counts)
+
+
+def _cube_of_tally(engine: CountEngine, names: Names) -> Cube:
+    counts = engine.tally(names)
+    for axis, name in enumerate(names):
+        if engine.schema[name].shows == "one":
+            counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
+    return Cube(names, {name: np.arange(engine.schema[name].size) for name in names}, np.ascontiguousarray(counts))

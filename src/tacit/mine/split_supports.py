@@ -1,0 +1,152 @@
+"""Supports from a split questionnaire: every interaction pooled once, every table assembled from the interactions.
+
+FORMULAS 4.3: for each set S of attributes the questionnaires that hold it give an estimate of its interaction, the part of
+the S-marginal that no smaller set explains; these are averaged by their information. Errors are exact for the pooled
+estimate, with the estimated tables in place of the true ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.protocol import Array
+from tacit.count.protocol import Source
+from tacit.mine.shown import Level
+from tacit.mine.sub_itemsets import Codes, Names, checked_length, members, picked
+from tacit.mine.supports import asked_schema
+from tacit.mine.symmetric import SymmetricTable, pooling_shares, set_law
+from tacit.schema import Schema
+
+
+def is_symmetric(source: Source) -> bool:
+    """Whether a questionnaire asks through one channel that treats all records alike and tells of them."""
+    groups = source.questionnaire.groups
+    if len(groups) != 1 or source.questionnaire.public or not groups[0].channel.is_invertible():
+        return False
+    return set_law(groups[0].channel) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class SplitSupports:
+    """Supports pooled over questionnaires."""
+
+    found: tuple[Source, ...]
+    _interactions: dict[Names, Array] = field(default_factory=dict)
+    _shares: dict[Names, Mapping[int, float]] = field(default_factory=dict)
+
+    @cached_property
+    def schema(self) -> Schema:
+        return asked_schema(self.found)
+
+    @cached_property
+    def tables(self) -> list[SymmetricTable]:
+        return [SymmetricTable.of(source) for source in self.found]
+
+    @property
+    def n_reports(self) -> int:
+        return sum(source.engine.n_rows for source in self.found)
+
+    def why_not(self, names: Names) -> str | None:
+        if any(set(names) <= set(table.names) for table in self.tables):
+            return None
+        return f"{', '.join(map(repr, names))} are never asked together, so nothing can be estimated of them jointly."
+
+    def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
+        """Tables are assembled whole."""
+
+    def prepare(self, level: Level) -> None:
+        """Interactions are pooled when they are first needed."""
+
+    def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:
+        return self.table(names)[tuple(codes.T)], self._errors(names, codes)
+
+    def table(self, names: Names) -> Array:
+        """The pooled table over these attributes."""
+        shape = self.schema.shape(names)
+        table = np.full(shape, 1 / math.prod(shape))
+        for size in range(1, len(names) + 1):
+            for interaction in itertools.combinations(names, size):
+                inside = [name in interaction for name in names]
+                spread = tuple(d if here else 1 for d, here in zip(shape, inside, strict=True))
+                others = math.prod(d for d, here in zip(shape, inside, strict=True) if not here)
+                table += self._pooled(interaction).reshape(spread) / others
+        return table
+
+    def _pooled(self, interaction: Names) -> Array:
+        if interaction not in self._interactions:
+            total = np.zeros(self.schema.shape(interaction))
+            for at, share in self._pooling(interaction).items():
+                total += share * _interaction(self.tables[at], interaction)
+            self._interactions[interaction] = total
+        return self._interactions[interaction]
+
+    def _pooling(self, interaction: Names) -> Mapping[int, float]:
+        if interaction not in self._shares:
+            self._shares[interaction] = pooling_shares(self.tables, interaction)
+        return self._shares[interaction]
+
+    def _errors(self, names: Names, codes: Codes) -> Array:
+        variances = np.zeros(len(codes))
+        for at, table in enumerate(self.tables):
+            asked = [position for position, name in enumerate(names) if name in table.names]
+            if asked:
+                looked = tuple(names[position] for position in asked)
+                weights = self._contributions(at, names)
+                shares = table.shares(looked, codes[:, asked])
+                squares = table.square_weights(shares, table.records(looked)) @ weights**2
+                variances += (squares - (shares @ weights) ** 2) / max(table.n_reports - 1, 1)
+        return np.sqrt(np.maximum(variances, 0))
+
+    def covariances(self, names: Names, codes: Codes) -> Array:
+        checked_length(len(names))
+        inside = members(len(names))
+        total = np.zeros((len(codes), len(inside), len(inside)))
+        for at, table in enumerate(self.tables):
+            asked = [position for position, name in enumerate(names) if name in table.names]
+            if not asked:
+                continue
+            looked = tuple(names[position] for position in asked)
+            weights = np.zeros((len(inside), 1 << len(asked)))
+            for sub, chosen in enumerate(inside):
+                mine = tuple(name for name, wanted in zip(names, chosen, strict=True) if wanted)
+                kept = [place for place, name in enumerate(looked) if name in mine]
+                if kept:
+                    weights[sub] = self._contributions(at, mine)[picked(kept, len(looked))]
+            shares = table.shares(looked, codes[:, asked])
+            squares = table.square_weights(shares, table.records(looked))
+            means = shares @ weights.T
+            products = (weights * squares[:, None, :]) @ weights.T
+            total += (products - means[:, :, None] * means[:, None, :]) / max(table.n_reports - 1, 1)
+        return total
+
+    def _contributions(self, at: int, names: Names) -> Array:
+        """What a record of one questionnaire adds to an itemset's support, by which of the answers asked there it has."""
+        table = self.tables[at]
+        looked = tuple(name for name in names if name in table.names)
+        sizes = np.array(self.schema.shape(looked), dtype=np.float64)
+        others = math.prod(self.schema.shape([name for name in names if name not in looked]))
+        has = members(len(looked))
+        total = np.zeros(len(has))
+        for chosen in has[1:]:
+            interaction = tuple(name for name, wanted in zip(looked, chosen, strict=True) if wanted)
+            # Inside the interaction the deviation from the mean along the axis; outside an even spread.
+            factors = np.where(chosen, has - 1 / sizes, 1 / sizes)
+            total += self._pooling(interaction)[at] * factors.prod(axis=1)
+        return total / others
+
+
+def _interaction(table: SymmetricTable, interaction: Names) -> Array:
+    """A table's marginal over some attributes, less its means along each of their axes."""
+    summed = tuple(axis for axis, name in enumerate(table.names) if name not in interaction)
+    kept = [name for name in table.names if name in interaction]
+    marginal = table.truth.sum(axis=summed).transpose([kept.index(name) for name in interaction])
+    for axis in range(marginal.ndim):
+        marginal = marginal - marginal.mean(axis=axis, keepdims=True)
+    return marginal

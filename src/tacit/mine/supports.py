@@ -1,0 +1,69 @@
+"""Estimated supports of itemsets, with errors: what the search for frequent itemsets asks for.
+
+An itemset is one answer to each of some attributes; its support is the share of people to whom all of them apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.protocol import Array
+from tacit.count.protocol import Source
+from tacit.count.sources import ReportSource, sources
+from tacit.errors import InvalidInput
+from tacit.mine.shown import Level
+from tacit.mine.sub_itemsets import Codes, Names
+from tacit.schema import Schema
+
+
+class Supports(Protocol):
+    """Supports estimated from some reports; itemsets come grouped by their attributes, one row of codes each."""
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes that are asked."""
+
+    @property
+    def n_reports(self) -> int: ...
+
+    def why_not(self, names: Names) -> str | None:
+        """Why the reports hold no information about these attributes together; None where they do."""
+
+    def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
+        """Only these answers of each attribute will be asked for from now on."""
+
+    def prepare(self, level: Level) -> None:
+        """All itemsets of one length that will be asked for, after those of every shorter length."""
+
+    def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:
+        """The unbiased estimate of each support and its standard error, for a population that was sampled at random."""
+
+    def covariances(self, names: Names, codes: Codes) -> Array:
+        """Covariances of the supports of all sub-itemsets of each: ``(itemsets, 2**length, 2**length)``."""
+
+
+def supports_from(reports: ReportSource | Sequence[ReportSource]) -> Supports:
+    """The supports in reports, by closed forms where their channels have them."""
+    from tacit.mine.shown_supports import ShownSupports, shows_answers
+    from tacit.mine.split_supports import SplitSupports, is_symmetric
+    from tacit.mine.table_supports import TableSupports
+
+    found = [source for source in sources(reports) if source.engine.n_rows]
+    if not found:
+        raise InvalidInput("There are no reports to mine.")
+    if len(found) == 1 and shows_answers(found[0]):
+        return ShownSupports(found[0])
+    if all(is_symmetric(source) for source in found):
+        return SplitSupports(tuple(found))
+    return TableSupports(tuple(found))
+
+
+def asked_schema(found: Sequence[Source]) -> Schema:
+    """The attributes that the sources ask for, in the order in which they first appear."""
+    from tacit.estimate import true_schema
+
+    return true_schema(found)

@@ -1,0 +1,126 @@
+"""One questionnaire whose channel treats all records alike: gamma-diagonal, or subset selection, over all it asks.
+
+Both report a set of k of the n joint answers (k = 1: a single one) that holds the truth with chance a and any other
+answer with chance b. Pairs of members have two chances as well, so every error has a closed form (FORMULAS 1 and 4.3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacit.channel.mixture import MixtureChannel
+from tacit.channel.protocol import Array, Channel
+from tacit.channel.subset import SubsetChannel
+from tacit.count.protocol import Source
+from tacit.mine.sub_itemsets import Codes, Names, exactly, members
+
+
+@dataclass(frozen=True)
+class SetLaw:
+    """Chances of a symmetric channel: that the set holds the truth, another answer, or two given answers."""
+
+    answers: int
+    members: int
+    holds: float
+    background: float
+    with_truth: float  # both of two answers, one of which is true
+    without: float  # both of two answers, neither of which is true
+
+    @property
+    def contrast(self) -> float:
+        return self.holds - self.background
+
+    @property
+    def information(self) -> float:
+        """One report's information about an interaction, up to a factor that all questionnaires share."""
+        k, n = self.members, self.answers
+        return self.contrast**2 * (n - 1) / (k * (n - k))
+
+
+def set_law(channel: Channel) -> SetLaw | None:
+    """The chances of a channel that treats all records alike; None for others."""
+    if isinstance(channel, SubsetChannel):
+        n, k, holds = channel.size, channel.members, channel.holds
+        rest = (k - 1) / (n - 1)
+        hold_both = rest * (k - 2) / (n - 2) if n > 2 else 0.0
+        fill_both = k * rest / (n - 2) if n > 2 else 0.0
+        without = holds * hold_both + (1 - holds) * fill_both
+        return SetLaw(n, k, holds, channel.background, holds * rest, without)
+    if isinstance(channel, MixtureChannel) and channel.personal is None and channel.keep < 1:
+        background = (1 - channel.keep) / channel.size
+        return SetLaw(channel.size, 1, channel.keep + background, background, 0.0, 0.0)
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricTable:
+    """The reports of one such questionnaire."""
+
+    names: Names
+    shape: tuple[int, ...]
+    law: SetLaw
+    truth: Array  # the unbiased estimate of its joint table
+    n_reports: int
+
+    @classmethod
+    def of(cls, source: Source) -> SymmetricTable:
+        (group,) = source.questionnaire.groups
+        law = set_law(group.channel)
+        assert law is not None, "the caller has checked that the channel is symmetric"
+        columns = [column.name for column in group.report_attributes]
+        truth = group.channel.solve(source.engine.tally(columns) / source.engine.n_rows)
+        return cls(group.names, group.channel.shape, law, truth, source.engine.n_rows)
+
+    @cached_property
+    def cube(self) -> Array:
+        """The estimated table with a last slot along each axis that holds everyone."""
+        cube = self.truth
+        for axis in range(cube.ndim):
+            cube = np.concatenate([cube, cube.sum(axis=axis, keepdims=True)], axis=axis)
+        return cube
+
+    @property
+    def weight(self) -> float:
+        return self.n_reports * self.law.information
+
+    def shares(self, names: Names, codes: Codes) -> Array:
+        """Estimated shares of people who have just these of an itemset's answers: ``(itemsets, 2**length)``."""
+        inside = members(len(names))
+        index: list[Array] = []
+        for name, size in zip(self.names, self.shape, strict=True):
+            if name in names:
+                at = names.index(name)
+                index.append(np.where(inside[:, at], codes[:, at, None], size))
+            else:
+                index.append(np.array(size))
+        return exactly(self.cube[tuple(index)])
+
+    def records(self, names: Names) -> Array:
+        """How many joint answers agree with an itemset in just these of its answers."""
+        inside = members(len(names))
+        sizes = np.array([self.shape[self.names.index(name)] for name in names])
+        others = self.law.answers // math.prod(sizes.tolist())
+        return np.where(inside, 1, sizes - 1).prod(axis=1) * float(others)
+
+    def square_weights(self, shares: Array, records: Array) -> Array:
+        """What the square of a contribution is weighed with, where contributions sum to zero over all records.
+
+        The mean of ``(sum over members of K)**2`` is, with ``sum K = 0``, a sum of ``K**2`` over single records: pairs of
+        different members add ``-without K**2`` each, and ``-2 (with_truth - without) K**2`` at the truth.
+        """
+        law = self.law
+        even = law.background - law.without
+        at_truth = law.contrast - 2 * (law.with_truth - law.without)
+        return (even * records + at_truth * shares) / law.contrast**2
+
+
+def pooling_shares(tables: Sequence[SymmetricTable], interaction: Names) -> Mapping[int, float]:
+    """Each table's share in the pooled estimate of an interaction: in proportion to its information."""
+    asking = [at for at, table in enumerate(tables) if set(interaction) <= set(table.names)]
+    total = sum(tables[at].weight for at in asking)
+    return {at: tables[at].weight / total for at in asking}
