@@ -36,6 +36,9 @@ from tacit.table.coded import code_type
 
 # Membership is marked in a table of rows by answers; this many cells stay in the cache.
 MARKED_CELLS = 1 << 22
+# From so many members on the compiled kernel earns its import.
+COMPILED_MEMBERS = 1 << 22
+WORDS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +121,24 @@ class SubsetChannel:
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         truth = joint_codes(truths, self.shape)
         out = np.empty((len(truth), self.members), dtype=code_type(self.size))
+        # Among fewer than half of the answers a member that was drawn before is rare enough to draw another.
+        if out.size >= COMPILED_MEMBERS and 2 * self.members <= self.size:
+            self._sample_compiled(truth, randomness, out)
+            return (out,)
         rows = max(1, MARKED_CELLS // self.size)
         for start in range(0, len(truth), rows):
             out[start : start + rows] = self._sample_rows(truth[start : start + rows], randomness)
         return (out,)
+
+    def _sample_compiled(self, truth: NDArray[np.int64], randomness: Randomness, out: Codes) -> None:
+        from tacit.channel import _subset_kernels as kernels
+
+        state = np.array([0, kernels.NOT_BEGUN])
+        marked = np.zeros(-(-self.size // 64), dtype=np.uint64)
+        while state[kernels.ROW] < len(truth):
+            left = (len(truth) - int(state[kernels.ROW])) * (self.members + 1)
+            words = randomness.words(min(WORDS_AT_ONCE, left))
+            kernels.draw_sets(truth, words, np.uint64(self.coin), np.uint64(self.size), state, marked, out)
 
     def _sample_rows(self, truth: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         """Sets in ascending order, so that the order of the members says nothing."""

@@ -71,7 +71,7 @@ def search(supports: Supports, threshold: Threshold, max_length: int | None) -> 
 def _single_answers(supports: Supports, threshold: Threshold) -> dict[Names, Candidates]:
     every = {name: np.arange(supports.schema[name].size) for name in supports.schema.names}
     supports.prepare({(name,): codes[:, None] for name, codes in every.items()})
-    found = {}
+    found: dict[Names, Candidates] = {}
     for name, codes in every.items():
         reason = supports.why_not((name,))
         if reason is not None:

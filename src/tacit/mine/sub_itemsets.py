@@ -58,7 +58,9 @@ def exactly(at_least: Array) -> Array:
 def keys(codes: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
     """One number per itemset over attributes of these sizes."""
     if float(np.prod(np.array(sizes, dtype=np.float64))) > 2**62:
-        raise InvalidInput(f"Itemsets of {len(sizes)} such attributes are too many to number. Set a smaller max_length.")
+        raise InvalidInput(
+            f"Itemsets of {len(sizes)} such attributes are too many to number. Set a smaller max_length."
+        )
     numbers = np.zeros(len(codes), dtype=np.int64)
     for column, size in enumerate(sizes):
         numbers *= size

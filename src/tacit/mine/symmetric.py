@@ -1,8 +1,4 @@
-"""One questionnaire whose channel treats all records alike: gamma-diagonal, or subset selection, over all it asks.
-
-Both report a set of k of the n joint answers (k = 1: a single one) that holds the truth with chance a and any other
-answer with chance b. Pairs of members have two chances as well, so every error has a closed form (FORMULAS 1 and 4.3).
-"""
+"""One questionnaire whose channel treats all records alike: gamma-diagonal, or subset selection, over all it asks."""
 
 from __future__ import annotations
 
@@ -13,48 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.channel.mixture import MixtureChannel
-from tacit.channel.protocol import Array, Channel
-from tacit.channel.subset import SubsetChannel
+from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
+from tacit.estimate.set_law import SetLaw, set_law
 from tacit.mine.sub_itemsets import Codes, Names, exactly, members
-
-
-@dataclass(frozen=True)
-class SetLaw:
-    """Chances of a symmetric channel: that the set holds the truth, another answer, or two given answers."""
-
-    answers: int
-    members: int
-    holds: float
-    background: float
-    with_truth: float  # both of two answers, one of which is true
-    without: float  # both of two answers, neither of which is true
-
-    @property
-    def contrast(self) -> float:
-        return self.holds - self.background
-
-    @property
-    def information(self) -> float:
-        """One report's information about an interaction, up to a factor that all questionnaires share."""
-        k, n = self.members, self.answers
-        return self.contrast**2 * (n - 1) / (k * (n - k))
-
-
-def set_law(channel: Channel) -> SetLaw | None:
-    """The chances of a channel that treats all records alike; None for others."""
-    if isinstance(channel, SubsetChannel):
-        n, k, holds = channel.size, channel.members, channel.holds
-        rest = (k - 1) / (n - 1)
-        hold_both = rest * (k - 2) / (n - 2) if n > 2 else 0.0
-        fill_both = k * rest / (n - 2) if n > 2 else 0.0
-        without = holds * hold_both + (1 - holds) * fill_both
-        return SetLaw(n, k, holds, channel.background, holds * rest, without)
-    if isinstance(channel, MixtureChannel) and channel.personal is None and channel.keep < 1:
-        background = (1 - channel.keep) / channel.size
-        return SetLaw(channel.size, 1, channel.keep + background, background, 0.0, 0.0)
-    return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,228 @@
+"""The best split questionnaire (FORMULAS 4.3): who is asked what, when every respondent may spend all of gamma on it.
+
+Each respondent is dealt one set T of attributes with chance pi_T and reports their joint answer by subset selection with
+the full amplification. By symmetry the information about a table is diagonal in its interactions: about S it is
+``lambda_S = sum over T containing S of pi_T g_T``, and the weighted variance of the wanted tables is ``sum C_S / lambda_S``.
+That is convex in pi, and a multiplicative update finds the optimum with a certificate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.chances import checked_gamma
+from tacit.channel.protocol import Array
+from tacit.channel.recipe import Recipe, gamma_diagonal, subset
+from tacit.channel.scheme import Scheme
+from tacit.design.targets import Target
+from tacit.errors import InvalidInput
+from tacit.estimate.set_law import best_members, information
+from tacit.schema import Schema
+
+MOST_ATTRIBUTES = 14  # 2**14 sets of attributes
+# A report names joint answers, so a questionnaire must stay within what a respondent's device and a file can list.
+MOST_CELLS = 1 << 14
+# Rarer questionnaires are not worth their place; the dealing is optimised again without them.
+RAREST = 0.002
+
+
+@dataclass(frozen=True, eq=False)
+class SplitDesign:
+    """A scheme that deals questionnaires, and how near it is to the best one.
+
+    `cost` is the weighted variance of the wanted tables times the number of respondents; no dealing of such
+    questionnaires has a smaller one than `lower_bound`.
+    """
+
+    scheme: Scheme
+    gamma: float
+    targets: tuple[Target, ...]
+    cost: float
+    lower_bound: float
+
+    @property
+    def dealing(self) -> dict[tuple[str, ...], float]:
+        """The chance of each set of attributes."""
+        return {part.groups[0].names: part.probability for part in self.scheme.questionnaires}
+
+
+def split_questionnaire(
+    schema: Schema, targets: Sequence[Target], gamma: float, *, tolerance: float = 1e-3
+) -> SplitDesign:
+    """The dealing with the least weighted variance of the targets, within `tolerance` of the best.
+
+    Attributes of the schema that no target names are public: leave them out of the schema to not ask them.
+
+    >>> from tacit import Attribute, Schema
+    >>> from tacit.design.targets import itemset_targets
+    >>> schema = Schema(tuple(Attribute(name, ("no", "yes")) for name in ("smokes", "drinks", "works")))
+    >>> design = split_questionnaire(schema, itemset_targets(schema, schema.names, 2), gamma=19)
+    >>> sorted(len(asked) for asked in design.dealing)
+    [2, 2, 2]
+    """
+    if checked_gamma(gamma) == 1:
+        raise InvalidInput("With gamma = 1 reports say nothing, so nothing can be designed. Choose a larger gamma.")
+    names = _private(schema, targets)
+    lattice = _Lattice(names, schema.shape(names), gamma)
+    needs = lattice.needs(targets)
+    dealing, cost, bound = _optimum(lattice, needs, tolerance)
+    return SplitDesign(_scheme(schema, lattice, dealing), gamma, tuple(targets), cost, bound)
+
+
+def _private(schema: Schema, targets: Sequence[Target]) -> tuple[str, ...]:
+    named = {name for target in targets for name in target.attributes}
+    names = tuple(name for name in schema.names if name in named)
+    if not names:
+        raise InvalidInput("There is no table to be estimated, so there is nothing to design for.")
+    if len(names) > MOST_ATTRIBUTES:
+        raise InvalidInput(
+            f"A split questionnaire is designed for at most {MOST_ATTRIBUTES} attributes, not {len(names)}: there are "
+            f"{2 ** len(names):,} sets of them. Choose fewer, or make some public."
+        )
+    for target in targets:
+        if not target.weight > 0:
+            raise InvalidInput(f"The weight of a table must be above 0, not {target.weight!r}.")
+        cells = math.prod(schema.shape(target.attributes))
+        if cells > MOST_CELLS:
+            raise InvalidInput(
+                f"The joint domain of {', '.join(target.attributes)} has {cells:,} answers, too many to be asked at once "
+                f"(at most {MOST_CELLS:,}). Ask for smaller tables, or for shorter itemsets."
+            )
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class _Lattice:
+    """All sets of the attributes, numbered by bits, and what asking each of them tells."""
+
+    names: tuple[str, ...]
+    shape: tuple[int, ...]
+    gamma: float
+
+    def cells(self) -> Array:
+        cells = np.ones(1 << len(self.names))
+        for position, size in enumerate(self.shape):
+            cells.reshape(-1, 2, 1 << position)[:, 1] *= size
+        return cells
+
+    def tells(self) -> Array:
+        """Information of one report of each questionnaire; none where it cannot be asked."""
+        found = np.zeros(1 << len(self.names))
+        for number, cells in enumerate(self.cells()):
+            if 1 < cells <= MOST_CELLS:
+                answers = int(cells)
+                found[number] = information(self.gamma, answers, best_members(self.gamma, answers))
+        return found
+
+    def number(self, attributes: Sequence[str]) -> int:
+        return sum(1 << self.names.index(name) for name in attributes)
+
+    def needs(self, targets: Sequence[Target]) -> Array:
+        """How much one over the information about each interaction adds to the weighted variance."""
+        needs = np.zeros(1 << len(self.names))
+        sizes = dict(zip(self.names, self.shape, strict=True))
+        for target in targets:
+            numbers, factors = np.zeros(1, dtype=np.int64), np.full(1, target.weight)
+            for name in target.attributes:
+                d = sizes[name]
+                inside = numbers + (1 << self.names.index(name))
+                numbers = np.concatenate([numbers, inside])
+                factors = np.concatenate([factors / d**2, factors * (1 - 1 / d) / d])
+            np.add.at(needs, numbers, factors)
+        needs[0] = 0.0
+        return needs
+
+
+def over_supersets(values: Array) -> Array:
+    """For each set the sum over all sets that contain it."""
+    total = values.copy()
+    for bit in range(len(values).bit_length() - 1):
+        split = total.reshape(-1, 2, 1 << bit)
+        split[:, 0] += split[:, 1]
+    return total
+
+
+def over_subsets(values: Array) -> Array:
+    """For each set the sum over all sets within it."""
+    total = values.copy()
+    for bit in range(len(values).bit_length() - 1):
+        split = total.reshape(-1, 2, 1 << bit)
+        split[:, 1] += split[:, 0]
+    return total
+
+
+def _optimum(lattice: _Lattice, needs: Array, tolerance: float) -> tuple[Array, float, float]:
+    """The dealing, its cost, and a lower bound of every dealing's cost."""
+    tells = lattice.tells()
+    useful = (tells > 0) & (over_subsets(needs) > 0)
+    dealing, cost, bound = _descended(useful / useful.sum(), tells, needs, tolerance)
+    common = np.where(dealing >= RAREST, dealing, 0.0)
+    if (over_supersets(common)[needs > 0] > 0).all() and (common < dealing).any():
+        trimmed, trimmed_cost, _ = _descended(common / common.sum(), tells, needs, tolerance)
+        if trimmed_cost <= cost * 1.01:
+            return trimmed, trimmed_cost, bound
+    return dealing, cost, bound
+
+
+def _descended(
+    dealing: Array, tells: Array, needs: Array, tolerance: float, max_steps: int = 20_000
+) -> tuple[Array, float, float]:
+    """The multiplicative algorithm for convex designs (Silvey, Titterington and Torsney 1978), with its certificate.
+
+    The cost is homogeneous of degree -1, so its slopes ``d_T`` average to the cost itself under the dealing, and the
+    square of the cost over the steepest slope bounds the cost of every dealing from below.
+    """
+    wanted = needs > 0
+    best_bound = 0.0
+    for _ in range(max_steps):
+        known = over_supersets(dealing * tells)
+        ratio = np.divide(needs, known, out=np.zeros_like(needs), where=wanted)
+        cost = float(ratio.sum())
+        slopes = tells * over_subsets(np.divide(ratio, known, out=np.zeros_like(needs), where=wanted))
+        best_bound = max(best_bound, cost**2 / float(slopes.max()))
+        allowed = slopes[dealing > 0].max()
+        if allowed <= cost * (1 + tolerance):
+            break
+        dealing = dealing * np.sqrt(slopes)
+        dealing /= dealing.sum()
+    return dealing, cost, best_bound
+
+
+def _scheme(schema: Schema, lattice: _Lattice, dealing: Array) -> Scheme:
+    cells = lattice.cells()
+    questionnaires: list[tuple[str, float, list[tuple[list[str], Recipe]]]] = []
+    for number in np.flatnonzero(dealing >= 2.0**-32):
+        asked = [name for position, name in enumerate(lattice.names) if number >> position & 1]
+        recipe = best_recipe(lattice.gamma, int(cells[number]))
+        questionnaires.append((" & ".join(asked), float(dealing[number]), [(asked, recipe)]))
+    if len(questionnaires) == 1:
+        return Scheme.of(schema, questionnaires[0][2])
+    total = math.fsum(chance for _, chance, _ in questionnaires)
+    return Scheme.dealt(schema, [(name, chance / total, groups) for name, chance, groups in questionnaires])
+
+
+def best_recipe(gamma: float, answers: int) -> Recipe:
+    """The channel that tells most of one of so many joint answers within the amplification."""
+    members = best_members(gamma, answers)
+    return gamma_diagonal(gamma) if members == 1 else subset(members, gamma)
+
+
+def known_interactions(scheme: Scheme, names: Sequence[str]) -> NDArray[np.float64] | None:
+    """Information per respondent about every set of `names`; None where a questionnaire is not symmetric."""
+    from tacit.estimate.set_law import set_law
+
+    asked = np.zeros(1 << len(names))
+    for questionnaire in scheme.questionnaires:
+        if questionnaire.public or len(questionnaire.groups) != 1:
+            return None
+        law = set_law(questionnaire.groups[0].channel)
+        if law is None or not set(questionnaire.attributes) <= set(names):
+            return None
+        number = sum(1 << names.index(name) for name in questionnaire.attributes)
+        asked[number] += questionnaire.probability * law.information
+    return over_supersets(asked)
