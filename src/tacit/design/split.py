@@ -52,11 +52,11 @@ class SplitDesign:
 
 
 def split_questionnaire(
-    schema: Schema, targets: Sequence[Target], gamma: float, *, tolerance: float = 1e-3
+    schema: Schema, targets: Sequence[Target], gamma: float, *, public: Sequence[str] = (), tolerance: float = 1e-3
 ) -> SplitDesign:
     """The dealing with the least weighted variance of the targets, within `tolerance` of the best.
 
-    Attributes of the schema that no target names are public: leave them out of the schema to not ask them.
+    Attributes that no target names are not asked at all, unless they are stated to be `public`.
 
     >>> from tacit import Attribute, Schema
     >>> from tacit.design.targets import itemset_targets
@@ -67,15 +67,19 @@ def split_questionnaire(
     """
     if checked_gamma(gamma) == 1:
         raise InvalidInput("With gamma = 1 reports say nothing, so nothing can be designed. Choose a larger gamma.")
-    names = _private(schema, targets)
+    names = _private(schema, targets, public)
+    schema = schema.select([name for name in schema.names if name in names or name in public])
     lattice = _Lattice(names, schema.shape(names), gamma)
     needs = lattice.needs(targets)
     dealing, cost, bound = _optimum(lattice, needs, tolerance)
     return SplitDesign(_scheme(schema, lattice, dealing), gamma, tuple(targets), cost, bound)
 
 
-def _private(schema: Schema, targets: Sequence[Target]) -> tuple[str, ...]:
+def _private(schema: Schema, targets: Sequence[Target], public: Sequence[str]) -> tuple[str, ...]:
     named = {name for target in targets for name in target.attributes}
+    both = [schema[name].name for name in public if name in named]
+    if both:
+        raise InvalidInput(f"{both[0]!r} is public, so no table of disguised answers can hold it. Decide for one.")
     names = tuple(name for name in schema.names if name in named)
     if not names:
         raise InvalidInput("There is no table to be estimated, so there is nothing to design for.")

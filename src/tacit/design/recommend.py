@@ -1,0 +1,118 @@
+"""Which mechanism to use for itemsets, and what error to expect of it, before any data are collected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.channel.recipe import subset
+from tacit.channel.scheme import Scheme
+from tacit.design.mechanisms import checked_demand, published_mechanisms
+from tacit.design.predict import PredictedErrors, predicted_errors
+from tacit.design.split import MOST_CELLS, split_questionnaire
+from tacit.design.targets import itemset_targets
+from tacit.errors import InvalidInput
+from tacit.estimate.set_law import best_members
+from tacit.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """One mechanism under the demand, and the errors to expect of itemsets of each length."""
+
+    name: str
+    scheme: Scheme
+    predicted: PredictedErrors
+
+    @property
+    def overall(self) -> float:
+        """Root mean square over the wanted lengths; infinite where one of them cannot be estimated."""
+        squares = [math.inf if error is None else error**2 for error in self.predicted.by_length]
+        return math.sqrt(sum(squares) / len(squares))
+
+    def to_document(self) -> dict[str, Any]:
+        return {"name": self.name, "overall": self.overall, "predicted": self.predicted.to_document()}
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """Mechanisms with the same promise, best first; `left_out` says what could not be considered, and why."""
+
+    gamma: float
+    max_length: int
+    respondents: int
+    options: tuple[Option, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def best(self) -> Option:
+        return self.options[0]
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "gamma": self.gamma,
+            "max_length": self.max_length,
+            "respondents": self.respondents,
+            "options": [option.to_document() for option in self.options],
+            "warnings": list(self.left_out),
+        }
+
+    def __str__(self) -> str:
+        width = max(len(option.name) for option in self.options)
+        lengths = "".join(f"{length:>10}" for length in range(1, self.max_length + 1))
+        lines = [f"{'length':{width}}{lengths}"]
+        for option in self.options:
+            errors = ("-" if error is None else f"{error:.4g}" for error in option.predicted.by_length)
+            lines.append(f"{option.name:{width}}" + "".join(f"{error:>10}" for error in errors))
+        return "\n".join(lines)
+
+
+def recommend(
+    schema: Schema,
+    gamma: float,
+    max_length: int,
+    respondents: int,
+    counts: Mapping[int, float] | None = None,
+) -> Recommendation:
+    """The mechanisms that keep the amplification `gamma` for the whole record, by the error of itemsets up to a length.
+
+    All lengths count alike unless `counts` says how many itemsets of each are of interest.
+
+    >>> from tacit.bundled import census
+    >>> found = recommend(census().schema, gamma=19, max_length=3, respondents=48_842)
+    >>> found.best.name
+    'split questionnaire'
+    """
+    checked_demand(gamma)
+    targets = itemset_targets(schema, schema.names, max_length, counts)
+    left_out: list[str] = []
+    options = [
+        Option(name, scheme, predicted_errors(scheme, respondents, max_length))
+        for name, scheme in _joint_schemes(schema, gamma, max_length, left_out)
+    ]
+    split = split_questionnaire(schema, targets, gamma).scheme
+    options.append(Option("split questionnaire", split, predicted_errors(split, respondents, max_length)))
+    ranked = sorted(options, key=lambda option: option.overall)
+    return Recommendation(gamma, max_length, respondents, tuple(ranked), tuple(left_out))
+
+
+def _joint_schemes(schema: Schema, gamma: float, length: int, left_out: list[str]) -> Iterator[tuple[str, Scheme]]:
+    """Schemes that disguise the whole record at once."""
+    cells = math.prod(schema.shape())
+    for name, make in (("DET-GD", 0), ("MASK", 2), ("C&P", 3)):
+        try:
+            recipe = published_mechanisms(schema.shape(), gamma, length)[make].recipe
+        except InvalidInput as error:
+            left_out.append(f"{name}: {error}")
+            continue
+        yield name, Scheme.of(schema, [(schema.names, recipe)])
+    if cells <= MOST_CELLS:
+        recipe = subset(best_members(gamma, cells), gamma)
+        yield "subset selection", Scheme.of(schema, [(schema.names, recipe)])
+    else:
+        left_out.append(
+            f"Subset selection on the whole record: its joint domain of {cells:,} answers is too large to hold (at most "
+            f"{MOST_CELLS:,}). The split questionnaire asks fewer attributes at a time."
+        )

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit import Reports, Scheme, channels, disguise
+from tacit.errors import InvalidInput, UnknownName
+from tacit.mine import FrequentItemsets, association_rules
+from tacit.mine.rules import METRICS
+from tests.mine.itemset_checks import dataset, one_hot
+from tests.statistics import assert_standard_scores
+
+DATA = dataset((3, 2, 4), 4000, 1)
+JOINT = Scheme.of(DATA.schema, [(DATA.schema.names, channels.gamma_diagonal(200))])
+SPLIT = Scheme.dealt(
+    DATA.schema,
+    [
+        ("all", 0.6, [(["q0", "q1", "q2"], channels.subset(2, 100))]),
+        ("two", 0.4, [(["q2", "q0"], channels.gamma_diagonal(100))]),
+    ],
+)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_clear_records_give_the_rules_of_mlxtend(metric: str) -> None:
+    from mlxtend.frequent_patterns import apriori
+    from mlxtend.frequent_patterns import association_rules as theirs
+
+    found = FrequentItemsets(0.05).fit(Reports.from_truth(DATA)).itemsets_
+    least = 0.005 if metric == "leverage" else 0.3
+    mine = association_rules(found, metric, least).to_pandas()
+    frame = theirs(apriori(one_hot(DATA), min_support=0.05, use_colnames=True), metric=metric, min_threshold=least)
+    keys = ["antecedents", "consequents"]
+    both = mine.merge(frame, on=keys, suffixes=("", " of mlxtend"))
+    assert len(both) == len(mine) == len(frame) > 0
+    for column in ("antecedent support", "consequent support", *METRICS):
+        np.testing.assert_allclose(both[column], both[f"{column} of mlxtend"], rtol=1e-9)
+
+
+def metrics_of(reports: Reports, items: frozenset[str]) -> dict[str, tuple[float, float]]:
+    found = FrequentItemsets(1e-6, slack=50.0).fit(reports).itemsets_
+    rules = association_rules(found, "support", -1.0)
+    rule = next(r for r in rules if {f"{n}={a}" for n, a in r.antecedents} == items and len(r.consequents) == 1
+                and r.consequents[0] == ("q1", "a0"))  # fmt: skip
+    return {metric: (getattr(rule, metric).value, getattr(rule, metric).standard_error) for metric in METRICS}
+
+
+@pytest.mark.parametrize("scheme", [JOINT, SPLIT], ids=["joint", "split"])
+def test_errors_of_every_metric_are_true(scheme: Scheme) -> None:
+    """z-scores over surveys of people drawn from a population; the covariances of the three supports matter here."""
+    items = frozenset({"q0=a0", "q2=a0"})
+    truth = metrics_of(Reports.from_truth(DATA), items)
+    generator = np.random.default_rng(5)
+    scores: dict[str, list[float]] = {metric: [] for metric in METRICS}
+    for seed in range(60):
+        people = tacit.Dataset(DATA.table.rows(generator.integers(0, DATA.n_rows, 20_000)))
+        for metric, (value, error) in metrics_of(disguise(people, scheme, seed=seed), items).items():
+            scores[metric].append((value - truth[metric][0]) / error)
+    for metric in METRICS:
+        # Ratios are only nearly normal at this size; conviction's tail is the longest.
+        assert_standard_scores(np.clip(scores[metric], -3, 3))
+
+
+def test_the_check_notices_errors_without_covariances() -> None:
+    found = FrequentItemsets(0.05).fit(disguise(DATA, JOINT, seed=1)).itemsets_
+    rule = next(rule for rule in association_rules(found, "confidence", 0.3) if len(rule.antecedents) == 2)
+    parts = rule.support.standard_error / rule.antecedent_support
+    assert rule.confidence.standard_error < 0.9 * parts * np.sqrt(1 + rule.confidence.value**2)
+
+
+def test_a_rule_that_never_fails_has_infinite_conviction() -> None:
+    truth = tacit.Dataset.from_arrow({"a": ["x"] * 6 + ["y"] * 4, "b": ["x"] * 7 + ["y"] * 3})
+    found = FrequentItemsets(0.5).fit(Reports.from_truth(truth)).itemsets_
+    rule = next(iter(association_rules(found)))
+    assert rule.confidence.value == 1
+    assert rule.conviction.value == np.inf
+    assert str(rule) == "a=x -> b=x: 1.000 ± 0.000"
+
+
+def test_documents_and_frames_hold_the_same_rules() -> None:
+    rules = association_rules(FrequentItemsets(0.05).fit(disguise(DATA, JOINT, seed=1)).itemsets_, min_threshold=0.4)
+    document = rules.to_document()
+    assert {"if", "then", "support", "confidence", "lift", "leverage", "conviction"} <= set(document[0])
+    assert rules.to_arrow().num_rows == len(rules) == len(document) > 0
+    assert [rule.confidence.value for rule in rules] == sorted((r.confidence.value for r in rules), reverse=True)
+
+
+def test_impossible_wishes_are_refused() -> None:
+    found = FrequentItemsets(0.3).fit(Reports.from_truth(DATA)).itemsets_
+    with pytest.raises(UnknownName, match="Metric 'certainty' does not exist"):
+        association_rules(found, "certainty")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="finite number, not nan"):
+        association_rules(found, min_threshold=float("nan"))
+    with pytest.raises(InvalidInput, match="itemsets_ of a fitted FrequentItemsets"):
+        association_rules([])  # type: ignore[arg-type]
