@@ -147,7 +147,7 @@ def test_a_channel_of_one_member_is_gamma_diagonal() -> None:
     assert best_recipe(19, 2000).parameters == {"size": 100, "gamma": 19}
 
 
-WIDE = Schema(tuple(Attribute(f"w{i}", tuple(map(str, range(40)))) for i in range(15)))
+WIDE = Schema(tuple(Attribute(f"w{i}", tuple(map(str, range(40)))) for i in range(17)))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_impossible_designs_are_refused(targets: list[Target], gamma: float, mes
 
 
 def test_what_is_too_large_to_ask_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="at most 14 attributes, not 15"):
+    with pytest.raises(InvalidInput, match="at most 16 attributes, not 17"):
         split_questionnaire(WIDE, itemset_targets(WIDE, WIDE.names, 1), 19)
     with pytest.raises(InvalidInput, match=r"joint domain of w0, w1, w2 has 64,000 answers.*shorter itemsets"):
         split_questionnaire(WIDE, [Target(("w0", "w1", "w2"), 1.0)], 19)

@@ -24,7 +24,7 @@ from tacit.errors import InvalidInput
 from tacit.estimate.set_law import best_members, information
 from tacit.schema import Schema
 
-MOST_ATTRIBUTES = 14  # 2**14 sets of attributes
+MOST_ATTRIBUTES = 16  # 2**16 sets of attributes
 # A report names joint answers, so a questionnaire must stay within what a respondent's device and a file can list.
 MOST_CELLS = 1 << 14
 # Rarer questionnaires are not worth their place; the dealing is optimised again without them.

@@ -1,14 +1,16 @@
 """How many reports show the answers of an itemset, all of them or some: the raw counts behind estimated supports.
 
 Where the joint domain of the answers that can still be frequent is small, it is counted once and summed along every axis
-(a data cube). Otherwise the candidates of each level are counted in one round: by tallies where these are small, else by totals.
+(a data cube). Otherwise the candidates of each level are counted in one round: in memory by intersecting bitmaps, one bit
+a report for each answer; elsewhere by tallies where these are small, else by totals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,13 +19,12 @@ from numpy.typing import NDArray
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import CountEngine
 from tacit.mine.sub_itemsets import Codes, Names, keys, members
+from tacit.table import Table
 
 # A cube of this many cells takes 32 MB and a tenth of a second.
 CUBE_CELLS = 1 << 23
 # A tally beyond this holds more empty cells than candidates: these are then counted one by one, in one pass.
 TALLY_CELLS = 1 << 20
-# A row with sets or bits adds to every combination of what it shows; beyond this the cube costs more than it saves.
-ROW_SLOTS = 1 << 10
 
 Level = Mapping[Names, Codes]
 
@@ -62,40 +63,32 @@ class Cube:
         return self.counts.reshape(-1)[cells].astype(np.int64)
 
 
+class CandidateCounts(Protocol):
+    """Counts of the candidates of one level."""
+
+    def __call__(self, level: Level) -> Iterator[NDArray[np.int64]]: ...
+
+
 @dataclass(eq=False)
 class Levels:
-    """Counts of the candidates of each level."""
+    """Counts of the candidates of each level, kept for the levels above."""
 
     engine: CountEngine
     _numbers: dict[Names, NDArray[np.int64]] = field(default_factory=dict)
     _counts: dict[Names, NDArray[np.int64]] = field(default_factory=dict)
 
+    @cached_property
+    def _counted(self) -> CandidateCounts:
+        return Bitmaps(self.engine.table) if isinstance(self.engine, MemoryEngine) else Queries(self.engine)
+
     def _sizes(self, names: Names) -> list[int]:
         return [self.engine.schema[name].size for name in names]
 
     def prepare(self, level: Level) -> None:
-        small = [names for names in level if _cells(self.engine, names) <= TALLY_CELLS]
-        for names, tally in zip(small, self.engine.tallies(small), strict=True):
-            self._store(names, level[names], tally[tuple(level[names].T)])
-        large = {names: codes for names, codes in level.items() if names not in small}
-        counts = self._counted(large)
-        for names, codes in large.items():
-            self._store(names, codes, counts[: len(codes)])
-            counts = counts[len(codes) :]
-
-    def _counted(self, large: Level) -> NDArray[np.int64]:
-        """Reports that show each candidate, all in one pass."""
-        products = [
-            [((name,), _only(self.engine, name, code)) for name, code in zip(names, row, strict=True)]
-            for names, codes in large.items()
-            for row in codes
-        ]
-        return self.engine.totals(products).sums.round().astype(np.int64) if products else np.zeros(0, dtype=np.int64)
-
-    def _store(self, names: Names, codes: Codes, counts: NDArray[np.int64]) -> None:
-        numbers = keys(codes, self._sizes(names))
-        order = np.argsort(numbers)
-        self._numbers[names], self._counts[names] = numbers[order], counts[order]
+        for (names, codes), counts in zip(level.items(), self._counted(level), strict=True):
+            numbers = keys(codes, self._sizes(names))
+            order = np.argsort(numbers)
+            self._numbers[names], self._counts[names] = numbers[order], counts[order]
 
     def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
         inside = members(len(free))
@@ -112,6 +105,61 @@ class Levels:
         return self._counts[names][np.searchsorted(self._numbers[names], wanted)]
 
 
+@dataclass(frozen=True, eq=False)
+class Bitmaps:
+    """Counts in memory: for each answer one bit a report that says whether it is shown."""
+
+    table: Table
+    _maps: dict[tuple[str, int], NDArray[np.uint64]] = field(default_factory=dict)
+
+    def __call__(self, level: Level) -> Iterator[NDArray[np.int64]]:
+        for names, codes in level.items():
+            yield np.array([self._count(names, row) for row in codes], dtype=np.int64)
+
+    def _count(self, names: Names, row: NDArray[np.int64]) -> int:
+        shown = self._map(names[0], int(row[0]))
+        for name, code in zip(names[1:], row[1:], strict=True):
+            shown = shown & self._map(name, int(code))
+        return int(np.bitwise_count(shown).sum(dtype=np.int64))
+
+    def _map(self, name: str, code: int) -> NDArray[np.uint64]:
+        if (name, code) not in self._maps:
+            column = self.table[name]
+            shown = column[:, code] if column.ndim == 2 else column == code
+            packed = np.packbits(shown)
+            whole = np.zeros(-(-len(packed) // 8) * 8, dtype=np.uint8)
+            whole[: len(packed)] = packed
+            self._maps[name, code] = whole.view(np.uint64)
+        return self._maps[name, code]
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Counts by the two questions that any engine answers."""
+
+    engine: CountEngine
+
+    def __call__(self, level: Level) -> Iterator[NDArray[np.int64]]:
+        small = [names for names in level if _cells(self.engine, names) <= TALLY_CELLS]
+        tallies = dict(zip(small, self.engine.tallies(small), strict=True))
+        totals = self._totals({names: codes for names, codes in level.items() if names not in tallies})
+        for names, codes in level.items():
+            if names in tallies:
+                yield tallies[names][tuple(codes.T)]
+            else:
+                yield totals[: len(codes)]
+                totals = totals[len(codes) :]
+
+    def _totals(self, large: Level) -> NDArray[np.int64]:
+        """Reports that show each candidate, all in one pass."""
+        products = [
+            [((name,), _only(self.engine, name, code)) for name, code in zip(names, row, strict=True)]
+            for names, codes in large.items()
+            for row in codes
+        ]
+        return self.engine.totals(products).sums.round().astype(np.int64) if products else np.zeros(0, dtype=np.int64)
+
+
 def _cells(engine: CountEngine, names: Sequence[str]) -> int:
     return math.prod(engine.schema[name].tally_size for name in names)
 
@@ -124,17 +172,12 @@ def _only(engine: CountEngine, name: str, code: int) -> NDArray[np.float64]:
 
 def shown_counts(engine: CountEngine, kept: Mapping[str, NDArray[np.int64]]) -> ShownCounts:
     """Counts over the answers `kept` of each attribute, by the cheapest way there is."""
-    names = tuple(kept)
-    showing_one = all(engine.schema[name].shows == "one" for name in names)
-    if showing_one and isinstance(engine, MemoryEngine):
-        if math.prod(len(codes) + 1 for codes in kept.values()) <= CUBE_CELLS:
-            return _cube_of_rows(engine, kept)
-        return Levels(engine)
-    # Half the bits of a disguised report are set, so a row adds to about this many combinations.
-    slots = 1 if showing_one else math.prod(1 + engine.schema[name].size / 2 for name in names)
-    if _cells(engine, names) <= TALLY_CELLS and slots <= ROW_SLOTS:
-        return _cube_of_tally(engine, names)
-    return Levels(engine)
+    if not all(engine.schema[name].shows == "one" for name in kept):
+        return Levels(engine)  # a row adds to every combination of the bits it shows: too many for a cube
+    if isinstance(engine, MemoryEngine):
+        is_small = math.prod(len(codes) + 1 for codes in kept.values()) <= CUBE_CELLS
+        return _cube_of_rows(engine, kept) if is_small else Levels(engine)
+    return _cube_of_tally(engine, tuple(kept)) if _cells(engine, tuple(kept)) <= TALLY_CELLS else Levels(engine)
 
 
 def _cube_of_rows(engine: MemoryEngine, kept: Mapping[str, NDArray[np.int64]]) -> Cube:
@@ -157,7 +200,6 @@ def _cube_of_rows(engine: MemoryEngine, kept: Mapping[str, NDArray[np.int64]]) -
 
 def _cube_of_tally(engine: CountEngine, names: Names) -> Cube:
     counts = engine.tally(names)
-    for axis, name in enumerate(names):
-        if engine.schema[name].shows == "one":
-            counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
+    for axis in range(len(names)):
+        counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
     return Cube(names, {name: np.arange(engine.schema[name].size) for name in names}, np.ascontiguousarray(counts))

@@ -1,0 +1,132 @@
+"""How well itemsets are found: the error measures of FRAPP, by length and over all lengths together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.protocol import Array
+from tacit.dataset import Dataset
+from tacit.mine.itemset_result import Itemsets
+from tacit.mine.sub_itemsets import Names
+from tacit.mine.supports import Supports
+
+Tables = Mapping[Names, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The true support of every itemset, as one table for each set of attributes."""
+
+    supports: Tables
+    min_support: float
+
+    @classmethod
+    def of(cls, data: Dataset, min_support: float) -> Truth:
+        names, shape = data.schema.names, data.schema.shape()
+        cells = np.ravel_multi_index([data.table[name].astype(np.int64) for name in names], shape)
+        joint = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape) / data.n_rows
+        tables = {}
+        for length in range(1, len(names) + 1):
+            for kept in itertools.combinations(range(len(names)), length):
+                others = tuple(axis for axis in range(len(names)) if axis not in kept)
+                tables[tuple(names[axis] for axis in kept)] = joint.sum(axis=others)
+        return cls(tables, min_support)
+
+    @property
+    def lengths(self) -> range:
+        return range(1, max(map(len, self.supports)) + 1)
+
+    def counts(self) -> list[int]:
+        """Frequent itemsets of each length."""
+        return [
+            sum(int((table >= self.min_support).sum()) for names, table in self.supports.items() if len(names) == length)
+            for length in self.lengths
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """Sums by length, from which every measure follows; `summed_errors` is over the frequent itemsets that were found."""
+
+    frequent: NDArray[np.int64]
+    found: NDArray[np.int64]  # frequent and found
+    added: NDArray[np.int64]  # found, but not frequent
+    summed_errors: Array  # of |estimate - truth| / truth
+
+    def support_error(self, length: int | None = None) -> float:
+        """Mean relative error in percent of the frequent itemsets that were found; not a number where none was."""
+        errors, found = self._of(self.summed_errors, length), self._of(self.found, length)
+        return 100 * errors / found if found else float("nan")
+
+    def published_support_error(self, length: int | None = None) -> float:
+        """The same as the publication's formula has it: divided by all frequent itemsets, found or not."""
+        return 100 * self._of(self.summed_errors, length) / self._of(self.frequent, length)
+
+    def missed(self, length: int | None = None) -> float:
+        """False negatives in percent of the frequent itemsets."""
+        frequent = self._of(self.frequent, length)
+        return 100 * (frequent - self._of(self.found, length)) / frequent
+
+    def false(self, length: int | None = None) -> float:
+        """False positives in percent of the frequent itemsets."""
+        return 100 * self._of(self.added, length) / self._of(self.frequent, length)
+
+    @staticmethod
+    def _of(values: NDArray[np.int64] | Array, length: int | None) -> float:
+        return float(values.sum() if length is None else values[length - 1])
+
+
+def accuracy_of_all(truth: Truth, supports: Supports) -> Accuracy:
+    """Every itemset judged by its own estimate, without pruning."""
+    estimates = {}
+    for length in truth.lengths:
+        tables = {names: table for names, table in truth.supports.items() if len(names) == length}
+        level = {_ordered(supports, names): np.argwhere(np.ones(_shape(supports, names))) for names in tables}
+        estimable = {names: codes for names, codes in level.items() if supports.why_not(names) is None}
+        supports.prepare(estimable)
+        for names in tables:
+            ordered = _ordered(supports, names)
+            if ordered in estimable:
+                table = supports.estimates(ordered, estimable[ordered])[0].reshape(_shape(supports, names))
+                estimates[names] = table.transpose([ordered.index(name) for name in names])
+    return _compared(truth, estimates)
+
+
+def accuracy_of_found(truth: Truth, itemsets: Itemsets) -> Accuracy:
+    """The itemsets that a search found."""
+    estimates = {names: np.full(table.shape, -np.inf) for names, table in truth.supports.items()}
+    for part in itemsets.found:
+        names = next(names for names in estimates if set(names) == set(part.names))
+        codes = part.codes[:, [part.names.index(name) for name in names]]
+        estimates[names][tuple(codes.T)] = part.supports
+    return _compared(truth, estimates)
+
+
+def _ordered(supports: Supports, names: Names) -> Names:
+    return tuple(name for name in supports.schema.names if name in names)
+
+
+def _shape(supports: Supports, names: Names) -> tuple[int, ...]:
+    return supports.schema.shape(_ordered(supports, names))
+
+
+def _compared(truth: Truth, estimates: Tables) -> Accuracy:
+    longest = max(truth.lengths)
+    frequent, found, added = (np.zeros(longest, dtype=np.int64) for _ in range(3))
+    errors = np.zeros(longest)
+    for names, table in truth.supports.items():
+        at = len(names) - 1
+        is_frequent = table >= truth.min_support
+        frequent[at] += is_frequent.sum()
+        if names in estimates:
+            is_found = estimates[names] >= truth.min_support
+            both = is_frequent & is_found
+            found[at] += both.sum()
+            added[at] += (is_found & ~is_frequent).sum()
+            errors[at] += (np.abs(estimates[names][both] - table[both]) / table[both]).sum()
+    return Accuracy(frequent, found, added, errors)
