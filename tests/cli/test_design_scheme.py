@@ -65,3 +65,36 @@ def test_nothing_is_written_when_the_demand_is_refused(data, out):
     with pytest.raises(InvalidInput, match="State one demand"):
         run("--data", data, "--out", out)
     assert not out.exists()
+
+
+def test_a_scheme_for_a_purpose_deals_questionnaires(data, out):
+    options = ("--data", data, "--gamma", 19, "--for", "itemsets:2", "--respondents", 5000, "--out", out)
+    answer = json.loads(run(*options, "--json").stdout)
+    assert Scheme.read(out).is_dealt
+    assert sum(part["probability"] for part in answer["dealing"]) == pytest.approx(1)
+    assert [entry["length"] for entry in answer["predicted"]] == [1, 2]
+    assert answer["cost"] <= 1.012 * answer["lower_bound"]
+    shown = " ".join(run(*options).stdout.split())
+    assert "Who is asked what" in shown
+    assert "Standard errors to expect of 5,000 respondents" in shown
+
+
+def test_a_purpose_asks_only_for_what_it_needs(data, out):
+    run("--data", data, "--gamma", 19, "--for", "tables:smokes,drinks", "--out", out)
+    assert Scheme.read(out).schema.names == ("smokes", "drinks")
+    run("--data", data, "--gamma", 19, "--for", "bayes:smokes", "--public", "age", "--out", out)
+    assert Scheme.read(out).public_names == ("age",)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--for", "itemsets"), "one of itemsets:3, bayes:CLASS or tables"),
+        (("--for", "itemsets:many"), "needs a length"),
+        (("--for", "trees:3"), "'trees:3' is none"),
+        (("--for", "itemsets:2", "--groups", "smokes"), "--groups cannot be given with it"),
+    ],
+)
+def test_impossible_purposes_are_refused(data, out, options, message):
+    with pytest.raises(InvalidInput, match=message):
+        run("--data", data, "--gamma", 19, *options, "--out", out)

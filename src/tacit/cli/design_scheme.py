@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tacit.cli.measure import show_measures
-from tacit.cli.output import JsonFlag, print_json, print_text
+from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -39,13 +39,23 @@ def design_scheme(
     privacy: Annotated[float | None, typer.Option(help="With --from: the privacy of the point to pick.")] = None,
     mse: Annotated[float | None, typer.Option(help="With --from: the largest error of the point to pick.")] = None,
     margin: Annotated[float | None, typer.Option(help="With --from and --respondents: the margin of error.")] = None,
+    purpose: Annotated[
+        str | None,
+        typer.Option("--for", help="Deal split questionnaires: itemsets:3, bayes:CLASS or 'tables:a,b;c,d'."),
+    ] = None,
     respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Write the scheme that keeps a privacy demand, and say what it protects, what it costs and where it is weak."""
+    from tacit.design.scheme import demanded_gamma
     from tacit.design.scheme import design_scheme as design
 
     attributes, truths = _source(schema, data, missing)
+    if purpose is not None:
+        _checked_purpose(groups, theta, fronts, per_group=per_group)
+        bound = demanded_gamma(theta=None, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
+        _design_for(purpose, attributes, bound, _names(public), truths, respondents, out, json=json)
+        return
     if fronts:
         picks = _picked(
             attributes, fronts, _names(public), privacy=privacy, mse=mse, margin=margin, respondents=respondents
@@ -70,6 +80,50 @@ def design_scheme(
         print_json({"out": str(out), **made.to_document()})
         return
     print_text(f"{out}: {made.demand}.")
+    show_measures(made.measures)
+
+
+def _checked_purpose(
+    groups: str | None, theta: float | None, fronts: list[str] | None, *, per_group: bool
+) -> None:
+    given = {
+        "--groups": groups is not None,
+        "--theta": theta is not None,
+        "--from": bool(fronts),
+        "--per-group": per_group,
+    }
+    refused = [name for name, is_given in given.items() if is_given]
+    if refused:
+        raise InvalidInput(
+            f"--for chooses what is asked together, so {refused[0]} cannot be given with it. Leave one of them out."
+        )
+
+
+def _design_for(
+    purpose: str,
+    attributes: Schema,
+    gamma: float,
+    public: list[str],
+    truths: Dataset | None,
+    respondents: int | None,
+    out: Path,
+    *,
+    json: bool,
+) -> None:
+    from tacit.design.purpose import design_for
+
+    people = 1000 if respondents is None else respondents
+    made = design_for(purpose, attributes, gamma, public=public, prior=truths, respondents=people)
+    made.scheme.write(out)
+    if json:
+        print_json({"out": str(out), **made.to_document()})
+        return
+    print_text(f"{out}: {made.demand}.")
+    dealt = sorted(made.split.dealing.items(), key=lambda entry: -entry[1])
+    print_table("Who is asked what", ("attributes", "chance"), [(", ".join(names), f"{p:.4f}") for names, p in dealt])
+    if made.predicted is not None:
+        rows = [(at, f"{error:.4f}") for at, error in enumerate(made.predicted.by_length, 1) if error is not None]
+        print_table(f"Standard errors to expect of {people:,} respondents", ("itemset length", "error"), rows)
     show_measures(made.measures)
 
 

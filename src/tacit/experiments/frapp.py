@@ -57,7 +57,7 @@ def run(out: Path, quick: bool, seed: int, progress: Progress, health: Path | No
         progress(0.6 * (done + 1) / len(field))
     sweep = alpha_sweep(data, truth, seeds)
     progress(0.7)
-    likely = likelihood_gain(data, truth, field, seeds[:2] if quick else seeds[:10])
+    likely = likelihood_gain(data, truth, field, seeds[:1] if quick else seeds[:10])
     progress(0.85)
     bayes = bayes_gain(GAMMA, seeds[:2] if quick else seeds[:5])
     tables = [*_tables(outcomes, "CENSUS"), _condition_table(field), sweep.table, likely, bayes.table]
@@ -119,7 +119,14 @@ def _tables(outcomes: Sequence[Outcome], data: str) -> list[StudyTable]:
                     spread([a.false() for a in accuracies]),
                 )
             )
-    columns = ("mechanism", "judged", "support error %", "over all frequent %", "false negatives %", "false positives %")
+    columns = (
+        "mechanism",
+        "judged",
+        "support error %",
+        "over all frequent %",
+        "false negatives %",
+        "false positives %",
+    )
     tables = [StudyTable(f"{data}: all lengths together", columns, tuple(rows))]
     for title, measure in _MEASURES.items():
         tables.append(_by_length(outcomes, f"{data}: {title} by itemset length, searched", measure))
@@ -222,7 +229,9 @@ def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contes
         ),
         _nothing_beyond(by_name["MASK"], 4),
         _nothing_beyond(by_name["C&P"], 3),
-        Comparison("condition numbers of gamma-diagonal", "flat", f"{flat[0]:.4g} at every length", len(set(flat)) == 1),
+        Comparison(
+            "condition numbers of gamma-diagonal", "flat", f"{flat[0]:.4g} at every length", len(set(flat)) == 1
+        ),
         Comparison(
             "condition numbers of MASK",
             "of order 1e5",

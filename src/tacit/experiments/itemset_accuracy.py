@@ -44,7 +44,9 @@ class Truth:
     def counts(self) -> list[int]:
         """Frequent itemsets of each length."""
         return [
-            sum(int((table >= self.min_support).sum()) for names, table in self.supports.items() if len(names) == length)
+            sum(
+                int((table >= self.min_support).sum()) for names, table in self.supports.items() if len(names) == length
+            )
             for length in self.lengths
         ]
 

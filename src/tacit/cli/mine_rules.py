@@ -1,0 +1,80 @@
+"""``tacit mine rules``: frequent itemsets and association rules from disguised reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tacit.cli.output import JsonFlag, note, print_json, print_table
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.mine.itemset_result import Itemsets
+    from tacit.mine.rules import Rules
+
+Metric = Literal["support", "confidence", "lift", "leverage", "conviction"]
+Method = Literal["inversion", "likelihood"]
+
+
+def rules(
+    reports: Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, or database tables.")],
+    scheme: Annotated[list[Path], typer.Option(help="Scheme of the reports; one for all, or one for each.")],
+    min_support: Annotated[float, typer.Option(help="Least share of people.")] = 0.02,
+    max_length: Annotated[int | None, typer.Option(help="Most answers of an itemset.")] = None,
+    slack: Annotated[
+        float, typer.Option(help="Standard errors below the threshold at which an itemset is still extended.")
+    ] = 0.0,
+    metric: Annotated[Metric, typer.Option(help="What rules are chosen and ordered by.")] = "confidence",
+    min_threshold: Annotated[float, typer.Option(help="Least value of the metric.")] = 0.8,
+    method: Annotated[Method, typer.Option(help="How supports are estimated.")] = "inversion",
+    top: Annotated[int, typer.Option(min=1, help="Most rows of each table; --json gives all.")] = 20,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Find what people's answers have in common, and which answers go with which."""
+    from tacit.cli.reading import read_reports
+    from tacit.mine.itemsets import FrequentItemsets
+    from tacit.mine.rules import association_rules
+
+    miner = FrequentItemsets(min_support, max_length, slack, method).fit(read_reports(reports, scheme))
+    found = miner.itemsets_
+    made = association_rules(found, metric, min_threshold)
+    for reason in found.unknown:
+        note(f"Note: {reason}")
+    if json:
+        document = {"n_reports": found.n_reports, "min_support": found.min_support, "method": method}
+        warnings = [*found.unknown, *_infinite(made)]
+        print_json({**document, "itemsets": found.to_document(), "rules": made.to_document(), "warnings": warnings})
+        return
+    _show(found, made, top)
+
+
+def _infinite(made: Rules) -> list[str]:
+    if all(rule.conviction.value < float("inf") for rule in made):
+        return []
+    return ["A conviction of null is infinite: the rule never fails in the estimate."]
+
+
+def _show(found: Itemsets, made: Rules, top: int) -> None:
+    if not len(found):
+        raise InvalidInput(
+            f"No itemset reaches a support of {found.min_support:g}. Lower --min-support, or collect more reports."
+        )
+    rows = [(", ".join(i.labels), f"{i.support:.4f}", f"{i.standard_error:.4f}") for i in found]
+    longest = sorted(rows, key=lambda row: -float(row[1]))[:top]
+    title = f"{len(found):,} frequent itemsets in {found.n_reports:,} reports"
+    print_table(_titled(title, len(rows), top), ("itemset", "support", "standard error"), longest)
+    lines = []
+    for rule in list(made)[:top]:
+        sides = [
+            ", ".join(f"{name}={answer}" for name, answer in side) for side in (rule.antecedents, rule.consequents)
+        ]
+        confidence = f"{rule.confidence.value:.3f} ± {rule.confidence.standard_error:.3f}"
+        lines.append((*sides, f"{rule.support.value:.4f}", confidence, f"{rule.lift.value:.2f}"))
+    title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}"
+    print_table(_titled(title, len(made), top), ("if", "then", "support", "confidence", "lift"), lines)
+
+
+def _titled(title: str, rows: int, top: int) -> str:
+    return f"{title}; the {top} largest" if rows > top else title

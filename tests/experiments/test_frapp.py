@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit import Reports
+from tacit.bundled import census
+from tacit.dataset import Dataset
+from tacit.experiments import frapp
+from tacit.experiments.frapp_bayes import bayes_gain
+from tacit.experiments.itemset_accuracy import Truth, accuracy_of_all, accuracy_of_found
+from tacit.experiments.itemset_schemes import contestants
+from tacit.mine import FrequentItemsets
+from tacit.mine.supports import supports_from
+from tests.mine.itemset_checks import dataset
+
+CENSUS = census()
+TRUTH = Truth.of(CENSUS, 0.02)
+COUNTS = dict(zip(TRUTH.lengths, TRUTH.counts(), strict=True))
+FIELD = {contestant.name: contestant for contestant in contestants(CENSUS.schema, 19.0, COUNTS)}
+
+
+def test_clear_records_are_mined_without_error() -> None:
+    reports = Reports.from_truth(CENSUS)
+    found = FrequentItemsets(0.02).fit(reports).itemsets_
+    for accuracy in (accuracy_of_all(TRUTH, supports_from(reports)), accuracy_of_found(TRUTH, found)):
+        assert tuple(accuracy.frequent) == tuple(accuracy.found) == frapp.PUBLISHED_COUNTS
+        assert (accuracy.missed(), accuracy.false()) == (0, 0)
+        assert accuracy.support_error() == pytest.approx(0, abs=1e-9)
+
+
+def test_measures_by_hand() -> None:
+    """Of four frequent answers three are found, a fifth by mistake; their errors are 10, 0 and 20 percent."""
+    data = Dataset.from_arrow({"a": ["x"] * 5 + ["y"] * 5, "b": ["p"] * 5 + ["q"] * 3 + ["r"] * 2})
+    truth = Truth.of(data, 0.3)
+    found = FrequentItemsets(0.3).fit(Reports.from_truth(data)).itemsets_
+    for part in found.found:
+        if part.names == ("a",):
+            part.supports[:] = [0.55, 0.5]
+        if part.names == ("b",):
+            part.supports[:] = [0.6, 0.2]
+    accuracy = accuracy_of_found(truth, found)
+    assert accuracy.missed(1) == pytest.approx(25)
+    assert accuracy.support_error(1) == pytest.approx((10 + 0 + 20) / 3)
+    assert accuracy.published_support_error(1) == pytest.approx((10 + 0 + 20) / 4)
+
+
+def test_the_split_questionnaire_reaches_its_marks() -> None:
+    """Support error, false negatives and false positives, all lengths together, in the mean of ten surveys."""
+    found = frapp.outcome(CENSUS, TRUTH, FIELD["split, by itemset counts"], range(10))
+    for way in (found.every, found.with_slack):  # of what every itemset's own estimate says, and of what a search finds
+        assert np.mean([accuracy.support_error() for accuracy in way]) <= 11.7
+        assert np.mean([accuracy.missed() for accuracy in way]) <= 9
+        assert np.mean([accuracy.false() for accuracy in way]) <= 15
+
+
+def test_the_gamma_diagonal_channel_is_as_bad_as_expected() -> None:
+    found = frapp.outcome(CENSUS, TRUTH, FIELD["DET-GD"], range(10)).searched
+    assert np.mean([accuracy.support_error() for accuracy in found]) == pytest.approx(94, abs=10)
+    assert np.mean([accuracy.missed() for accuracy in found]) == pytest.approx(54, abs=8)
+    assert np.mean([accuracy.false() for accuracy in found]) == pytest.approx(36, abs=15)
+
+
+def test_cut_and_paste_as_published_finds_nothing_beyond_three() -> None:
+    found = frapp.outcome(CENSUS, TRUTH, FIELD["C&P"], [1])
+    assert found.searched[0].found[3:].sum() == 0
+    assert found.every[0].added[3:].sum() == 0
+
+
+def test_naive_bayes_gains_from_asking_for_pairs() -> None:
+    gain = bayes_gain(19.0, [1])
+    accuracies = [float(str(row[1]).split()[0]) for row in gain.table.rows]
+    one_group, split, clear, majority = accuracies
+    assert split > majority - 0.01
+    assert split > one_group + 0.05
+    assert clear > majority
+
+
+@pytest.mark.slow
+def test_the_whole_study_says_what_was_published_and_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frapp, "census", lambda: dataset((3, 2, 4, 2), 3000, 1))
+    monkeypatch.setattr(frapp, "likelihood_gain", lambda *_: frapp.StudyTable("likelihood", (), ()))
+    monkeypatch.setattr(frapp, "bayes_gain", lambda *_: bayes_gain(19.0, [1]))
+    shares: list[float] = []
+    result = frapp.run(tmp_path, True, 1, shares.append)
+    assert shares[-1] == 1.0
+    said = {row.what: row for row in result.comparisons}
+    assert said["RAN-GD's posterior, alpha = gamma x / 2"].holds
+    assert "no health table was given" in said["HEALTH"].ours
+    assert {plot.name for plot in result.plots} >= {"ran-gd", "condition-numbers", "census-support-error"}
+    assert result.to_document()["name"] == "frapp"
