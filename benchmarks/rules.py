@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from benchmarks.ratio import Ratio
 from benchmarks.timing import cpu_medians
-
 from tacit import Dataset, Scheme, channels, disguise
 from tacit.bundled import adult_nine, census
 from tacit.design.split import split_questionnaire

@@ -65,9 +65,9 @@ def test_an_infinite_conviction_is_null_and_said(tmp_path: Path) -> None:
 
 def test_bad_input_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
     reports, scheme = files
-    with pytest.raises(InvalidInput, match="above 0 and at most at 1, not 2.0"):
+    with pytest.raises(InvalidInput, match=r"above 0 and at most at 1, not 2\.0"):
         run(reports, "--scheme", scheme, "--min-support", 2)
-    with pytest.raises(InvalidInput, match="No itemset reaches a support of 0.99"):
+    with pytest.raises(InvalidInput, match=r"No itemset reaches a support of 0\.99"):
         run(reports, "--scheme", scheme, "--min-support", 0.99)
     other = tmp_path / "other.json"
     Scheme.of(DATA.schema, [(DATA.schema.names, channels.mask(0.7))]).write(other)

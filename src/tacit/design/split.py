@@ -63,7 +63,7 @@ def split_questionnaire(
     >>> schema = Schema(tuple(Attribute(name, ("no", "yes")) for name in ("smokes", "drinks", "works")))
     >>> design = split_questionnaire(schema, itemset_targets(schema, schema.names, 2), gamma=19)
     >>> sorted(len(asked) for asked in design.dealing)
-    [2, 2, 2]
+    [2, 2, 2, 3]
     """
     if checked_gamma(gamma) == 1:
         raise InvalidInput("With gamma = 1 reports say nothing, so nothing can be designed. Choose a larger gamma.")

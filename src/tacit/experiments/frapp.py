@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,7 @@ def run(out: Path, quick: bool, seed: int, progress: Progress, health: Path | No
         progress(0.6 * (done + 1) / len(field))
     sweep = alpha_sweep(data, truth, seeds)
     progress(0.7)
-    likely = likelihood_gain(data, truth, field, seeds[:1] if quick else seeds[:10])
+    likely = likelihood_gain(data, truth, field, seeds[:1] if quick else seeds[:5])
     progress(0.85)
     bayes = bayes_gain(GAMMA, seeds[:2] if quick else seeds[:5])
     tables = [*_tables(outcomes, "CENSUS"), _condition_table(field), sweep.table, likely, bayes.table]
@@ -75,7 +76,9 @@ def run(out: Path, quick: bool, seed: int, progress: Progress, health: Path | No
 
 
 def outcome(data: Dataset, truth: Truth, contestant: Contestant, seeds: Sequence[int]) -> Outcome:
-    every, searched, loose = [], [], []
+    every: list[Accuracy] = []
+    searched: list[Accuracy] = []
+    loose: list[Accuracy] = []
     for seed in seeds:
         reports = disguise(data, contestant.scheme, seed=seed)
         every.append(accuracy_of_all(truth, supports_from(reports)))
@@ -206,13 +209,18 @@ def likelihood_gain(data: Dataset, truth: Truth, field: Sequence[Contestant], se
 def _plots(outcomes: Sequence[Outcome], field: Sequence[Contestant], data: str) -> list[StudyPlot]:
     plots = []
     for title, measure in _MEASURES.items():
-        lines = {}
-        for found in outcomes:
-            lengths = range(1, len(found.every[0].frequent) + 1)
-            lines[found.contestant.name] = [mean(found.searched, lambda a, at=at: measure(a, at)) for at in lengths]
-        plots.append(bar_plot(data, title, lines))
+        plots.append(bar_plot(data, title, {found.contestant.name: _line(found, measure) for found in outcomes}))
     plots.append(condition_plot(field))
     return plots
+
+
+def _line(found: Outcome, measure: Callable[[Accuracy, int], float]) -> list[float]:
+    lengths = range(1, len(found.searched[0].frequent) + 1)
+    return [mean(found.searched, partial(_at, measure, length)) for length in lengths]
+
+
+def _at(measure: Callable[[Accuracy, int], float], length: int, accuracy: Accuracy) -> float:
+    return measure(accuracy, length)
 
 
 def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contestant]) -> list[Comparison]:
@@ -268,7 +276,8 @@ def _found_here(outcomes: Sequence[Outcome]) -> list[Comparison]:
     """What the publication does not say."""
     by_name = {found.contestant.name: found for found in outcomes}
     det = by_name["DET-GD"].every
-    short, long = (mean(det, lambda a, at=at: a.support_error(at)) for at in (1, len(det[0].frequent)))
+    error = _MEASURES["support error %"]
+    short, long = (mean(det, partial(_at, error, length)) for length in (1, len(det[0].frequent)))
     rows = [
         Comparison(
             "DET-GD, short itemsets",
@@ -279,7 +288,7 @@ def _found_here(outcomes: Sequence[Outcome]) -> list[Comparison]:
     ]
     for name in ("DET-GD", "subset selection", "split, by itemset counts", "split, lengths alike"):
         every, loose = by_name[name].every, by_name[name].with_slack
-        measures = [lambda a: a.support_error(), lambda a: a.missed(), lambda a: a.false()]
+        measures = (Accuracy.support_error, Accuracy.missed, Accuracy.false)
         said = ["/".join(f"{mean(way, measure):.1f}" for measure in measures) for way in (every, loose)]
         what = f"{name}: support error/false negatives/false positives %"
         rows.append(Comparison(what, "-", f"{said[0]} judging every itemset, {said[1]} searched with slack"))

@@ -123,7 +123,8 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
 
     >>> import tacit
     >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 7 + ["yes"] * 3, "drinks": ["no"] * 6 + ["yes"] * 4})
-    >>> miner = tacit.FrequentItemsets(min_support=0.5).fit(tacit.Reports.from_truth(truth))
+    >>> from tacit.mine import FrequentItemsets
+    >>> miner = FrequentItemsets(min_support=0.5).fit(tacit.Reports.from_truth(truth))
     >>> print(next(iter(association_rules(miner.itemsets_))))
     drinks=no -> smokes=no: 1.000 ± 0.000
     """
