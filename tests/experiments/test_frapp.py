@@ -12,6 +12,7 @@ from tacit.experiments import frapp
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.itemset_accuracy import Truth, accuracy_of_all, accuracy_of_found
 from tacit.experiments.itemset_schemes import contestants
+from tacit.experiments.registry import study
 from tacit.mine import FrequentItemsets
 from tacit.mine.supports import supports_from
 from tests.mine.itemset_checks import dataset
@@ -78,18 +79,51 @@ def test_naive_bayes_gains_from_asking_for_pairs() -> None:
     assert clear > majority
 
 
-@pytest.mark.slow
-def test_the_whole_study_says_what_was_published_and_what_was_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study on a small made-up table, its costly parts left out."""
     monkeypatch.setattr(frapp, "census", lambda: dataset((3, 2, 4, 2), 3000, 1))
     monkeypatch.setattr(frapp, "likelihood_gain", lambda *_: frapp.StudyTable("likelihood", (), ()))
     monkeypatch.setattr(frapp, "bayes_gain", lambda *_: bayes_gain(19.0, [1]))
+
+
+@pytest.mark.usefixtures("small")
+def test_the_whole_study_says_what_was_published_and_what_was_found(tmp_path: Path) -> None:
     shares: list[float] = []
-    result = frapp.run(tmp_path, True, 1, shares.append)
+    result = study("frapp").run(tmp_path, True, 1, shares.append, health=None)
     assert shares[-1] == 1.0
     said = {row.what: row for row in result.comparisons}
     assert said["RAN-GD's posterior, alpha = gamma x / 2"].holds
     assert "no health table was given" in said["HEALTH"].ours
     assert {plot.name for plot in result.plots} >= {"ran-gd", "condition-numbers", "census-support-error"}
     assert result.to_document()["name"] == "frapp"
+
+
+@pytest.mark.usefixtures("small")
+def test_a_health_table_gets_the_same_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = frapp._health
+    monkeypatch.setattr(frapp, "_health", lambda path, seeds: whole(path, seeds[:1]))
+    generator = np.random.default_rng(1)
+    rows = ["mdu,lc,idp,ndisease,health,linc,age,sex"]
+    for _ in range(400):
+        visits, diseases, age = generator.integers(0, 70), generator.integers(0, 30), generator.integers(0, 65)
+        health, sex = generator.choice(["good", "poor"]), generator.choice(["male", "female"])
+        rows.append(f"{visits},{generator.choice([0, 3.2, 4.6])},True,{diseases},{health},9,{age},{sex}")
+    path = tmp_path / "health.csv"
+    path.write_text("\n".join(rows) + "\n")
+    result = study("frapp").run(tmp_path, True, 1, health=path)
+    assert any(table.title.startswith("HEALTH: all lengths together") for table in result.tables)
+    assert {"health-support-error"} <= {plot.name for plot in result.plots}
+
+
+def test_likelihood_is_tried_beside_inversion() -> None:
+    data = dataset((3, 2, 4), 2000, 1)
+    truth = Truth.of(data, 0.05)
+    field = contestants(data.schema, 19.0, dict(zip(truth.lengths, truth.counts(), strict=True)))
+    table = frapp.likelihood_gain(data, truth, field, [1])
+    assert [row[:2] for row in table.rows] == [
+        ("DET-GD", "inversion"),
+        ("DET-GD", "likelihood"),
+        ("split, by itemset counts", "inversion"),
+        ("split, by itemset counts", "likelihood"),
+    ]

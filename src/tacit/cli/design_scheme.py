@@ -83,9 +83,7 @@ def design_scheme(
     show_measures(made.measures)
 
 
-def _checked_purpose(
-    groups: str | None, theta: float | None, fronts: list[str] | None, *, per_group: bool
-) -> None:
+def _checked_purpose(groups: str | None, theta: float | None, fronts: list[str] | None, *, per_group: bool) -> None:
     given = {
         "--groups": groups is not None,
         "--theta": theta is not None,

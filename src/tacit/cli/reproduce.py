@@ -20,6 +20,7 @@ def reproduce(
         bool, typer.Option("--quick", help="A small version that shows the way, not the numbers.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the searches and simulations.")] = 2008,
+    health: Annotated[Path | None, typer.Option(help="frapp: the RAND health table, as the second data set.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Run a published study again: tables, plots, the published number or sentence beside ours."""
@@ -29,7 +30,7 @@ def reproduce(
     chosen = list(STUDIES.values()) if name == "all" else [study(name)]
     documents = []
     for each in chosen:
-        result = _run(each, out, quick, seed)
+        result = _run(each, out, quick, seed, health)
         page = write_study(result, out)
         documents.append({**result.to_document(), "page": str(page)})
         if not json:
@@ -40,7 +41,7 @@ def reproduce(
         print_json({"studies": documents})
 
 
-def _run(study: Study, out: Path, quick: bool, seed: int) -> StudyResult:
+def _run(study: Study, out: Path, quick: bool, seed: int, health: Path | None) -> StudyResult:
     with progress(f"Running {study.name}", total=1.0) as bar:
         done = 0.0
 
@@ -49,4 +50,4 @@ def _run(study: Study, out: Path, quick: bool, seed: int) -> StudyResult:
             bar.advance(share - done)
             done = share
 
-        return study.run(out, quick, seed, tell)
+        return study.run(out, quick, seed, tell, health=health)

@@ -31,8 +31,8 @@ MIN_SUPPORT = 0.02
 PUBLISHED_COUNTS = (19, 102, 203, 165, 64, 10)
 SLACK = 0.5
 WHERE_HEALTH_IS = (
-    "left out: no health table was given. The RAND Health Insurance Experiment's table (randhie in statsmodels and in R's "
-    "sampleSelection) has the shape of the publication's HEALTH; give it with --health FILE."
+    "left out: no health table was given. The publication's own is not public; the person-years of the RAND Health Insurance "
+    "Experiment have its shape: DoctorContacts of R's package Ecdat, as CSV or Parquet, given with --health FILE."
 )
 
 

@@ -62,25 +62,28 @@ class Accuracy:
 
     def support_error(self, length: int | None = None) -> float:
         """Mean relative error in percent of the frequent itemsets that were found; not a number where none was."""
-        errors, found = self._of(self.summed_errors, length), self._of(self.found, length)
-        return 100 * errors / found if found else float("nan")
+        return 100 * _share(self._of(self.summed_errors, length), self._of(self.found, length))
 
     def published_support_error(self, length: int | None = None) -> float:
         """The same as the publication's formula has it: divided by all frequent itemsets, found or not."""
-        return 100 * self._of(self.summed_errors, length) / self._of(self.frequent, length)
+        return 100 * _share(self._of(self.summed_errors, length), self._of(self.frequent, length))
 
     def missed(self, length: int | None = None) -> float:
         """False negatives in percent of the frequent itemsets."""
         frequent = self._of(self.frequent, length)
-        return 100 * (frequent - self._of(self.found, length)) / frequent
+        return 100 * _share(frequent - self._of(self.found, length), frequent)
 
     def false(self, length: int | None = None) -> float:
         """False positives in percent of the frequent itemsets."""
-        return 100 * self._of(self.added, length) / self._of(self.frequent, length)
+        return 100 * _share(self._of(self.added, length), self._of(self.frequent, length))
 
     @staticmethod
     def _of(values: NDArray[np.int64] | Array, length: int | None) -> float:
         return float(values.sum() if length is None else values[length - 1])
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
 
 
 def accuracy_of_all(truth: Truth, supports: Supports) -> Accuracy:

@@ -68,14 +68,21 @@ class StudyResult:
 
 @dataclass(frozen=True)
 class Study:
-    """A published study; its module is imported when it is run and has ``run(out, quick, seed, progress)``."""
+    """A published study; its module is imported when it is run and has ``run(out, quick, seed, progress)``.
+
+    `options` names what else its ``run`` takes.
+    """
 
     name: str
     title: str
     module: str
+    options: tuple[str, ...] = ()
 
-    def run(self, out: Path, quick: bool, seed: int, progress: Progress = lambda share: None) -> StudyResult:
-        return importlib.import_module(self.module).run(out, quick, seed, progress)
+    def run(
+        self, out: Path, quick: bool, seed: int, progress: Progress = lambda share: None, **given: Any
+    ) -> StudyResult:
+        taken = {name: given[name] for name in self.options if name in given}
+        return importlib.import_module(self.module).run(out, quick, seed, progress, **taken)
 
 
 STUDIES: dict[str, Study] = {
@@ -84,6 +91,12 @@ STUDIES: dict[str, Study] = {
         Study("optrr", "OptRR: optimizing randomized response schemes (Huang and Du 2008)", "tacit.experiments.optrr"),
         Study(
             "kanon", "k-anonymization with preferences on loss and bias (Dewri et al. 2009)", "tacit.experiments.kanon"
+        ),
+        Study(
+            "frapp",
+            "FRAPP: privacy-preserving mining of association rules (Agrawal and Haritsa 2005)",
+            "tacit.experiments.frapp",
+            ("health",),
         ),
     )
 }

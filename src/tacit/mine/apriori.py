@@ -109,6 +109,7 @@ def _next_level(
 def _joined(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tuple[Names, Codes]]:
     """Itemsets one answer longer whose every sub-itemset was kept, by their attributes."""
     order = supports.schema.names
+    kept = {names: np.sort(keys(part.codes, supports.schema.shape(names))) for names, part in below.items()}
     for names, shorter in below.items():
         for last in order[order.index(names[-1]) + 1 :]:
             longer = (*names, last)
@@ -116,11 +117,15 @@ def _joined(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tupl
             if all(part in below for part in parts):
                 codes = _crossed(shorter.codes, np.unique(below[parts[0]].codes[:, -1]))
                 for at, part in enumerate(parts[:-1]):
-                    sizes = supports.schema.shape(part)
-                    seen = keys(below[part].codes, sizes)
-                    codes = codes[np.isin(keys(np.delete(codes, at, axis=1), sizes), seen)]
+                    others = [column for column in range(len(longer)) if column != at]
+                    codes = codes[_among(keys(codes[:, others], supports.schema.shape(part)), kept[part])]
                 if len(codes):
                     yield longer, codes
+
+
+def _among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+    places = np.searchsorted(ascending, numbers)
+    return ascending[np.minimum(places, len(ascending) - 1)] == numbers
 
 
 def _crossed(codes: Codes, answers: NDArray[np.int64]) -> Codes:

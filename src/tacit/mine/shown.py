@@ -192,9 +192,10 @@ def _cube_of_rows(engine: MemoryEngine, kept: Mapping[str, NDArray[np.int64]]) -
         cells += slots[name].astype(np.int32)[engine.table[name]]
     # Half the width is half the memory to go through; a table in memory has fewer rows than that counts.
     counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.uint32).reshape(shape)
-    for axis in range(len(shape)):
-        last = (slice(None),) * axis + (-1,)
-        counts[last] = counts.sum(axis=axis, dtype=np.uint32)
+    for axis, size in enumerate(shape):
+        slots_along = np.moveaxis(counts, axis, 0)
+        for slot in range(size - 1):  # whole slices are added much faster than numpy sums along a short axis
+            slots_along[-1] += slots_along[slot]
     return Cube(tuple(kept), slots, counts)
 
 

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ class SplitSupports:
     found: tuple[Source, ...]
     _interactions: dict[Names, Array] = field(default_factory=dict)
     _shares: dict[Names, Mapping[int, float]] = field(default_factory=dict)
+    _known_variances: dict[tuple[int, Names], Array] = field(default_factory=dict)
 
     @cached_property
     def schema(self) -> Schema:
@@ -99,11 +100,19 @@ class SplitSupports:
             asked = [position for position, name in enumerate(names) if name in table.names]
             if asked:
                 looked = tuple(names[position] for position in asked)
-                weights = self._contributions(at, names)
-                shares = table.shares(looked, codes[:, asked])
-                squares = table.square_weights(shares, table.records(looked)) @ weights**2
-                variances += (squares - (shares @ weights) ** 2) / max(table.n_reports - 1, 1)
+                variances += self._variances(at, looked)[tuple(codes[:, asked].T)] / self._others(at, names) ** 2
         return np.sqrt(np.maximum(variances, 0))
+
+    def _variances(self, at: int, looked: Names) -> Array:
+        """Of what one questionnaire adds to the support of each itemset over attributes it asks: one table for all."""
+        if (at, looked) not in self._known_variances:
+            table, shape = self.tables[at], self.schema.shape(looked)
+            weights = self._weights(at, looked)
+            shares = table.shares(looked, np.indices(shape).reshape(len(shape), -1).T)
+            squares = table.square_weights(shares, table.records(looked)) @ weights**2
+            variances = (squares - (shares @ weights) ** 2) / max(table.n_reports - 1, 1)
+            self._known_variances[at, looked] = variances.reshape(shape)
+        return self._known_variances[at, looked]
 
     def covariances(self, names: Names, codes: Codes) -> Array:
         checked_length(len(names))
@@ -129,18 +138,34 @@ class SplitSupports:
 
     def _contributions(self, at: int, names: Names) -> Array:
         """What a record of one questionnaire adds to an itemset's support, by which of the answers asked there it has."""
-        table = self.tables[at]
-        looked = tuple(name for name in names if name in table.names)
-        sizes = np.array(self.schema.shape(looked), dtype=np.float64)
-        others = math.prod(self.schema.shape([name for name in names if name not in looked]))
-        has = members(len(looked))
-        total = np.zeros(len(has))
-        for chosen in has[1:]:
-            interaction = tuple(name for name, wanted in zip(looked, chosen, strict=True) if wanted)
-            # Inside the interaction the deviation from the mean along the axis; outside an even spread.
-            factors = np.where(chosen, has - 1 / sizes, 1 / sizes)
-            total += self._pooling(interaction)[at] * factors.prod(axis=1)
-        return total / others
+        looked = tuple(name for name in names if name in self.tables[at].names)
+        return self._weights(at, looked) / self._others(at, names)
+
+    def _others(self, at: int, names: Names) -> int:
+        """Joint answers to the questions that a questionnaire does not ask: its share is spread evenly over them."""
+        return math.prod(self.schema.shape([name for name in names if name not in self.tables[at].names]))
+
+    def _weights(self, at: int, looked: Names) -> Array:
+        shares = [self._pooling(interaction)[at] for interaction in _interactions(looked)]
+        return np.array(shares) @ _deviations(self.schema.shape(looked))
+
+
+def _interactions(names: Names) -> list[Names]:
+    return [
+        tuple(name for name, wanted in zip(names, chosen, strict=True) if wanted) for chosen in members(len(names))[1:]
+    ]
+
+
+@cache
+def _deviations(sizes: tuple[int, ...]) -> Array:
+    """``[interaction, shown]``: what a record that has just these answers adds to an itemset through an interaction.
+
+    Inside the interaction its deviation from the mean along the axis; outside an even spread.
+    """
+    has, d = members(len(sizes)), np.array(sizes, dtype=np.float64)
+    table = np.where(has[1:, None, :], has - 1 / d, 1 / d).prod(axis=2)
+    table.flags.writeable = False
+    return table
 
 
 def _interaction(table: SymmetricTable, interaction: Names) -> Array:

@@ -6,6 +6,7 @@ Sub-itemset 0 is empty and holds of everyone; the last is the itemset itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,23 @@ def checked_length(length: int) -> None:
         )
 
 
+@cache
 def members(length: int) -> NDArray[np.bool_]:
     """``members[sub, j]``: whether the j-th answer is in each sub-itemset."""
-    return (np.arange(1 << length)[:, None] >> np.arange(length)) % 2 == 1
+    return _shared((np.arange(1 << length)[:, None] >> np.arange(length)) % 2 == 1)
 
 
+@cache
 def contained(length: int) -> NDArray[np.bool_]:
     """``contained[a, b]``: whether sub-itemset a lies within b."""
     numbers = np.arange(1 << length)
-    return (numbers[:, None] & ~numbers[None, :]) == 0
+    return _shared((numbers[:, None] & ~numbers[None, :]) == 0)
+
+
+def _shared(table: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A table that all callers look at, so that none may change it."""
+    table.flags.writeable = False
+    return table
 
 
 def picked(positions: Sequence[int], length: int) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.channel.protocol import Array
+from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.estimate.set_law import SetLaw, set_law
 from tacit.mine.sub_itemsets import Codes, Names, exactly, members
@@ -30,8 +31,7 @@ class SymmetricTable:
         (group,) = source.questionnaire.groups
         law = set_law(group.channel)
         assert law is not None, "the caller has checked that the channel is symmetric"
-        columns = [column.name for column in group.report_attributes]
-        truth = group.channel.solve(source.engine.tally(columns) / source.engine.n_rows)
+        truth = group.channel.solve(_tally(source, [column.name for column in group.report_attributes]))
         return cls(group.names, group.channel.shape, law, truth, source.engine.n_rows)
 
     @cached_property
@@ -75,6 +75,15 @@ class SymmetricTable:
         even = law.background - law.without
         at_truth = law.contrast - 2 * (law.with_truth - law.without)
         return (even * records + at_truth * shares) / law.contrast**2
+
+
+def _tally(source: Source, columns: list[str]) -> Array:
+    """The tally over the number of reports; sets in memory are counted straight from their codes."""
+    engine = source.engine
+    if len(columns) == 1 and isinstance(engine, MemoryEngine) and engine.schema[columns[0]].shows == "set":
+        members_shown = np.bincount(engine.table[columns[0]].reshape(-1), minlength=engine.schema[columns[0]].size)
+        return np.append(members_shown, engine.n_rows) / engine.n_rows
+    return engine.tally(columns) / engine.n_rows
 
 
 def pooling_shares(tables: Sequence[SymmetricTable], interaction: Names) -> Mapping[int, float]:
