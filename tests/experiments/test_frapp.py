@@ -5,16 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit import Reports
+from tacit import Reports, Scheme, channels
 from tacit.bundled import census
 from tacit.dataset import Dataset
 from tacit.experiments import frapp
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.itemset_accuracy import Truth, accuracy_of_all, accuracy_of_found
-from tacit.experiments.itemset_schemes import contestants
+from tacit.experiments.itemset_schemes import Contestant, contestants
 from tacit.experiments.registry import study
 from tacit.mine import FrequentItemsets
 from tacit.mine.supports import supports_from
+from tacit.schema import Schema
 from tests.mine.itemset_checks import dataset
 
 CENSUS = census()
@@ -101,8 +102,12 @@ def test_the_whole_study_says_what_was_published_and_what_was_found(tmp_path: Pa
 
 @pytest.mark.usefixtures("small")
 def test_a_health_table_gets_the_same_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = frapp._health
-    monkeypatch.setattr(frapp, "_health", lambda path, seeds: whole(path, seeds[:1]))
+    def field(schema: Schema, gamma: float, counts: dict[int, float]) -> tuple[Contestant, ...]:
+        if len(schema) < 7:
+            return contestants(schema, gamma, counts)
+        return (Contestant("DET-GD", Scheme.of(schema, [(schema.names, channels.gamma_diagonal(100 * gamma))]), True),)
+
+    monkeypatch.setattr(frapp, "contestants", field)
     generator = np.random.default_rng(1)
     rows = ["mdu,lc,idp,ndisease,health,linc,age,sex"]
     for _ in range(400):

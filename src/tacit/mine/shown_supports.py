@@ -82,8 +82,8 @@ class ShownSupports:
         checked_length(len(private))
         shares = exactly(self._counts.at_least(names, codes, private) / self.n_reports)
         looked = tuple(names[at] for at in private)
-        last = (1 << len(private)) - 1
-        weights = self._contributions(looked, codes[:, private], [last])[:, 0]
+        whole = np.array([(1 << len(private)) - 1])
+        weights = self._contributions(looked, codes[:, private], whole)[:, 0]
         means, squares = (weights * shares).sum(axis=1), (weights**2 * shares).sum(axis=1)
         return means, np.sqrt(np.maximum(squares - means**2, 0) / max(self.n_reports - 1, 1))
 
@@ -110,15 +110,15 @@ class ShownSupports:
                 found.setdefault(self._group_at[name], []).append(at)
         return [(self.source.questionnaire.groups[place], positions) for place, positions in found.items()]
 
-    def _contributions(self, names: Names, codes: Codes, subs: NDArray[np.int64] | list[int]) -> Array:
+    def _contributions(self, names: Names, codes: Codes, subs: NDArray[np.int64]) -> Array:
         """``[itemset, sub-itemset, shown]``: what a report that shows just these answers adds to the sub-itemset's support."""
         length = len(names)
         product = np.ones((len(codes), len(subs), 1 << length))
         private = self._private(names)
         for group, positions in private:
-            table = _group_contributions(group, tuple(names[at] for at in positions), codes[:, positions])
             pick = picked(positions, length)
-            product *= table[:, pick[subs][:, None], pick[None, :]]
+            table = _group_contributions(group, tuple(names[at] for at in positions), codes[:, positions], pick[subs])
+            product *= table[:, :, pick]
         public = sorted(set(range(length)) - {at for _, positions in private for at in positions})
         if public:
             pick = picked(public, length)
@@ -126,42 +126,41 @@ class ShownSupports:
         return product
 
 
-def _group_contributions(group: Group, names: Names, codes: Codes) -> Array:
+def _group_contributions(group: Group, names: Names, codes: Codes, subs: NDArray[np.int64]) -> Array:
     """``[itemset, sub-itemset, shown]`` for the answers of one group."""
     for kind, contributions in _KINDS.items():
         if isinstance(group.channel, kind):
-            return contributions(group.channel, [group.names.index(name) for name in names], codes)
+            return contributions(group.channel, [group.names.index(name) for name in names], codes, subs)
     raise AssertionError(f"no closed form for {group.channel.kind}")
 
 
-def _of_mixture(channel: MixtureLaw, axes: list[int], codes: Codes) -> Array:
+def _of_mixture(channel: MixtureLaw, axes: list[int], codes: Codes, subs: NDArray[np.int64]) -> Array:
     inside = members(len(axes))
-    noise = np.zeros((len(codes), len(inside)))
-    for sub, chosen in enumerate(inside[1:], start=1):
-        kept = np.flatnonzero(chosen)
-        order = kept[np.argsort([axes[at] for at in kept])]
-        law = channel.marginal([axes[at] for at in order])  # type: ignore[attr-defined]
-        noise[:, sub] = (1 - channel.keep) * law.personal_distribution[tuple(codes[:, at] for at in order)]
-    table = (contained(len(axes)) - noise[:, :, None]) / channel.keep
-    table[:, 0] = 1
+    noise = np.zeros((len(codes), len(subs)))
+    for place, sub in enumerate(subs):
+        if sub:
+            kept = np.flatnonzero(inside[sub])
+            order = kept[np.argsort([axes[at] for at in kept])]
+            law = channel.marginal([axes[at] for at in order])  # type: ignore[attr-defined]
+            noise[:, place] = (1 - channel.keep) * law.personal_distribution[tuple(codes[:, at] for at in order)]
+    table = (contained(len(axes))[subs] - noise[:, :, None]) / channel.keep
+    table[:, subs == 0] = 1
     return table
 
 
-def _of_flip(channel: FlipChannel, axes: list[int], codes: Codes) -> Array:
-    numbers = np.arange(1 << len(axes))
-    shown = contained(len(axes))
-    opposite = (numbers[:, None] & numbers[None, :]) == 0
+def _of_flip(channel: FlipChannel, axes: list[int], codes: Codes, subs: NDArray[np.int64]) -> Array:
+    shown = contained(len(axes))[subs]
+    opposite = (subs[:, None] & np.arange(1 << len(axes))) == 0
     table = (channel.chance * shown - (1 - channel.chance) * opposite) / (2 * channel.chance - 1)
-    table[0] = 1
+    table[subs == 0] = 1
     return np.broadcast_to(table, (len(codes), *table.shape))
 
 
-def _of_bits(channel: OneHotLaw, axes: list[int], codes: Codes) -> Array:
+def _of_bits(channel: OneHotLaw, axes: list[int], codes: Codes, subs: NDArray[np.int64]) -> Array:
     inside = members(len(axes))
-    centred = np.where(inside[:, None, :], inside[None, :, :] - channel.background, 1.0).prod(axis=2)
+    centred = np.where(inside[subs][:, None, :], inside[None, :, :] - channel.background, 1.0).prod(axis=2)
     contrasts = np.array([channel.contrast(items) for items in range(len(axes) + 1)])
-    with np.errstate(divide="ignore", invalid="ignore"):  # lengths of which the channel says nothing are not asked for
-        table = centred / contrasts[inside.sum(axis=1)][:, None]
+    table = centred / contrasts[inside[subs].sum(axis=1)][:, None]
     return np.broadcast_to(table, (len(codes), *table.shape))
 
 
