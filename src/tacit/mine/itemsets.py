@@ -23,7 +23,7 @@ class FrequentItemsets(BaseEstimator):
     A combination is looked at if all its parts are frequent, or lie at most `slack` standard errors below the
     threshold: estimates scatter, and a part that seems rare by chance would otherwise hide all that it is part of.
     With the method "likelihood" supports come from the most likely joint distribution (after at most 60 accelerated
-    steps), which is never negative; their errors are then those of the unbiased estimates, an upper guide.
+    steps), which is never negative; the errors shown remain those of the unbiased estimates.
 
     >>> import tacit
     >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 7 + ["yes"] * 3, "drinks": ["no"] * 6 + ["yes"] * 4})
