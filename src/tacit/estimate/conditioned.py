@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
-from tacit.count.protocol import Source
-from tacit.estimate.inversion import checked_rows
+from tacit.count.protocol import Product, Source
+from tacit.estimate.conjunctions import weights_for
+from tacit.estimate.inversion import checked_rows, with_guess
 from tacit.estimate.parts import Part, columns_of, parts_for
 
 Masks = Mapping[str, NDArray[np.bool_]]
@@ -54,47 +55,54 @@ class ConditionedTables:
         checked_rows(self.source)
 
     @cached_property
-    def _joint(self) -> NDArray[np.int64] | None:
+    def _parts(self) -> list[Part]:
+        """Every group, weighed as the estimate of the whole table weighs it."""
+        every = parts_for(self.source.questionnaire, self.source.questionnaire.attributes)
+        return [with_guess(self.source, part) for part in every]
+
+    @cached_property
+    def _joint(self) -> Array | None:
+        """Frequencies of all reports, one axis per group."""
         schema = self.source.engine.schema
         shape = [column.tally_size for column in schema]
         if any(column.shows != "one" for column in schema) or math.prod(shape) > JOINT_CELLS:
             return None
-        return self.source.engine.tally(schema.names)
-
-    def _tally(self, columns: Sequence[str]) -> Array:
-        if self._joint is None:
-            return self.source.engine.tally(columns).astype(np.float64)
-        names = list(self.source.engine.schema.names)
-        kept = [names.index(column) for column in columns]
-        others = tuple(axis for axis in range(len(names)) if axis not in kept)
-        order = [sorted(kept).index(axis) for axis in kept]
-        return self._joint.sum(axis=others).transpose(order).astype(np.float64)
+        tally = self.source.engine.tally(columns_of(self._parts)) / self.source.engine.n_rows
+        return tally.reshape([math.prod(part.estimator.tally_shape) for part in self._parts])
 
     def table(self, fixed: Masks, free: Sequence[str]) -> ConditionedTable:
         """Shares of people whose answers lie within the masks, by every combination of the free attributes."""
-        parts = parts_for(self.source.questionnaire, [*fixed, *free])
-        if any(self.source.engine.schema[column].shows != "one" for column in columns_of(parts)):
-            return self._by_totals(parts, fixed, free)
-        tally = self._tally(columns_of(parts)).reshape([math.prod(part.estimator.tally_shape) for part in parts])
-        frequencies = tally / self.source.engine.n_rows
-        weights = [_weights(part, fixed, free) for part in parts]
-        p = reduce(_contracted, weights, frequencies)
-        squares = reduce(_contracted, [table**2 for table in weights], frequencies)
-        return ConditionedTable(_ordered(p, parts, free), _ordered(squares, parts, free), self.source.engine.n_rows)
+        return self.tables(fixed, [free])[0]
 
-    def _by_totals(self, parts: Sequence[Part], fixed: Masks, free: Sequence[str]) -> ConditionedTable:
-        """Where reports show sets a tally does not hold the squares: one total per cell, all in one pass."""
-        from tacit.estimate.conjunctions import weights_for
+    def tables(self, fixed: Masks, free: Sequence[Sequence[str]]) -> list[ConditionedTable]:
+        """Several such tables; reports that are not held as one tally are gone through once."""
+        if self._joint is None:
+            return self._by_totals(fixed, free)
+        return [self._contracted(self._joint, fixed, names) for names in free]
 
-        sizes = [_size(parts, name) for name in free]
-        cells = list(np.ndindex(*sizes))
-        products = []
-        for cell in cells:
-            chosen = {name: np.arange(size) == code for name, size, code in zip(free, sizes, cell, strict=True)}
-            products.append(weights_for(parts, {**fixed, **chosen}))
-        totals = self.source.engine.totals(products)
+    def _contracted(self, joint: Array, fixed: Masks, free: Sequence[str]) -> ConditionedTable:
+        wanted = {*fixed, *free}
+        weights = [_weights(part, fixed, free) if wanted & set(part.attributes) else None for part in self._parts]
+        squares = [None if table is None else table**2 for table in weights]
+        p, mean_squares = reduce(_summed, weights, joint), reduce(_summed, squares, joint)
         rows = self.source.engine.n_rows
-        return ConditionedTable((totals.sums / rows).reshape(sizes), (totals.squares / rows).reshape(sizes), rows)
+        return ConditionedTable(_ordered(p, self._parts, free), _ordered(mean_squares, self._parts, free), rows)
+
+    def _by_totals(self, fixed: Masks, free: Sequence[Sequence[str]]) -> list[ConditionedTable]:
+        """Where no tally holds the squares: one total per cell, all in one pass."""
+        products: list[Product] = []
+        shapes = []
+        for names in free:
+            parts = parts_for(self.source.questionnaire, [*fixed, *names])
+            shapes.append([_size(parts, name) for name in names])
+            for cell in np.ndindex(*shapes[-1]):
+                sizes = zip(names, shapes[-1], cell, strict=True)
+                chosen = {name: np.arange(size) == code for name, size, code in sizes}
+                products.append(weights_for(parts, {**fixed, **chosen}))
+        totals = self.source.engine.totals(products)
+        rows, ends = self.source.engine.n_rows, np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        found = zip(np.split(totals.sums / rows, ends), np.split(totals.squares / rows, ends), shapes, strict=True)
+        return [ConditionedTable(p.reshape(shape), squares.reshape(shape), rows) for p, squares, shape in found]
 
 
 def _size(parts: Sequence[Part], name: str) -> int:
@@ -106,14 +114,17 @@ def _weights(part: Part, fixed: Masks, free: Sequence[str]) -> Array:
     """Weights of the part's reports, ``(tally cells, free cells)``: the inverse applied to every free cell's indicator."""
     indicators: Array = np.ones((1, 1))
     for name, size in zip(part.attributes, part.estimator.shape, strict=True):
-        of_attribute = np.eye(size) if name in free else fixed[name].astype(np.float64)[:, None]
+        within = fixed.get(name, np.ones(size, dtype=np.bool_))
+        of_attribute = np.diag(within.astype(np.float64)) if name in free else within.astype(np.float64)[:, None]
         indicators = np.kron(indicators, of_attribute).astype(np.float64)
     weights = part.estimator.solve_adjoint(indicators.reshape(*part.estimator.shape, -1), part.guess)
     return weights.reshape(math.prod(part.estimator.tally_shape), -1)
 
 
-def _contracted(frequencies: Array, weights: Array) -> Array:
-    """The first axis summed against weights; the free cells it gives go behind the others."""
+def _summed(frequencies: Array, weights: Array | None) -> Array:
+    """The first axis summed, against weights where there are some; the free cells they give go behind the others."""
+    if weights is None:
+        return frequencies.sum(axis=0)[..., None]
     return np.tensordot(frequencies, weights, axes=(0, 0))
 
 

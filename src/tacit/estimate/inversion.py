@@ -91,7 +91,7 @@ class Inverted:
 def inverted(source: Source, names: Sequence[str]) -> Inverted:
     """The estimate of a table over `names` from one source."""
     checked_rows(source)
-    parts = [_with_guess(source, part) for part in parts_for(source.questionnaire, names)]
+    parts = [with_guess(source, part) for part in parts_for(source.questionnaire, names)]
     counts = source.engine.tally(columns_of(parts))
     return Inverted(tuple(names), tuple(parts), counts / source.engine.n_rows, source.engine.n_rows)
 
@@ -116,7 +116,7 @@ def checked_covariance(cells: int) -> None:
         )
 
 
-def _with_guess(source: Source, part: Part) -> Part:
+def with_guess(source: Source, part: Part) -> Part:
     """Where there are more reports than truths, weigh them as the first estimate of the group suggests.
 
     Step one weighs by the prior that the design assumed, else by a uniform truth; step two by the step-one estimate on

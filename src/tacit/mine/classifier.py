@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -120,3 +120,25 @@ def checked_target(schema: Schema, target: str) -> Attribute:
     if len(schema) < 2:
         raise InvalidInput(f"There is nothing but the class {target!r} to learn from. Add attributes.")
     return attribute
+
+
+def checked_class_shares(shares: Sequence[float] | Mapping[str, float] | None, target: Attribute) -> Array | None:
+    """A known distribution of the classes, in the order of the answers."""
+    if shares is None:
+        return None
+    if isinstance(shares, Mapping):
+        missing = [answer for answer in target.answers if answer not in shares]
+        for answer in shares:
+            target.encode(answer)
+        if missing:
+            raise InvalidInput(f"The known class shares say nothing of {missing[0]!r}. Give one for each answer.")
+        shares = [shares[answer] for answer in target.answers]
+    values = np.asarray(shares, dtype=np.float64)
+    if values.shape != (target.size,) or not np.isfinite(values).all() or (values < 0).any():
+        raise InvalidInput(
+            f"The known class shares must be {target.size} numbers from 0 to 1, one for each of "
+            f"{', '.join(map(repr, target.answers))}, not {list(shares)}."
+        )
+    if abs(float(values.sum()) - 1) > 1e-6:
+        raise InvalidInput(f"The known class shares sum to {values.sum():g}; they must sum to 1.")
+    return values / values.sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -19,30 +20,24 @@ def proportions(table: Array) -> Array:
     return np.divide(clipped, total, out=np.full_like(clipped, 1 / table.shape[-1]), where=total > 0)
 
 
-def entropy(table: Array) -> Array:
-    """Entropy in bits of the proportions along the last axis."""
-    p = proportions(table)
-    return -(p * np.log2(p, out=np.zeros_like(p), where=p > 0)).sum(axis=-1)
+def share_variances(counts: Array, variances: Array) -> Array:
+    """Variances of the proportions along the last axis, by the delta method; the cells are taken as uncorrelated."""
+    total = counts.sum(axis=-1, keepdims=True)
+    share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    everything = variances.sum(axis=-1, keepdims=True)
+    numerator = (1 - 2 * share) * variances + share**2 * everything
+    return np.divide(np.maximum(numerator, 0), total**2, out=np.full_like(counts, np.inf), where=total > 0)
 
 
-def gini(table: Array) -> Array:
-    """Chance that two draws from the proportions along the last axis differ."""
-    return 1 - (proportions(table) ** 2).sum(axis=-1)
-
-
-def split_worth(branches: Array, criterion: Criterion) -> float:
-    """What is gained by a split, from its table ``[branch, class]`` of estimated shares.
+def split_worths(splits: Sequence[Array], criterion: Criterion) -> Array:
+    """What is gained by each split, from its table ``[branch, class]`` of estimated shares.
 
     Estimates can be negative or exceed their sum; they are clipped here and only here.
     """
-    clipped = np.maximum(branches, 0)
-    total = clipped.sum()
-    if total <= 0:
-        return 0.0
-    weights = clipped.sum(axis=1) / total
-    impurity = gini if criterion == "gini" else entropy
-    gain = float(impurity(clipped.sum(axis=0)) - weights @ impurity(clipped))
-    if criterion != "ratio":
-        return gain
-    information = float(entropy(weights))
-    return gain / information if information > 0 else 0.0
+    from tacit.mine._tree_kernels import split_worths as worths
+
+    widest = max(len(split) for split in splits)
+    padded = np.zeros((len(splits), widest, splits[0].shape[1]))
+    for place, split in enumerate(splits):
+        padded[place, : len(split)] = split
+    return worths(padded, CRITERIA.index(criterion))

@@ -1,32 +1,31 @@
-"""Where a miner's numbers come from: shares of people within a path of conditions, from one source or several."""
+"""Where a miner's numbers come from: one joint estimate, one source asked as needed, or several sources pooled."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimate import true_schema
 from tacit.estimate.conditioned import JOINT_CELLS, ConditionedTable, ConditionedTables
-from tacit.estimate.inversion import inverted
-from tacit.estimate.likelihood import most_likely
-from tacit.estimate.pooling import pooled
-from tacit.schema import Schema
-
-Path = Mapping[str, NDArray[np.bool_]]
+from tacit.estimate.inversion import COVARIANCE_CELLS
+from tacit.estimate.pooling import MOST_POOLED, pooled
+from tacit.mine.cells import JointTables
+from tacit.mine.people import Codes, NodeShares, Path, People, allowed_codes, narrowed
+from tacit.reports import Reports
+from tacit.schema import Attribute, Schema
 
 
 class NodeTables(Protocol):
-    """Estimated shares of all people within a path, broken down by further attributes."""
+    """Reports, as a miner sees them."""
 
     @property
     def schema(self) -> Schema:
@@ -35,56 +34,71 @@ class NodeTables(Protocol):
     @property
     def n_reports(self) -> int: ...
 
-    def shares(self, path: Path, names: Sequence[str]) -> Array:
-        """The shares alone, one axis per name."""
+    def people(self, target: str) -> People:
+        """Everybody, by the classes of a target attribute."""
 
-    def table(self, path: Path, names: Sequence[str]) -> ConditionedTable:
-        """The shares with what their errors need."""
+
+class PathTables(Protocol):
+    """Shares within a path, broken down by further attributes."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    def tables(self, path: Path, free: Sequence[Sequence[str]]) -> list[ConditionedTable | None]:
+        """One table for each list of attributes; None where they are never asked together with the path."""
+
+    def disguise_variance(self, table: ConditionedTable) -> Array:
+        """Of just the people who answered, where that is known."""
 
 
 @dataclass(frozen=True, eq=False)
-class JointTables:
-    """One source whose joint table fits memory: every share is a sum over one estimate of all attributes.
+class PathPeople:
+    """People within a path whose every number is asked for when it is needed."""
 
-    With `likelihood` the estimate is the most likely distribution; errors are those of the inversion all the same.
-    """
+    tables: PathTables
+    target: str
+    path: Path
 
-    source: Source
-    schema: Schema
-    likelihood: bool = False
+    def shares(self) -> NodeShares:
+        (classes,) = self.tables.tables(self.path, [[self.target]])
+        if classes is None:  # no questionnaire asks all this together
+            raise NotEstimable(f"{', '.join([*self.path, self.target])} are never asked together.")
+        if not self.path:
+            return NodeShares(1.0, 0.0, classes.probabilities, classes.population_variance)
+        (size,) = self.tables.tables(self.path, [[]])
+        assert size is not None  # less is asked than before
+        return NodeShares(
+            float(size.probabilities),
+            float(size.population_variance),
+            classes.probabilities,
+            classes.population_variance,
+        )
 
-    @property
-    def n_reports(self) -> int:
-        return self.source.engine.n_rows
+    def by_answer(self) -> list[tuple[Attribute, Array, Codes]]:
+        others = [attribute for attribute in self.tables.schema if attribute.name != self.target]
+        free = [attribute for attribute in others if len(allowed_codes(self.path, attribute)) > 1]
+        found = self.tables.tables(self.path, [[attribute.name, self.target] for attribute in free])
+        return [
+            (attribute, table.probabilities, allowed_codes(self.path, attribute))
+            for attribute, table in zip(free, found, strict=True)
+            if table is not None
+        ]
 
-    @cached_property
-    def joint(self) -> Array:
-        names = self.schema.names
-        if self.likelihood:
-            return most_likely([self.source], names, lambda name: self.schema[name].size).distribution
-        return np.ascontiguousarray(inverted(self.source, names).probabilities)
+    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> Array:
+        rows = []
+        for codes in branches:
+            (table,) = self.tables.tables(narrowed(self.path, attribute, codes), [[self.target]])
+            assert table is not None  # its shares were asked for before
+            rows.append(self.tables.disguise_variance(table))
+        return np.stack(rows)
 
-    @cached_property
-    def _conditioned(self) -> ConditionedTables:
-        return ConditionedTables(self.source)
-
-    def shares(self, path: Path, names: Sequence[str]) -> Array:
-        order = self.schema.names
-        table = self.joint
-        for axis, name in enumerate(order):
-            if name in path:
-                table = np.take(table, np.flatnonzero(path[name]), axis=axis)
-        others = tuple(axis for axis, name in enumerate(order) if name not in names)
-        kept = [name for name in order if name in names]
-        return table.sum(axis=others).transpose([kept.index(name) for name in names])
-
-    def table(self, path: Path, names: Sequence[str]) -> ConditionedTable:
-        return self._conditioned.table(path, names)
+    def within(self, attribute: Attribute, codes: Codes) -> Self:
+        return replace(self, path=narrowed(self.path, attribute, codes))
 
 
 @dataclass(frozen=True, eq=False)
 class SourceTables:
-    """One source of any size: every share is asked for when it is needed."""
+    """One source of any size: one pass over it for every node."""
 
     source: Source
     schema: Schema
@@ -97,16 +111,22 @@ class SourceTables:
     def _conditioned(self) -> ConditionedTables:
         return ConditionedTables(self.source)
 
-    def shares(self, path: Path, names: Sequence[str]) -> Array:
-        return self.table(path, names).probabilities
+    def people(self, target: str) -> People:
+        return PathPeople(self, target, {})
 
-    def table(self, path: Path, names: Sequence[str]) -> ConditionedTable:
-        return self._conditioned.table(path, names)
+    def tables(self, path: Path, free: Sequence[Sequence[str]]) -> list[ConditionedTable | None]:
+        return [*self._conditioned.tables(path, free)]
+
+    def disguise_variance(self, table: ConditionedTable) -> Array:
+        return table.respondents_variance
 
 
 @dataclass(frozen=True, eq=False)
 class PooledTables:
-    """Several sources: tables over the path and the wanted attributes, pooled by their information."""
+    """Several sources: tables over the path and the wanted attributes, pooled by their information.
+
+    Who is in which table is chance too, so the error for just these people is not known: the population's stands for it.
+    """
 
     found: tuple[Source, ...]
     schema: Schema
@@ -115,29 +135,44 @@ class PooledTables:
     def n_reports(self) -> int:
         return sum(source.engine.n_rows for source in self.found)
 
-    def shares(self, path: Path, names: Sequence[str]) -> Array:
-        return self.table(path, names).probabilities
+    def people(self, target: str) -> People:
+        return PathPeople(self, target, {})
 
-    def table(self, path: Path, names: Sequence[str]) -> ConditionedTable:
+    def tables(self, path: Path, free: Sequence[Sequence[str]]) -> list[ConditionedTable | None]:
+        return [self._table(path, names) for names in free]
+
+    def _table(self, path: Path, names: Sequence[str]) -> ConditionedTable | None:
         asked = [*path, *(name for name in names if name not in path)]
-        joint = pooled(self.found, asked, self.schema.shape(asked))
+        shape = self.schema.shape(asked)
+        if len(asked) > MOST_POOLED or math.prod(shape) > COVARIANCE_CELLS:
+            return None
+        try:
+            joint = pooled(self.found, asked, shape)
+        except NotEstimable:
+            return None
         # Cells of the path are summed away; their errors add up, covariances included.
         keep: Array = np.ones((1, 1))
         for name in asked:
             size = self.schema[name].size
-            of_attribute = np.eye(size) if name in names else path[name][None, :].astype(np.float64)
+            within = path[name].astype(np.float64) if name in path else np.ones(size)
+            of_attribute = np.diag(within) if name in names else within[None, :]
             keep = np.kron(keep, of_attribute).astype(np.float64)
         p = keep @ joint.probabilities.reshape(-1)
         variance = np.einsum("cu,uw,cw->c", keep, joint.covariance, keep, optimize=True)
-        shape = self.schema.shape([name for name in asked if name in names])
+        order = [name for name in asked if name in names]
         squares = variance * (self.n_reports - 1) + p**2
-        return ConditionedTable(p.reshape(shape), squares.reshape(shape), self.n_reports)
+        table = [values.reshape(self.schema.shape(order)) for values in (p, squares)]
+        places = [order.index(name) for name in names]
+        return ConditionedTable(table[0].transpose(places), table[1].transpose(places), self.n_reports)
+
+    def disguise_variance(self, table: ConditionedTable) -> Array:
+        return table.population_variance
 
 
 def node_tables(reports: ReportSource | Sequence[ReportSource], *, likelihood: bool = False) -> NodeTables:
     """The numbers behind a model: in one table where it fits, else asked for as needed."""
     found = sources(reports)
-    schema = true_schema(found)
+    schema = _in_scheme_order(true_schema(found), reports)
     if len(found) > 1:
         if likelihood:
             raise InvalidInput("Likelihood needs reports of a single scheme without questionnaires. Use inversion.")
@@ -145,11 +180,21 @@ def node_tables(reports: ReportSource | Sequence[ReportSource], *, likelihood: b
     (source,) = found
     cells = math.prod(schema.shape())
     tally = math.prod(column.tally_size for column in source.engine.schema)
-    if max(cells, tally) <= JOINT_CELLS:
-        return JointTables(source, schema, likelihood)
+    # Bits do not sum to one over the answers of an attribute, so a sum of cells would be a poorer estimate.
+    has_bits = any(column.shows == "bits" for column in source.engine.schema)
+    if max(cells, tally) <= JOINT_CELLS and not has_bits:
+        return JointTables.of(source, schema, likelihood=likelihood)
     if likelihood:
         raise InvalidInput(
             f"The joint table of all attributes has {cells:.3g} cells, too many for its likelihood (at most {JOINT_CELLS:,}). "
             "Leave attributes out, or use inversion."
         )
     return SourceTables(source, schema)
+
+
+def _in_scheme_order(schema: Schema, reports: ReportSource | Sequence[ReportSource]) -> Schema:
+    """The attributes as the scheme lists them, so that ties are broken alike however they are grouped."""
+    parts = [reports] if isinstance(reports, Reports) or not isinstance(reports, Sequence) else reports
+    listed = [name for part in parts if hasattr(part, "scheme") for name in part.scheme.schema.names]
+    order = dict.fromkeys([*(name for name in listed if name in schema), *schema.names])
+    return schema.select(order)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,11 @@ class Node:
 
     def leaf(self) -> Node:
         """The node without what is below it."""
-        return Node(self.label, self.size, self.size_error, self.class_shares, self.class_errors)
+        return replace(self, attribute=None, branches=())
+
+    def split(self, attribute: str, branches: tuple[Branch, ...]) -> Node:
+        """The node with branches."""
+        return replace(self, attribute=attribute, branches=branches)
 
     def walk(self) -> Iterator[Node]:
         """The node and all below it, parents first."""

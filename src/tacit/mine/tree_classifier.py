@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tacit.channel.protocol import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, UnknownName
-from tacit.mine.classifier import ReportClassifier, checked_target
-from tacit.mine.growth import Rules, Splits, grow
+from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
+from tacit.mine.growth import Rules, Splits, grown
 from tacit.mine.impurity import CRITERIA, Criterion
 from tacit.mine.tables import node_tables
 from tacit.mine.tree import as_text, predicted
@@ -37,6 +37,9 @@ class TreeClassifier(ReportClassifier):
         Bounds on the depth, and on the estimated share of people in a node that may be split.
     method:
         "inversion", or "likelihood" for the most likely joint distribution where it fits memory.
+    class_shares:
+        The distribution of the classes where it is known, as a list in the order of the answers or by answer; every
+        estimate is then made to agree with it.
 
     >>> import tacit
     >>> from tacit.bundled import binary_votes
@@ -55,6 +58,7 @@ class TreeClassifier(ReportClassifier):
         max_depth: int | None = None,
         min_share: float = 0.0,
         method: Literal["inversion", "likelihood"] = "inversion",
+        class_shares: Sequence[float] | Mapping[str, float] | None = None,
     ) -> None:
         self.target = target
         self.criterion = criterion
@@ -63,13 +67,15 @@ class TreeClassifier(ReportClassifier):
         self.max_depth = max_depth
         self.min_share = min_share
         self.method = method
+        self.class_shares = class_shares
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
         rules = self._checked_rules()
         tables = node_tables(reports, likelihood=self.method == "likelihood")
         self.schema_, self.n_reports_ = tables.schema, tables.n_reports
         self.target_ = checked_target(tables.schema, target)
-        self.tree_ = grow(tables, target, rules)
+        known = checked_class_shares(self.class_shares, self.target_)
+        self.tree_ = grown(tables.people(target), self.target_.size, rules, known)
         return self
 
     def _checked_rules(self) -> Rules:

@@ -1,0 +1,52 @@
+"""What growing a tree asks about the people in a node, and about those in each of its branches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.protocol import Array
+from tacit.schema import Attribute
+
+Path = Mapping[str, NDArray[np.bool_]]
+Codes = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeShares:
+    """Estimated shares of all people: of the whole node, and of each class within it; variances of the population."""
+
+    size: float
+    size_variance: float
+    classes: Array
+    class_variances: Array
+
+
+class People(Protocol):
+    """The people whose answers lie within a path of conditions, as far as the reports tell of them."""
+
+    def shares(self) -> NodeShares: ...
+
+    def by_answer(self) -> list[tuple[Attribute, Array, Codes]]:
+        """For each attribute that can still be split on, the shares ``[answer, class]`` and the answers that are left."""
+
+    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> Array:
+        """``[branch, class]``: variances of the disguise alone, for just the people who answered."""
+
+    def within(self, attribute: Attribute, codes: Codes) -> Self:
+        """Those of them who gave one of these answers."""
+
+
+def narrowed(path: Path, attribute: Attribute, codes: Codes) -> dict[str, NDArray[np.bool_]]:
+    """The path with one more condition, which includes any earlier one on the same attribute."""
+    return {**path, attribute.name: np.isin(np.arange(attribute.size), codes)}
+
+
+def allowed_codes(path: Path, attribute: Attribute) -> Codes:
+    """The answers that a path leaves."""
+    mask = path.get(attribute.name)
+    return tuple(range(attribute.size)) if mask is None else tuple(int(code) for code in np.flatnonzero(mask))
