@@ -9,17 +9,31 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit.mine.accuracy import AccuracyEstimate, disguised_accuracy, told_accuracy
     from tacit.mine.itemsets import FrequentItemsets
+    from tacit.mine.naive_bayes import NaiveBayesClassifier
     from tacit.mine.rules import association_rules
     from tacit.mine.tree_classifier import TreeClassifier
 
 _HOMES = {
+    "AccuracyEstimate": "tacit.mine.accuracy",
     "FrequentItemsets": "tacit.mine.itemsets",
+    "NaiveBayesClassifier": "tacit.mine.naive_bayes",
     "TreeClassifier": "tacit.mine.tree_classifier",
     "association_rules": "tacit.mine.rules",
+    "disguised_accuracy": "tacit.mine.accuracy",
+    "told_accuracy": "tacit.mine.accuracy",
 }
 
-__all__ = ["FrequentItemsets", "TreeClassifier", "association_rules"]
+__all__ = [
+    "AccuracyEstimate",
+    "FrequentItemsets",
+    "NaiveBayesClassifier",
+    "TreeClassifier",
+    "association_rules",
+    "disguised_accuracy",
+    "told_accuracy",
+]
 
 
 def __getattr__(name: str) -> Any:

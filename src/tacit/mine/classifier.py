@@ -64,6 +64,15 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
         """The attributes a prediction needs."""
         return Schema(tuple(attribute for attribute in self.schema_ if attribute.name != self.target_.name))
 
+    @property
+    def needed_names_(self) -> tuple[str, ...]:
+        """Names of the attributes that predictions really depend on."""
+        return self.inputs_.names
+
+    def predicted_codes(self, table: Table) -> NDArray[np.int64]:
+        """The codes of the predicted classes of true records, for whoever has them coded already."""
+        return self._predict_table(table)[0]
+
     def _records(self, X: Any) -> Table:
         check_is_fitted(self)
         if self._coding is not None:

@@ -20,7 +20,6 @@ from tacit.estimate.inversion import COVARIANCE_CELLS
 from tacit.estimate.pooling import MOST_POOLED, pooled
 from tacit.mine.cells import JointTables
 from tacit.mine.people import Codes, NodeShares, Path, People, allowed_codes, narrowed
-from tacit.reports import Reports
 from tacit.schema import Attribute, Schema
 
 
@@ -171,8 +170,7 @@ class PooledTables:
 
 def node_tables(reports: ReportSource | Sequence[ReportSource], *, likelihood: bool = False) -> NodeTables:
     """The numbers behind a model: in one table where it fits, else asked for as needed."""
-    found = sources(reports)
-    schema = _in_scheme_order(true_schema(found), reports)
+    found, schema = ordered_sources(reports)
     if len(found) > 1:
         if likelihood:
             raise InvalidInput("Likelihood needs reports of a single scheme without questionnaires. Use inversion.")
@@ -192,9 +190,11 @@ def node_tables(reports: ReportSource | Sequence[ReportSource], *, likelihood: b
     return SourceTables(source, schema)
 
 
-def _in_scheme_order(schema: Schema, reports: ReportSource | Sequence[ReportSource]) -> Schema:
-    """The attributes as the scheme lists them, so that ties are broken alike however they are grouped."""
-    parts = [reports] if isinstance(reports, Reports) or not isinstance(reports, Sequence) else reports
+def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tuple[Source, ...], Schema]:
+    """The tables to count, and their attributes as the scheme lists them: ties are broken alike however they are grouped."""
+    found = sources(reports)
+    schema = true_schema(found)
+    parts = reports if isinstance(reports, Sequence) else [reports]
     listed = [name for part in parts if hasattr(part, "scheme") for name in part.scheme.schema.names]
     order = dict.fromkeys([*(name for name in listed if name in schema), *schema.names])
-    return schema.select(order)
+    return found, schema.select(order)

@@ -92,6 +92,12 @@ class TreeClassifier(ReportClassifier):
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
         return predicted(self.tree_, table, self.target_.size)
 
+    @property
+    def needed_names_(self) -> tuple[str, ...]:
+        """Names of the attributes that the tree splits on, in the order of the schema."""
+        used = {node.attribute for node in self.tree_.walk()}
+        return tuple(name for name in self.schema_.names if name in used)
+
     def to_text(self) -> str:
         """The tree, one line per node."""
         return as_text(self.tree_, self.schema_, self.target_)

@@ -1,0 +1,201 @@
+"""How good a classifier is, from test reports that are themselves disguised.
+
+Accuracy is the share of people for whom the prediction equals the class, and estimated like any other share: the
+indicator of that event is mapped back through each group's inverse to weights of reports, whose mean is the accuracy and
+whose spread its error (Zhan and Du for flips; FORMULAS 5 for the other channels).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.channel.protocol import Array
+from tacit.count.protocol import Source
+from tacit.count.sources import ReportSource, sources
+from tacit.errors import InvalidInput, NotEstimable, UnknownName
+from tacit.estimate import estimate_share, true_schema
+from tacit.estimate.parts import parts_for
+from tacit.estimate.result import Sampling, checked_level
+from tacit.mine.moments import Moments, moments
+from tacit.mine.predictions import Predictor, predictor
+
+# With a larger standard error than this an accuracy says nothing.
+LARGEST_ERROR = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyEstimate:
+    """The estimated accuracy of a classifier, with its error.
+
+    `confusion` holds unbiased estimates of the shares of people by ``[true class, predicted class]``; single entries may
+    fall below 0. `accuracy` is the sum of its diagonal. `method` says how it was computed.
+    """
+
+    classes: tuple[str, ...]
+    accuracy: float
+    standard_error: float
+    confusion: Array
+    confusion_errors: Array
+    balanced_accuracy: float
+    balanced_error: float
+    n_reports: int
+    sampling: Sampling
+    method: str
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the error is small enough for the accuracy to mean anything."""
+        return self.standard_error <= LARGEST_ERROR
+
+    @property
+    def estimate(self) -> float | None:
+        """The accuracy, or None where its standard error exceeds a quarter."""
+        return self.accuracy if self.is_known else None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        margin = checked_level(level) * self.standard_error
+        return self.accuracy - margin, self.accuracy + margin
+
+    def to_document(self) -> dict[str, Any]:
+        """What is known, for JSON; `warnings` says what is not."""
+        balanced_known = self.balanced_error <= LARGEST_ERROR
+        return {
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            "balanced": self.balanced_accuracy if balanced_known else None,
+            "balanced_error": self.balanced_error,
+            "classes": list(self.classes),
+            "confusion": self.confusion,
+            "confusion_errors": self.confusion_errors,
+            "n_reports": self.n_reports,
+            "warnings": [] if self.is_known else [str(self)],
+        }
+
+    def __str__(self) -> str:
+        if self.is_known:
+            return f"{self.accuracy:.4f} ± {self.standard_error:.4f} ({self.n_reports:,} disguised reports)"
+        return (
+            f"unknown: its standard error would be {self.standard_error:.2g}, more than {LARGEST_ERROR:g}. These "
+            f"{self.n_reports:,} reports are too few for their disguise, or the classifier looks at too many disguised "
+            "groups at once. Use more test reports, or a classifier that needs fewer attributes."
+        )
+
+
+def disguised_accuracy(
+    classifier: Any,
+    reports: ReportSource | Sequence[ReportSource],
+    *,
+    target: str | None = None,
+    attributes: Sequence[str] | None = None,
+    sampling: Sampling = "population",
+    draws: int = 8,
+    seed: int = 0,
+) -> AccuracyEstimate:
+    """The accuracy of a classifier on people of whom only disguised reports are known.
+
+    The classifier may be one of ours, any object whose `predict` takes an array of answers (a data frame, if it was
+    fitted on one), or a function that takes a `Table` of true records; the last two return predicted answers and need
+    `target`, the name of the class, and `attributes`, their inputs, where these are not all others in their order.
+
+    Where all possible records can be gone through, nothing is left to further chance. Otherwise every report is turned
+    back into truths with signed weights: exactly for flips, with `draws` draws from a generator seeded by `seed` for other
+    channels. Either way the estimate is unbiased and its standard error tells of all chance there is.
+    """
+    if sampling not in ("population", "respondents"):
+        raise UnknownName("Sampling", str(sampling), ("population", "respondents"))
+    if not (isinstance(draws, int) and draws >= 1):
+        raise InvalidInput(f"`draws` must be a whole number of at least 1, not {draws!r}.")
+    found = sources(reports)
+    asked = predictor(classifier, true_schema(found), target, attributes)
+    asking = _asking_all(found, asked)
+    parts = [moments(source, asked, draws=draws, seed=seed) for source in asking]
+    weights = [_weight(source, asked) for source in asking] if len(asking) > 1 else [1.0]
+    return _estimated(asked.target.answers, parts, weights, sampling)
+
+
+def told_accuracy(
+    reports: ReportSource | Sequence[ReportSource], attribute: str, right: str, *, sampling: Sampling = "population"
+) -> AccuracyEstimate:
+    """The accuracy as respondents report it themselves: each applies the classifier at home and reports right or wrong.
+
+    `attribute` is that question and `right` its answer for a right prediction; it is disguised like any other.
+    """
+    share = estimate_share(reports, {attribute: right}, sampling=sampling)
+    nothing = np.full((0, 0), np.nan)
+    return AccuracyEstimate(
+        (), share.probability, share.standard_error, nothing, nothing, math.nan, math.nan, share.n_reports, sampling, "told"
+    )  # fmt: skip
+
+
+def _asking_all(found: Sequence[Source], asked: Predictor) -> list[Source]:
+    names = {*asked.inputs.names, asked.target.name}
+    asking = [source for source in found if names <= set(source.questionnaire.attributes)]
+    if not asking:
+        raise NotEstimable(
+            f"{', '.join(map(repr, [*asked.inputs.names, asked.target.name]))} are never asked together, so whether a "
+            "prediction is right cannot be estimated. Test a classifier that needs fewer attributes."
+        )
+    empty = [source for source in asking if source.engine.n_rows == 0]
+    if len(empty) == len(asking):
+        raise InvalidInput("There are no test reports to estimate from.")
+    return [source for source in asking if source.engine.n_rows]
+
+
+def _weight(source: Source, asked: Predictor) -> float:
+    """What a source is weighed by: its reports over the spread of their weights, for a uniform truth."""
+    spread = 1.0
+    for part in parts_for(source.questionnaire, [*asked.inputs.names, asked.target.name]):
+        uniform = np.full(part.channel.shape, 1 / math.prod(part.channel.shape))
+        spread *= float(part.estimator.solve_squares(part.channel.apply(uniform)).sum())
+    return source.engine.n_rows / spread
+
+
+def _estimated(
+    classes: tuple[str, ...], parts: Sequence[Moments], weights: Sequence[float], sampling: Sampling
+) -> AccuracyEstimate:
+    total = sum(weights)
+    mean, covariance = np.zeros(len(classes) ** 2), np.zeros((len(classes) ** 2,) * 2)
+    for part, weight in zip(parts, weights, strict=True):
+        share = weight / total
+        own = part.sums / part.rows
+        mean += share * own
+        if sampling == "respondents":
+            of_mean = (part.products / part.rows - np.diag(own)) / part.rows
+        else:
+            of_mean = (part.products / part.rows - np.outer(own, own)) / max(part.rows - 1, 1)
+        covariance += share**2 * of_mean
+    size = (len(classes), len(classes))
+    diagonal = np.eye(len(classes)).reshape(-1)
+    balanced, gradient = _balanced(mean.reshape(size))
+    return AccuracyEstimate(
+        classes,
+        float(diagonal @ mean),
+        _error(diagonal, covariance),
+        mean.reshape(size),
+        np.sqrt(np.maximum(np.diag(covariance), 0)).reshape(size),
+        balanced,
+        _error(gradient.reshape(-1), covariance),
+        sum(part.rows for part in parts),
+        sampling,
+        parts[0].method,
+    )
+
+
+def _balanced(confusion: Array) -> tuple[float, Array]:
+    """The mean over classes of the share found of each, and its gradient in the cells; not a number without people."""
+    people = confusion.sum(axis=1)
+    if (people <= 0).any():
+        return math.nan, np.full_like(confusion, np.nan)
+    found = np.diag(confusion) / people
+    gradient = (np.eye(len(people)) - found[:, None]) / people[:, None] / len(people)
+    return float(found.mean()), gradient
+
+
+def _error(direction: Array, covariance: Array) -> float:
+    variance = float(direction @ covariance @ direction)
+    return math.sqrt(max(variance, 0.0)) if not math.isnan(variance) else math.nan
