@@ -90,6 +90,8 @@ class ConditionedTables:
 
     def _by_totals(self, fixed: Masks, free: Sequence[Sequence[str]]) -> list[ConditionedTable]:
         """Where no tally holds the squares: one total per cell, all in one pass."""
+        if not free:
+            return []
         products: list[Product] = []
         shapes = []
         for names in free:

@@ -15,9 +15,10 @@ from tacit.count.protocol import Source
 from tacit.estimate.conditioned import ConditionedTables
 from tacit.estimate.inversion import inverted
 from tacit.estimate.likelihood import most_likely
+from tacit.estimate.parts import Part
 from tacit.estimate.squares import CellSquares, has_disjoint_cells, is_clear
 from tacit.mine import _tree_kernels as kernels
-from tacit.mine.people import Codes, NodeShares, Path, allowed_codes, narrowed
+from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, allowed_codes, narrowed
 from tacit.schema import Attribute, Schema
 from tacit.table.coded import code_type
 
@@ -63,6 +64,10 @@ class JointTables:
     def parts(self) -> dict[str, int]:
         return {name: self.squares.part_of(name) for name in self.schema.names}
 
+    def part(self, name: str) -> Part:
+        """The group of an attribute."""
+        return self.squares.joint.parts[self.parts[name]]
+
     @cached_property
     def is_clear(self) -> bool:
         return all(is_clear(part) for part in self.squares.joint.parts)
@@ -98,7 +103,7 @@ class CellPeople:
     def _sums_hold(self, touched: frozenset[int]) -> bool:
         """Whether mean squares are sums over cells: no disguised group has a condition on several answers at once."""
         parts = self.tables.squares.joint.parts
-        single = all(mask.sum() == 1 or is_clear(parts[self.tables.parts[name]]) for name, mask in self.path.items())
+        single = all(mask.sum() == 1 or is_clear(self.tables.part(name)) for name, mask in self.path.items())
         return single and all(has_disjoint_cells(parts[position]) for position in touched)
 
     def _by_class(self, values: Array) -> Array:
@@ -130,29 +135,32 @@ class CellPeople:
             for place, table in zip(free, sums, strict=True)
         ]
 
-    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> Array:
+    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> DisguiseVariances:
         tables = self.tables
         if tables.is_clear:
-            return np.zeros((len(branches), self._n_classes))
-        touched = self._touched(attribute.name, self.target)
-        one_each = all(len(codes) == 1 for codes in branches) or is_clear(
-            tables.squares.joint.parts[tables.parts[attribute.name]]
-        )
-        if one_each and self._sums_hold(touched):
-            # Both sums run over the same cells, so that without disguise their difference is exactly zero.
-            excess = tables.squares.squares(touched) - tables.squares.estimates
-            by_answer = kernels.answer_sums(
-                self.cells, tables.codes[:, tables.schema.names.index(attribute.name)], self._classes, excess,
-                (attribute.size, self._n_classes),
-            )  # fmt: skip
-            return (
-                np.maximum(np.stack([by_answer[list(codes)].sum(axis=0) for codes in branches]), 0) / tables.n_reports
+            return DisguiseVariances(np.zeros((len(branches), self._n_classes)), np.zeros(len(branches)))
+        single = all(len(codes) == 1 for codes in branches) or is_clear(tables.part(attribute.name))
+        if single and self._sums_hold(self._touched(attribute.name, self.target)):
+            classes = self._excess(attribute, branches, self._touched(attribute.name, self.target))
+            totals = self._excess(attribute, branches, self._touched(attribute.name)).sum(axis=1)
+            return DisguiseVariances(
+                np.maximum(classes, 0) / tables.n_reports, np.maximum(totals, 0) / tables.n_reports
             )
-        rows = [
-            tables.conditioned.table(narrowed(self.path, attribute, codes), [self.target]).respondents_variance
-            for codes in branches
-        ]
-        return np.stack(rows)
+        asked = [[self.target], []]
+        found = [tables.conditioned.tables(narrowed(self.path, attribute, codes), asked) for codes in branches]
+        return DisguiseVariances(
+            np.stack([by_class.respondents_variance for by_class, _ in found]),
+            np.stack([whole.respondents_variance for _, whole in found]),
+        )
+
+    def _excess(self, attribute: Attribute, branches: Sequence[Codes], touched: frozenset[int]) -> Array:
+        """Mean squares less shares, ``[branch, class]``: both run over the same cells, so clear data give exact zeros."""
+        tables = self.tables
+        excess = tables.squares.squares(touched) - tables.squares.estimates
+        column = tables.codes[:, tables.schema.names.index(attribute.name)]
+        shape = (attribute.size, self._n_classes)
+        by_answer = kernels.answer_sums(self.cells, column, self._classes, excess, shape)
+        return np.stack([by_answer[list(codes)].sum(axis=0) for codes in branches])
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         path = narrowed(self.path, attribute, codes)

@@ -83,7 +83,8 @@ class Grower:
             even = np.full(len(classes), 1 / len(classes))
             return Node(parent_label, found.size, size_error, even, np.full_like(even, np.inf))
         shares = proportions(classes)
-        errors = np.sqrt(share_variances(classes, found.class_variances * self.factors**2))
+        size_variance = found.size_variance * _square_mean(self.factors, shares)
+        errors = np.sqrt(share_variances(classes, found.class_variances * self.factors**2, np.array(size_variance)))
         return Node(int(np.argmax(shares)), found.size, size_error, shares, errors)
 
     def _may_split(self, node: Node, depth: int) -> bool:
@@ -113,11 +114,18 @@ class Grower:
         present = candidate.shares.sum(axis=1) > 0
         if present.sum() < 2:
             return False
-        variances = people.disguise_variances(candidate.attribute, candidate.branches) * self.factors**2
+        found = people.disguise_variances(candidate.attribute, candidate.branches)
         counts = candidate.shares[present]
-        share, variance = proportions(counts), share_variances(counts, variances[present])
+        share = proportions(counts)
+        totals = found.totals[present] * _square_mean(self.factors, share)
+        variance = share_variances(counts, found.classes[present] * self.factors**2, totals)
         apart = (share[:, None] - share[None, :]) ** 2
         return bool((apart > self.rules.significance**2 * (variance[:, None] + variance[None, :])).any())
+
+
+def _square_mean(factors: Array, shares: Array) -> Array:
+    """What factors of the classes make of the variance of a total, as a mean over its classes."""
+    return shares @ factors**2
 
 
 def _best_first(worths: Array) -> list[int]:

@@ -20,12 +20,19 @@ def proportions(table: Array) -> Array:
     return np.divide(clipped, total, out=np.full_like(clipped, 1 / table.shape[-1]), where=total > 0)
 
 
-def share_variances(counts: Array, variances: Array) -> Array:
-    """Variances of the proportions along the last axis, by the delta method; the cells are taken as uncorrelated."""
+def share_variances(counts: Array, variances: Array, total_variance: Array) -> Array:
+    """Variances of the proportions along the last axis, by the delta method.
+
+    What the variance of the total has beyond the sum of those of its parts is their covariance: all there is for two
+    classes; for more it is dealt to pairs in proportion to their variances.
+    """
     total = counts.sum(axis=-1, keepdims=True)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-    everything = variances.sum(axis=-1, keepdims=True)
-    numerator = (1 - 2 * share) * variances + share**2 * everything
+    everything, of_total = variances.sum(axis=-1, keepdims=True), np.asarray(total_variance)[..., None]
+    pairs = variances * (everything - variances)
+    dealt = np.divide(pairs, pairs.sum(axis=-1, keepdims=True), out=np.zeros_like(pairs), where=pairs > 0)
+    with_total = variances + (of_total - everything) * dealt
+    numerator = variances - 2 * share * with_total + share**2 * of_total
     return np.divide(np.maximum(numerator, 0), total**2, out=np.full_like(counts, np.inf), where=total > 0)
 
 

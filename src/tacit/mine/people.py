@@ -26,6 +26,14 @@ class NodeShares:
     class_variances: Array
 
 
+@dataclass(frozen=True, eq=False)
+class DisguiseVariances:
+    """Variances of the disguise alone, for just the people who answered: ``[branch, class]``, and of whole branches."""
+
+    classes: Array
+    totals: Array
+
+
 class People(Protocol):
     """The people whose answers lie within a path of conditions, as far as the reports tell of them."""
 
@@ -34,8 +42,7 @@ class People(Protocol):
     def by_answer(self) -> list[tuple[Attribute, Array, Codes]]:
         """For each attribute that can still be split on, the shares ``[answer, class]`` and the answers that are left."""
 
-    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> Array:
-        """``[branch, class]``: variances of the disguise alone, for just the people who answered."""
+    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> DisguiseVariances: ...
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         """Those of them who gave one of these answers."""

@@ -19,7 +19,7 @@ from tacit.estimate.conditioned import JOINT_CELLS, ConditionedTable, Conditione
 from tacit.estimate.inversion import COVARIANCE_CELLS
 from tacit.estimate.pooling import MOST_POOLED, pooled
 from tacit.mine.cells import JointTables
-from tacit.mine.people import Codes, NodeShares, Path, People, allowed_codes, narrowed
+from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, People, allowed_codes, narrowed
 from tacit.schema import Attribute, Schema
 
 
@@ -59,13 +59,9 @@ class PathPeople:
     path: Path
 
     def shares(self) -> NodeShares:
-        (classes,) = self.tables.tables(self.path, [[self.target]])
-        if classes is None:  # no questionnaire asks all this together
+        classes, size = self.tables.tables(self.path, [[self.target], []])
+        if classes is None or size is None:
             raise NotEstimable(f"{', '.join([*self.path, self.target])} are never asked together.")
-        if not self.path:
-            return NodeShares(1.0, 0.0, classes.probabilities, classes.population_variance)
-        (size,) = self.tables.tables(self.path, [[]])
-        assert size is not None  # less is asked than before
         return NodeShares(
             float(size.probabilities),
             float(size.population_variance),
@@ -83,13 +79,14 @@ class PathPeople:
             if table is not None
         ]
 
-    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> Array:
-        rows = []
+    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> DisguiseVariances:
+        classes, totals = [], []
         for codes in branches:
-            (table,) = self.tables.tables(narrowed(self.path, attribute, codes), [[self.target]])
-            assert table is not None  # its shares were asked for before
-            rows.append(self.tables.disguise_variance(table))
-        return np.stack(rows)
+            found = self.tables.tables(narrowed(self.path, attribute, codes), [[self.target], []])
+            by_class, whole = (self.tables.disguise_variance(table) for table in found if table is not None)
+            classes.append(by_class)
+            totals.append(whole)
+        return DisguiseVariances(np.stack(classes), np.stack(totals))
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         return replace(self, path=narrowed(self.path, attribute, codes))
@@ -141,6 +138,8 @@ class PooledTables:
         return [self._table(path, names) for names in free]
 
     def _table(self, path: Path, names: Sequence[str]) -> ConditionedTable | None:
+        if not path and not names:
+            return ConditionedTable(np.ones(()), np.ones(()), self.n_reports)  # everybody
         asked = [*path, *(name for name in names if name not in path)]
         shape = self.schema.shape(asked)
         if len(asked) > MOST_POOLED or math.prod(shape) > COVARIANCE_CELLS:

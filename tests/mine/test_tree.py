@@ -1,0 +1,231 @@
+"""Decision trees from reports: the clear-data tree where nothing is hidden, sound numbers where something is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit import Attribute, Reports, Scheme, TreeClassifier, channels
+from tacit.bundled import binary_breast_cancer, binary_votes
+from tacit.disguise import disguise
+from tacit.errors import InvalidInput, NotEstimable, UnknownName
+from tacit.mine.growth import Grower, Rules
+from tacit.mine.tables import node_tables
+from tacit.mine.tree import Node
+from tacit.table import Table
+from tests.estimate.simulation import SCHEMA, SCHEMES, TRUTH, people, simulated
+from tests.mine.id3 import PlainNode, id3
+from tests.statistics import assert_standard_scores
+
+
+def assert_same_tree(node: Node, other: Node) -> None:
+    """Node by node: the same splits, labels, sizes and shares."""
+    assert (node.attribute, node.label) == (other.attribute, other.label)
+    assert node.size == pytest.approx(other.size, abs=1e-12)
+    np.testing.assert_allclose(node.class_shares, other.class_shares, atol=1e-9)
+    assert len(node.branches) == len(other.branches)
+    for branch, twin in zip(node.branches, other.branches, strict=True):
+        assert branch.answers == twin.answers
+        assert_same_tree(branch.node, twin.node)
+
+
+def assert_is_id3(node: Node, plain: PlainNode) -> None:
+    assert (node.attribute, node.label) == (plain.attribute, plain.label)
+    assert node.size == pytest.approx(float(plain.size), abs=1e-12)
+    for branch, (code, twin) in zip(node.branches, plain.branches, strict=True):
+        assert branch.answers == (code,)
+        assert_is_id3(branch.node, twin)
+
+
+@pytest.mark.parametrize("significance", [0, 2.5])
+def test_clear_data_give_the_tree_of_id3(significance: float) -> None:
+    data = binary_votes().table
+    tree = TreeClassifier("Class", significance=significance).fit(Reports.from_truth(data)).tree_
+    assert tree.n_leaves > 5
+    assert_is_id3(tree, id3(data, "Class"))
+
+
+def test_clear_answers_of_any_number_give_the_tree_of_id3() -> None:
+    data = people(400, np.random.default_rng(3))
+    assert_is_id3(TreeClassifier("drinks").fit(Reports.from_truth(data)).tree_, id3(data, "drinks"))
+
+
+def dealt_into_groups(names: list[str], groups: int, seed: int) -> list[list[str]]:
+    order = np.random.default_rng(seed).permutation(names)
+    return [[str(name) for name in part] for part in np.array_split(order, groups)]
+
+
+@pytest.mark.parametrize("theta", [0, 1])
+@pytest.mark.parametrize("groups", [1, 2, 3, 10])
+@pytest.mark.parametrize("criterion", ["gain", "ratio", "gini"])
+def test_a_flip_that_hides_nothing_gives_the_clear_tree(theta: float, groups: int, criterion: str) -> None:
+    data = binary_breast_cancer()
+    parts = dealt_into_groups(list(data.schema.names), groups, 4)
+    scheme = Scheme.of(data.schema, [(part, channels.flip(theta)) for part in parts])
+    tree = TreeClassifier("Class", criterion=criterion).fit(disguise(data, scheme, seed=1))
+    clear = TreeClassifier("Class", criterion=criterion).fit(Reports.from_truth(data))
+    assert_same_tree(tree.tree_, clear.tree_)
+
+
+@pytest.mark.parametrize("splits", ["multiway", "binary"])
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [(["smokes", "age", "drinks"], channels.uniform_perturbation(1))],
+        [(["smokes"], channels.warner(1)), (["age", "drinks"], channels.mixture(1, [[0.1, 0.2, 0.7], [0.5, 0.5]]))],
+        [(["age"], channels.matrix(np.eye(3)[::-1])), (["drinks"], channels.matrix(np.eye(2)))],
+        [(["age", "smokes"], channels.matrix(np.eye(6)))],
+    ],
+)
+def test_any_channel_that_hides_nothing_gives_the_clear_tree(groups: list, splits: str) -> None:
+    data = tacit.Dataset(people(600, np.random.default_rng(3)))
+    tree = TreeClassifier("drinks", splits=splits).fit(disguise(data, Scheme.of(SCHEMA, groups), seed=1))
+    clear = TreeClassifier("drinks", splits=splits).fit(Reports.from_truth(data))
+    assert clear.tree_.n_leaves > 4
+    assert_same_tree(tree.tree_, clear.tree_)
+
+
+def path_share(reports: Reports, path: dict[str, frozenset[int]], **more: str) -> tacit.estimate.ShareEstimate:  # type: ignore[name-defined]
+    where = {name: [SCHEMA[name].answers[code] for code in codes] for name, codes in path.items()}
+    return tacit.estimate_share(reports, {**where, **{name: [answer] for name, answer in more.items()}})
+
+
+@pytest.mark.parametrize("splits", ["multiway", "binary"])
+@pytest.mark.parametrize("scheme", [name for name in SCHEMES if name not in ("dealt", "tall", "tall-part")])
+def test_nodes_know_their_estimated_size_with_its_error(scheme: str, splits: str) -> None:
+    reports = simulated(SCHEMES[scheme], 4000, 4)
+    tree = TreeClassifier("drinks", splits=splits, significance=0, max_depth=2).fit(reports).tree_
+    for path, leaf in tree.leaves():
+        if path:
+            share = path_share(reports, path)
+            assert leaf.size == pytest.approx(share.probability, abs=1e-10)
+            assert leaf.size_error == pytest.approx(share.standard_error, abs=1e-10)
+            if leaf.size > 0:
+                both = [path_share(reports, path, drinks=answer).probability for answer in ("no", "yes")]
+                clipped = np.maximum(both, 0)
+                np.testing.assert_allclose(leaf.class_shares, clipped / clipped.sum(), atol=1e-9)
+
+
+@pytest.mark.parametrize("scheme", ["public", "flip", "gamma", "uniform", "mask", "subset", "warner"])
+def test_class_shares_have_true_errors(scheme: str) -> None:
+    joint = TRUTH.sum(axis=(1, 3))  # smokers, by age
+    truth = joint[1, 0] / joint[:, 0].sum()
+    scores = []
+    for repeat in range(150):
+        tables = node_tables(simulated(SCHEMES[scheme], 3000, 300 + repeat))
+        people_of_age = tables.people("smokes").within(SCHEMA["age"], (0,))
+        node = Grower(Rules(max_depth=0), np.ones(2)).grow(people_of_age)
+        scores.append((node.class_shares[1] - truth) / node.class_errors[1])
+    assert_standard_scores(scores)
+
+
+def test_ties_are_broken_alike_however_attributes_are_grouped() -> None:
+    twins = tacit.Dataset.from_arrow({"b": ["n", "y"] * 50, "a": ["n", "y"] * 50, "class": ["no", "yes"] * 50})
+    for order in (["a", "b", "class"], ["class", "b", "a"]):
+        scheme = Scheme.of(twins.schema, [([name], channels.flip(1)) for name in order])
+        assert TreeClassifier("class").fit(disguise(twins, scheme, seed=1)).tree_.attribute == "b"
+
+
+def test_a_tree_grown_without_rows_in_memory_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = simulated(SCHEMES["gamma"], 20_000, 5)
+    tree = TreeClassifier("drinks").fit(reports).tree_
+    monkeypatch.setattr("tacit.mine.tables.JOINT_CELLS", 1)
+    monkeypatch.setattr("tacit.estimate.conditioned.JOINT_CELLS", 1)
+    again = TreeClassifier("drinks").fit(reports).tree_
+    assert tree.n_leaves > 1
+    assert_same_tree(again, tree)
+
+
+def test_dealt_questionnaires_give_a_tree_of_what_is_asked_together() -> None:
+    model = TreeClassifier("drinks").fit(simulated(SCHEMES["dealt"], 60_000, 5))
+    assert model.tree_.n_leaves > 1
+    truth = people(20_000, np.random.default_rng(6))
+    assert model.score(truth) > np.bincount(truth["drinks"]).max() / truth.n_rows
+
+
+def test_likelihood_keeps_every_share_within_bounds() -> None:
+    reports = simulated(SCHEMES["uniform"], 200, 5)
+    assert node_tables(reports, likelihood=True).estimates.min() >= 0
+    assert node_tables(reports).estimates.min() < 0
+    tree = TreeClassifier("drinks", method="likelihood", significance=0).fit(reports).tree_
+    assert all(node.size >= 0 for node in tree.walk())
+    assert tree.n_leaves > 1
+
+
+def test_a_known_class_distribution_is_kept() -> None:
+    reports = simulated(SCHEMES["uniform"], 5000, 5)
+    tree = TreeClassifier("drinks", class_shares=[0.9, 0.1]).fit(reports).tree_
+    np.testing.assert_allclose(tree.class_shares, [0.9, 0.1], atol=1e-9)
+    named = TreeClassifier("drinks", class_shares={"yes": 0.1, "no": 0.9}).fit(reports).tree_
+    assert_same_tree(named, tree)
+
+
+def test_bounds_on_depth_and_size_are_kept() -> None:
+    reports = Reports.from_truth(binary_votes())
+    assert TreeClassifier("Class", max_depth=2).fit(reports).tree_.depth == 2
+    small = TreeClassifier("Class", min_share=0.2).fit(reports).tree_
+    assert all(node.is_leaf for node in small.walk() if node.size <= 0.2)
+
+
+def test_binary_splits_cut_ordered_answers_in_two() -> None:
+    tree = (
+        TreeClassifier("drinks", splits="binary").fit(Reports.from_truth(people(3000, np.random.default_rng(3)))).tree_
+    )
+    assert all(len(node.branches) in (0, 2) for node in tree.walk())
+    ages = [branch.answers for node in tree.walk() if node.attribute == "age" for branch in node.branches]
+    assert all(codes in ((0,), (1,), (2,), (0, 1), (1, 2)) for codes in ages)
+
+
+def test_noise_alone_is_not_split_on() -> None:
+    """Attributes that say nothing of the class: at 3 standard errors hardly any of 100 trees may split."""
+    rng = np.random.default_rng(2)
+    splits = 0
+    for repeat in range(100):
+        table = Table(SCHEMA, {a.name: rng.integers(a.size, size=1000).astype(np.uint8) for a in SCHEMA})
+        reports = simulated(SCHEMES["warner"], 1000, repeat, table)
+        splits += not TreeClassifier("drinks", significance=4).fit(reports).tree_.is_leaf
+    assert splits <= 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"target": None}, InvalidInput, "target="),
+        ({"target": "dinks"}, UnknownName, "Did you mean 'drinks'"),
+        ({"criterion": "entropy"}, UnknownName, "Criterion 'entropy'"),
+        ({"splits": "three"}, UnknownName, "Way to split"),
+        ({"method": "guess"}, UnknownName, "Method"),
+        ({"significance": -1}, InvalidInput, "at least 0, not -1"),
+        ({"significance": float("nan")}, InvalidInput, "at least 0"),
+        ({"class_shares": [0.5, 0.6]}, InvalidInput, r"sum to 1.1"),
+        ({"class_shares": [0.5]}, InvalidInput, "2 numbers"),
+        ({"class_shares": {"yes": 1.0}}, InvalidInput, "nothing of 'no'"),
+        ({"class_shares": {"yes": 1.0, "maybe": 0.0}}, InvalidInput, "has no answer 'maybe'"),
+    ],
+)
+def test_refusals(arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        TreeClassifier(**{"target": "drinks", **arguments}).fit(simulated(SCHEMES["flip"], 100, 1))
+
+
+def test_an_even_flip_is_refused_with_the_way_out() -> None:
+    scheme = Scheme.of(SCHEMA, [(["smokes", "drinks"], channels.flip(0.5))])
+    with pytest.raises(NotEstimable, match="unrelated question"):
+        TreeClassifier("drinks").fit(simulated(scheme, 100, 1))
+
+
+def test_likelihood_of_many_sources_or_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInput, match="single scheme"):
+        TreeClassifier("drinks", method="likelihood").fit(simulated(SCHEMES["dealt"], 100, 1))
+    monkeypatch.setattr("tacit.mine.tables.JOINT_CELLS", 1)
+    with pytest.raises(InvalidInput, match="too many for its likelihood"):
+        TreeClassifier("drinks", method="likelihood").fit(simulated(SCHEMES["flip"], 100, 1))
+
+
+def test_a_class_alone_is_refused() -> None:
+    only = tacit.Dataset.from_arrow({"drinks": ["no", "yes"]})
+    with pytest.raises(InvalidInput, match="nothing but the class"):
+        TreeClassifier("drinks").fit(Reports.from_truth(only))
+    with pytest.raises(InvalidInput, match="1 answer"):
+        Attribute("drinks", ("no",))
