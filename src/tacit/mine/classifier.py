@@ -65,6 +65,11 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
         return Schema(tuple(attribute for attribute in self.schema_ if attribute.name != self.target_.name))
 
     @property
+    def majority_share_(self) -> float:
+        """The estimated share of the most frequent class: what answering blindly gets right."""
+        raise NotImplementedError
+
+    @property
     def needed_names_(self) -> tuple[str, ...]:
         """Names of the attributes that predictions really depend on."""
         return self.inputs_.names
@@ -89,7 +94,8 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of every record."""
-        return self.classes_[self._predict_table(self._records(X))[0]]
+        codes, _ = self._predict_table(self._records(X))
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Array:
         """The share of every class among records like each one."""

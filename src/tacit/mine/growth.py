@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.channel.protocol import Array
 from tacit.errors import NotEstimable
-from tacit.mine.impurity import Criterion, proportions, share_variances, split_worths
+from tacit.mine.impurity import Criterion, excess_variances, proportions, share_variances, split_worths
 from tacit.mine.people import Codes, NodeShares, People
 from tacit.mine.tree import Branch, Node
 from tacit.schema import Attribute
@@ -110,17 +110,23 @@ class Grower:
                 yield Candidate(attribute, branches, shares)
 
     def _differ(self, people: People, candidate: Candidate) -> bool:
-        """Whether some class has shares in two branches that lie apart by enough standard errors of the disguise."""
+        """Whether some branch has more or fewer of a class than the others by enough standard errors of the disguise.
+
+        A branch's excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so
+        its error is sound even where the total of a branch is not known to be above zero; a ratio's is not.
+        """
         present = candidate.shares.sum(axis=1) > 0
         if present.sum() < 2:
             return False
         found = people.disguise_variances(candidate.attribute, candidate.branches)
         counts = candidate.shares[present]
-        share = proportions(counts)
-        totals = found.totals[present] * _square_mean(self.factors, share)
-        variance = share_variances(counts, found.classes[present] * self.factors**2, totals)
-        apart = (share[:, None] - share[None, :]) ** 2
-        return bool((apart > self.rules.significance**2 * (variance[:, None] + variance[None, :])).any())
+        sizes = counts.sum(axis=1, keepdims=True)
+        shares, weights = proportions(counts.sum(axis=0)), sizes / sizes.sum()
+        totals = found.totals[present] * _square_mean(self.factors, proportions(counts))
+        own = excess_variances(shares, found.classes[present] * self.factors**2, totals)
+        variances = (1 - weights) ** 2 * own + weights**2 * (own.sum(axis=0) - own)
+        excess = counts - shares * sizes
+        return bool((excess**2 > self.rules.significance**2 * variances).any())
 
 
 def _square_mean(factors: Array, shares: Array) -> Array:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.channel.protocol import Array
 from tacit.count.sources import ReportSource
@@ -79,6 +80,11 @@ class NaiveBayesClassifier(ReportClassifier):
         return self
 
     @property
+    def majority_share_(self) -> float:
+        """The estimated share of the most frequent class: what answering blindly gets right."""
+        return float(self.class_shares_.max())
+
+    @property
     def needed_names_(self) -> tuple[str, ...]:
         """Names of the attributes that are asked together with the class."""
         return tuple(likelihoods.attribute.name for likelihoods in self.likelihoods_)
@@ -91,8 +97,26 @@ class NaiveBayesClassifier(ReportClassifier):
         shares /= shares.sum(axis=1, keepdims=True)
         return scores.argmax(axis=1), shares
 
+    def to_document(self) -> dict[str, Any]:
+        """The shares for JSON: of the classes, and of every answer within each class."""
+        check_is_fitted(self)
+        classes = self.target_.answers
+        return {
+            "class_shares": dict(zip(classes, self.class_shares_.tolist(), strict=True)),
+            "class_errors": dict(zip(classes, self.class_errors_.tolist(), strict=True)),
+            "answer_shares": {
+                table.attribute.name: {
+                    answer: dict(zip(classes, shares.tolist(), strict=True))
+                    for answer, shares in zip(table.attribute.answers, table.shares, strict=True)
+                }
+                for table in self.likelihoods_
+            },
+            "left_out": list(self.left_out_),
+        }
+
     def to_text(self) -> str:
         """The shares of the classes, and of every answer within each class."""
+        check_is_fitted(self)
         width = max(
             len(f"{table.attribute.name} = {a}") for table in self.likelihoods_ for a in table.attribute.answers
         )

@@ -57,7 +57,14 @@ def predictor(classifier: Any, schema: Schema, target: str | None, attributes: S
 
 def _own(classifier: Any, schema: Schema) -> Predictor:
     needed = classifier.needed_names_
-    for attribute in (*(classifier.schema_[name] for name in needed), classifier.target_):
+    checked_attributes(schema, [*(classifier.schema_[name] for name in needed), classifier.target_])
+    constant = None if needed else int(classifier.tree_.label)
+    return Predictor(schema.select(needed), classifier.target_, classifier.predicted_codes, constant)
+
+
+def checked_attributes(schema: Schema, needed: Sequence[Attribute]) -> None:
+    """Refuses reports that do not ask what a classifier needs, or list the answers differently."""
+    for attribute in needed:
         if attribute.name not in schema:
             raise SchemeMismatch(
                 f"The classifier needs {attribute.name!r}, for which these reports do not ask. Test it on reports of a "
@@ -68,8 +75,6 @@ def _own(classifier: Any, schema: Schema) -> Predictor:
                 f"These reports list the answers of {attribute.name!r} differently from those the classifier was fitted "
                 "on. Test it on reports of a scheme with the same answers."
             )
-    constant = None if needed else int(classifier.tree_.label)
-    return Predictor(schema.select(needed), classifier.target_, classifier.predicted_codes, constant)
 
 
 def _frame(table: Table, named: bool) -> Any:

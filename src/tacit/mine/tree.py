@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
-from tacit.schema import Attribute, Schema
 from tacit.table import Table
 
 
@@ -88,22 +87,3 @@ def _assign(node: Node, table: Table, rows: NDArray[np.int64], labels: NDArray[n
     codes = table[node.attribute][rows]
     for branch in node.branches:
         _assign(branch.node, table, rows[np.isin(codes, branch.answers)], labels, shares)
-
-
-def as_text(root: Node, schema: Schema, target: Attribute) -> str:
-    """The tree, one line per node, indented by depth."""
-    lines: list[str] = []
-
-    def show(node: Node, condition: str, depth: int) -> None:
-        share, error = node.class_shares[node.label], node.class_errors[node.label]
-        head = f"{'  ' * depth}{condition}: " if condition else ""
-        lines.append(
-            f"{head}{target.answers[node.label]} ({share:.0%} ± {error:.0%} of {node.size:.1%} ± {node.size_error:.1%} of all)"
-        )
-        for branch in node.branches:
-            assert node.attribute is not None  # a node with branches splits on something
-            answers = " or ".join(schema[node.attribute].answers[code] for code in branch.answers)
-            show(branch.node, f"{node.attribute} = {answers}", depth + 1)
-
-    show(root, "", 0)
-    return "\n".join(lines)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.channel.protocol import Array
 from tacit.count.sources import ReportSource
@@ -14,9 +16,15 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
 from tacit.mine.growth import Rules, Splits, grown
 from tacit.mine.impurity import CRITERIA, Criterion
+from tacit.mine.predictions import checked_attributes
+from tacit.mine.pruning import pruned
 from tacit.mine.tables import node_tables
-from tacit.mine.tree import as_text, predicted
+from tacit.mine.tree import predicted
+from tacit.mine.tree_text import as_document, as_rules, as_text
 from tacit.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class TreeClassifier(ReportClassifier):
@@ -93,11 +101,50 @@ class TreeClassifier(ReportClassifier):
         return predicted(self.tree_, table, self.target_.size)
 
     @property
+    def majority_share_(self) -> float:
+        """The estimated share of the most frequent class: what answering blindly gets right."""
+        return float(self.tree_.class_shares.max())
+
+    @property
     def needed_names_(self) -> tuple[str, ...]:
         """Names of the attributes that the tree splits on, in the order of the schema."""
         used = {node.attribute for node in self.tree_.walk()}
         return tuple(name for name in self.schema_.names if name in used)
 
+    def pruned(self, reports: ReportSource | Sequence[ReportSource]) -> Self:
+        """A tree without the splits that do not raise the accuracy estimated from further reports, disguised or not.
+
+        Reduced-error pruning, from the leaves up; what the nodes say of themselves stays as it was fitted.
+        """
+        check_is_fitted(self)
+        if self._coding is not None:
+            raise InvalidInput(
+                "A tree fitted on plain arrays is pruned with nothing: fit it on Reports.from_truth(...)."
+            )
+        tables = node_tables(reports)
+        checked_attributes(tables.schema, [*(self.schema_[name] for name in self.needed_names_), self.target_])
+        smaller = copy.copy(self)
+        smaller.tree_ = pruned(self.tree_, tables.people(self.target_.name), self.schema_)
+        return smaller
+
     def to_text(self) -> str:
         """The tree, one line per node."""
+        check_is_fitted(self)
         return as_text(self.tree_, self.schema_, self.target_)
+
+    def rules(self) -> list[str]:
+        """The tree as one sentence for each leaf, the largest leaves first."""
+        check_is_fitted(self)
+        return as_rules(self.tree_, self.schema_, self.target_)
+
+    def plot(self, *, max_depth: int = 4) -> Figure:
+        """The tree as a matplotlib figure, down to a depth that can be read."""
+        from tacit.mine.tree_plot import plotted
+
+        check_is_fitted(self)
+        return plotted(self.tree_, self.schema_, self.target_, max_depth)
+
+    def to_document(self) -> dict[str, Any]:
+        """The tree for JSON: nested nodes with their estimates and errors."""
+        check_is_fitted(self)
+        return as_document(self.tree_, self.schema_, self.target_)

@@ -1,0 +1,182 @@
+"""``tacit mine tree|bayes``: a classifier from disguised reports, and how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tacit.cli.output import JsonFlag, note, print_json, print_text
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.count.sources import ReportSource
+    from tacit.mine.accuracy import AccuracyEstimate
+    from tacit.mine.classifier import ReportClassifier
+
+app = typer.Typer(help="Learn trees, classifiers and rules from reports.", no_args_is_help=True, rich_markup_mode=None)
+
+Reports = Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, or database tables.")]
+SchemeOption = Annotated[
+    list[Path], typer.Option("--scheme", help="Scheme of the reports; one for all, or one for each.")
+]
+ClassOption = Annotated[str, typer.Option("--class", help="The attribute to predict.")]
+TestOption = Annotated[str | None, typer.Option("--test", help="Disguised reports to estimate the accuracy from.")]
+TestSchemeOption = Annotated[
+    Path | None, typer.Option("--test-scheme", help="Scheme of the test and pruning reports, if another one.")
+]
+TruthOption = Annotated[Path | None, typer.Option("--truth", help="File of true answers to count the accuracy on.")]
+KnownOption = Annotated[
+    str | None, typer.Option("--known-class", help="Known shares of the classes, such as .24,.76, or A=.24,B=.76.")
+]
+Criterion = Literal["gain", "ratio", "gini"]
+Splits = Literal["multiway", "binary"]
+Method = Literal["inversion", "likelihood"]
+
+
+@app.command()
+def tree(
+    reports: Reports,
+    scheme: SchemeOption,
+    target: ClassOption,
+    test: TestOption = None,
+    test_scheme: TestSchemeOption = None,
+    prune: Annotated[str | None, typer.Option(help="Further disguised reports to prune the tree with.")] = None,
+    truth: TruthOption = None,
+    known_class: KnownOption = None,
+    criterion: Annotated[Criterion, typer.Option(help="What a split should gain.")] = "gain",
+    splits: Annotated[Splits, typer.Option(help="One branch per answer, or two branches.")] = "multiway",
+    significance: Annotated[
+        float | None, typer.Option(help="Standard errors by which branches must differ; 0 is the published rule.")
+    ] = None,
+    max_depth: Annotated[int | None, typer.Option(min=0, help="Most splits from the root to a leaf.")] = None,
+    method: Annotated[Method, typer.Option(help="How to estimate.")] = "inversion",
+    rules: Annotated[bool, typer.Option("--rules", help="Print one sentence for each leaf, not an outline.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture of the tree (.svg, .png, .pdf).")] = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Grow a decision tree for a class."""
+    from tacit.mine import TreeClassifier
+
+    options: dict[str, Any] = {} if significance is None else {"significance": significance}
+    model = TreeClassifier(
+        target,
+        criterion=criterion,
+        splits=splits,
+        max_depth=max_depth,
+        method=method,
+        class_shares=_known(known_class),
+        **options,
+    ).fit(_read(reports, scheme))
+    leaves = model.tree_.n_leaves
+    if prune is not None:
+        model = model.pruned(_read([prune], _test_schemes(scheme, test_scheme, "--prune")))
+        note(f"Pruned from {leaves} leaves to {model.tree_.n_leaves}.")
+    if plot is not None:
+        _save(model.plot(), plot)
+    found = _scores(model, test, _test_schemes(scheme, test_scheme, "--test") if test else [], truth)
+    if json:
+        print_json({"model": model.to_document(), "n_leaves": model.tree_.n_leaves, **found})
+    else:
+        print_text("\n".join(model.rules()) if rules else model.to_text())
+        _print_scores(found)
+
+
+@app.command()
+def bayes(
+    reports: Reports,
+    scheme: SchemeOption,
+    target: ClassOption,
+    test: TestOption = None,
+    test_scheme: TestSchemeOption = None,
+    truth: TruthOption = None,
+    known_class: KnownOption = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Fit a naive Bayes classifier for a class."""
+    from tacit.mine import NaiveBayesClassifier
+
+    model = NaiveBayesClassifier(target, class_shares=_known(known_class)).fit(_read(reports, scheme))
+    if model.left_out_:
+        note(f"Never asked together with {target}, so left out: {', '.join(model.left_out_)}.")
+    found = _scores(model, test, _test_schemes(scheme, test_scheme, "--test") if test else [], truth)
+    if json:
+        print_json({"model": model.to_document(), **found})
+    else:
+        print_text(model.to_text())
+        _print_scores(found)
+
+
+def _read(places: Sequence[str], schemes: Sequence[Path]) -> list[ReportSource]:
+    from tacit.cli.reading import read_reports
+
+    return read_reports(places, schemes)
+
+
+def _test_schemes(schemes: Sequence[Path], other: Path | None, option: str) -> list[Path]:
+    if other is not None:
+        return [other]
+    if len(schemes) > 1:
+        raise InvalidInput(f"Several schemes are given; say with --test-scheme which one {option} was disguised with.")
+    return list(schemes)
+
+
+def _known(text: str | None) -> list[float] | dict[str, float] | None:
+    """Shares in the order of the answers, or by answer."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        if all("=" in part for part in parts):
+            pairs = (part.rsplit("=", 1) for part in parts)
+            return {answer.strip(): float(share) for answer, share in pairs}
+        return [float(part) for part in parts]
+    except ValueError:
+        raise InvalidInput(f"--known-class takes shares such as .24,.76 or A=.24,B=.76, not {text!r}.") from None
+
+
+def _save(figure: Any, path: Path) -> None:
+    from tacit.table.files import written_whole
+
+    formats = figure.canvas.get_supported_filetypes()
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in formats:
+        raise InvalidInput(f"A plot can be written as .svg, .png or .pdf, not as {path.name!r}.")
+    with written_whole(path) as temporary:
+        figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight")
+
+
+def _scores(model: ReportClassifier, test: str | None, schemes: Sequence[Path], truth: Path | None) -> dict[str, Any]:
+    """What is known of the accuracy: from disguised reports, from true answers, and what answering blindly gets."""
+    found: dict[str, Any] = {"n_reports": model.n_reports_, "majority_share": float(model.majority_share_)}
+    if test is not None:
+        found["test_accuracy"] = _tested(model, _read([test], schemes)).to_document()
+        found["warnings"] = found["test_accuracy"].pop("warnings")
+    if truth is not None:
+        from tacit.dataset import Dataset
+
+        needed = model.schema_.select((*model.needed_names_, model.target_.name))
+        found["truth_accuracy"] = model.score(Dataset.read(truth, needed, drop_others=True))
+    return found
+
+
+def _tested(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEstimate:
+    from tacit.mine import disguised_accuracy
+
+    return disguised_accuracy(model, reports)
+
+
+def _print_scores(found: dict[str, Any]) -> None:
+    print_text(f"\nThe most frequent class has an estimated share of {found['majority_share']:.4f}.")
+    if "test_accuracy" in found:
+        tested = found["test_accuracy"]
+        if tested["estimate"] is None:
+            print_text(f"Accuracy on disguised test reports: {found['warnings'][0]}")
+        else:
+            print_text(
+                f"Accuracy on disguised test reports: {tested['estimate']:.4f} ± {tested['standard_error']:.4f}."
+            )
+    if "truth_accuracy" in found:
+        print_text(f"Accuracy on true answers: {found['truth_accuracy']:.4f}.")

@@ -1,0 +1,35 @@
+"""Reduced-error pruning (Quinlan) with reports that may themselves be disguised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.errors import NotEstimable
+from tacit.mine.people import People
+from tacit.mine.tree import Branch, Node
+from tacit.schema import Schema
+
+
+def pruned(root: Node, people: People, schema: Schema) -> Node:
+    """The tree without the splits that do not raise the estimated share of right answers."""
+    return _pruned(root, people, schema)[0]
+
+
+def _pruned(node: Node, people: People, schema: Schema) -> tuple[Node, float]:
+    """The smaller tree, and the share of all people that it puts right here."""
+    as_leaf = _right(node, people)
+    if node.attribute is None:
+        return node, as_leaf
+    attribute = schema[node.attribute]
+    found = [(b.answers, *_pruned(b.node, people.within(attribute, b.answers), schema)) for b in node.branches]
+    as_tree = sum(right for _, _, right in found)
+    if as_tree <= as_leaf:
+        return node.leaf(), as_leaf
+    return replace(node, branches=tuple(Branch(answers, below) for answers, below, _ in found)), as_tree
+
+
+def _right(node: Node, people: People) -> float:
+    try:
+        return float(people.shares().classes[node.label])
+    except NotEstimable:
+        return 0.0  # never asked together: these reports say nothing in favour of the split
