@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 from tacit import __version__
-from tacit.cli import demo, design_front, design_scheme, disguise, estimate, measure, plan, publish, reproduce, survey
+from tacit.cli import (
+    demo,
+    design_front,
+    design_scheme,
+    disguise,
+    estimate,
+    measure,
+    mine,
+    plan,
+    publish,
+    reproduce,
+    survey,
+)
 
 app = typer.Typer(
     name="tacit",
@@ -44,6 +56,7 @@ app.command("measure")(measure.measure)
 app.command("plan")(plan.plan)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
+app.add_typer(mine.app, name="mine")
 app.command("publish")(publish.publish)
 app.command("check")(publish.check)
 app.add_typer(survey.app, name="survey")

@@ -15,9 +15,10 @@ from tacit.channel.protocol import Array
 from tacit.count.sources import ReportSource, Stored
 from tacit.errors import InvalidInput
 from tacit.mine.plain import PlainCoding, plain_reports
+from tacit.mine.predictions import checked_attributes
 from tacit.reports import Reports
 from tacit.schema import Attribute, Schema
-from tacit.table import Table, encode
+from tacit.table import Table, as_arrow, encode
 
 
 class ReportClassifier(ClassifierMixin, BaseEstimator):
@@ -82,15 +83,18 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._coding is not None:
             return self._coding.table(validate_data(self, X, dtype=None, reset=False))
-        table = true_table(X)
-        if table is not None:
-            return table.select(self.inputs_.names)
         if isinstance(X, Reports):
             raise InvalidInput(
                 "Predictions are made for true records. How well the classifier does on disguised ones, "
                 "tacit.disguised_accuracy estimates."
             )
-        return encode(X, self.inputs_, drop_others=True)
+        table = true_table(X)
+        if table is not None:
+            checked_attributes(table.schema, [self.schema_[name] for name in self.needed_names_])
+            return table
+        frame = as_arrow(X)
+        asked = [name for name in self.inputs_.names if name in frame.column_names or name in self.needed_names_]
+        return encode(frame, self.schema_.select(asked or self.inputs_.names), drop_others=True)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of every record."""

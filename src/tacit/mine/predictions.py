@@ -63,17 +63,17 @@ def _own(classifier: Any, schema: Schema) -> Predictor:
 
 
 def checked_attributes(schema: Schema, needed: Sequence[Attribute]) -> None:
-    """Refuses reports that do not ask what a classifier needs, or list the answers differently."""
+    """Refuses a table that does not hold what a classifier needs, or lists the answers differently."""
     for attribute in needed:
         if attribute.name not in schema:
             raise SchemeMismatch(
-                f"The classifier needs {attribute.name!r}, for which these reports do not ask. Test it on reports of a "
-                "scheme with the same attributes."
+                f"The classifier needs {attribute.name!r}, for which this table does not ask. Use one with the same "
+                "attributes."
             )
         if schema[attribute.name].answers != attribute.answers:
             raise SchemeMismatch(
-                f"These reports list the answers of {attribute.name!r} differently from those the classifier was fitted "
-                "on. Test it on reports of a scheme with the same answers."
+                f"This table lists the answers of {attribute.name!r} differently from the reports that the classifier was "
+                "fitted on. Read it with the schema of those."
             )
 
 

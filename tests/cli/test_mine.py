@@ -1,0 +1,106 @@
+"""Classifiers from report files, as a user types it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tacit import Dataset, Scheme, channels
+from tacit.bundled import binary_breast_cancer
+from tacit.disguise import disguise
+from tests.cli.run import refused, tacit
+
+GROUPS = [["Cl.thickness", "Cell.size", "Cell.shape", "Class"], ["Bare.nuclei", "Mitoses"]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Training, pruning and test reports under one scheme, test reports under another, and the truth."""
+    place = tmp_path_factory.mktemp("mine")
+    data = binary_breast_cancer()
+    names = list(data.schema.names)
+    groups = [[name for name in group if name in names] for group in GROUPS]
+    scheme = Scheme.of(data.schema, [(group, channels.flip(0.9)) for group in groups])
+    other = Scheme.of(data.schema, [(["Class"], channels.warner(0.8))])
+    scheme.write(place / "scheme.json")
+    other.write(place / "other.json")
+    for seed, name in enumerate(("train", "aside", "test")):
+        part = Dataset(data.table.rows(slice(seed * 220, (seed + 1) * 220)))
+        disguise(part, scheme, seed=seed).write(place / f"{name}.parquet")
+    disguise(data, other, seed=9).write(place / "elsewhere.parquet")
+    import pyarrow.parquet as pq
+
+    pq.write_table(data.to_arrow(), place / "truth.parquet")
+    return place
+
+
+def mine(folder: Path, kind: str, *more: object, reports: str = "train.parquet") -> tuple[object, ...]:
+    return ("mine", kind, folder / reports, "--scheme", folder / "scheme.json", "--class", "Class", *more)
+
+
+@pytest.mark.parametrize("kind", ["tree", "bayes"])
+def test_a_model_is_learned_tested_and_compared_with_the_truth(folder: Path, kind: str) -> None:
+    options = ("--test", folder / "test.parquet", "--truth", folder / "truth.parquet", "--json")
+    found = tacit(*mine(folder, kind, *options))
+    assert found.code == 0, found.err
+    answer = found.json
+    assert {"model", "test_accuracy", "truth_accuracy", "majority_share"} <= set(answer)
+    assert answer["n_reports"] == 220
+    assert answer["truth_accuracy"] > 0.85
+    tested = answer["test_accuracy"]
+    assert abs(tested["estimate"] - answer["truth_accuracy"]) < 5 * tested["standard_error"]
+    assert 0.4 < answer["majority_share"] < 0.9
+    told = tacit(*mine(folder, kind, *options[:-1]))
+    assert "Accuracy on disguised test reports: 0." in told.out
+    assert "Accuracy on true answers: 0." in told.out
+
+
+def test_a_tree_is_pruned_and_drawn(folder: Path) -> None:
+    grown = tacit(*mine(folder, "tree", "--significance", 0, "--json"))
+    picture = folder / "tree.svg"
+    found = tacit(
+        *mine(folder, "tree", "--significance", 0, "--prune", folder / "aside.parquet", "--plot", picture, "--json")
+    )
+    assert found.code == 0, found.err
+    assert found.json["n_leaves"] < grown.json["n_leaves"]
+    assert "Pruned from" in found.err
+    assert "<svg" in picture.read_text()
+
+
+def test_options_reach_the_tree(folder: Path) -> None:
+    options = ("--criterion", "gini", "--splits", "binary", "--max-depth", 1, "--method", "likelihood", "--rules")
+    told = tacit(*mine(folder, "tree", *options, "--known-class", "benign=0.65,malignant=0.35"))
+    assert told.code == 0, told.err
+    assert told.out.startswith("If ")
+    assert "estimated share of 0.6500" in told.out
+    assert tacit(*mine(folder, "bayes", "--known-class", "0.65,0.35", "--json")).json["majority_share"] == 0.65
+
+
+def test_test_reports_may_have_a_scheme_of_their_own(folder: Path) -> None:
+    options = ("--test", folder / "elsewhere.parquet", "--test-scheme", folder / "other.json", "--json")
+    found = tacit(*mine(folder, "bayes", *options)).json
+    assert found["test_accuracy"]["standard_error"] < 0.05
+
+
+def test_an_accuracy_that_cannot_be_told_is_null_with_a_warning(folder: Path) -> None:
+    data = binary_breast_cancer()
+    weak = Scheme.of(data.schema, [(["Class"], channels.warner(0.52))])
+    weak.write(folder / "weak.json")
+    disguise(Dataset(data.table.rows(slice(0, 30))), weak, seed=1).write(folder / "few.parquet")
+    options = ("--test", folder / "few.parquet", "--test-scheme", folder / "weak.json")
+    found = tacit(*mine(folder, "bayes", *options, "--json")).json
+    assert found["test_accuracy"]["estimate"] is None
+    assert "standard error would be" in found["warnings"][0]
+    assert "unknown" in tacit(*mine(folder, "bayes", *options)).out
+
+
+def test_refusals(folder: Path) -> None:
+    assert "disguised under the scheme" in refused(*mine(folder, "bayes", "--test", folder / "elsewhere.parquet"))
+    assert "Did you mean 'Class'" in refused(*mine(folder, "tree")[:-1], "class")
+    assert "--known-class takes" in refused(*mine(folder, "tree", "--known-class", "most,few"))
+    assert ".svg, .png or .pdf" in refused(*mine(folder, "tree", "--plot", folder / "tree.doc"))
+    twice = (folder / "train.parquet", folder / "elsewhere.parquet", "--scheme", folder / "scheme.json")
+    several = ("mine", "bayes", *twice, "--scheme", folder / "other.json", "--class", "Class")
+    assert "--test-scheme" in refused(*several, "--test", folder / "test.parquet")
+    assert tacit(*several, "--json").json["n_reports"] == 220 + 699
