@@ -69,6 +69,17 @@ class JointTables:
         return self.squares.joint.parts[self.parts[name]]
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """The position of every attribute in the schema."""
+        return {name: place for place, name in enumerate(self.schema.names)}
+
+    @cached_property
+    def disjoint(self) -> frozenset[int]:
+        """The groups whose mean squares are sums over cells, if conditions on them name single answers."""
+        parts = enumerate(self.squares.joint.parts)
+        return frozenset(position for position, part in parts if has_disjoint_cells(part))
+
+    @cached_property
     def is_clear(self) -> bool:
         return all(is_clear(part) for part in self.squares.joint.parts)
 
@@ -87,7 +98,7 @@ class CellPeople:
 
     @cached_property
     def _target(self) -> int:
-        return self.tables.schema.names.index(self.target)
+        return self.tables.places[self.target]
 
     @property
     def _classes(self) -> NDArray[Any]:
@@ -100,11 +111,13 @@ class CellPeople:
     def _touched(self, *names: str) -> frozenset[int]:
         return frozenset(self.tables.parts[name] for name in (*self.path, *names))
 
+    @cached_property
+    def _names_single_answers(self) -> bool:
+        return all(mask.sum() == 1 or is_clear(self.tables.part(name)) for name, mask in self.path.items())
+
     def _sums_hold(self, touched: frozenset[int]) -> bool:
         """Whether mean squares are sums over cells: no disguised group has a condition on several answers at once."""
-        parts = self.tables.squares.joint.parts
-        single = all(mask.sum() == 1 or is_clear(self.tables.part(name)) for name, mask in self.path.items())
-        return single and all(has_disjoint_cells(parts[position]) for position in touched)
+        return touched <= self.tables.disjoint and self._names_single_answers
 
     def _by_class(self, values: Array) -> Array:
         return kernels.class_sums(self.cells, self._classes, values, self._n_classes)
@@ -157,14 +170,14 @@ class CellPeople:
         """Mean squares less shares, ``[branch, class]``: both run over the same cells, so clear data give exact zeros."""
         tables = self.tables
         excess = tables.squares.squares(touched) - tables.squares.estimates
-        column = tables.codes[:, tables.schema.names.index(attribute.name)]
+        column = tables.codes[:, tables.places[attribute.name]]
         shape = (attribute.size, self._n_classes)
         by_answer = kernels.answer_sums(self.cells, column, self._classes, excess, shape)
         return np.stack([by_answer[list(codes)].sum(axis=0) for codes in branches])
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         path = narrowed(self.path, attribute, codes)
-        column = self.tables.codes[:, self.tables.schema.names.index(attribute.name)]
+        column = self.tables.codes[:, self.tables.places[attribute.name]]
         cells = kernels.chosen_cells(self.cells, column, path[attribute.name])
         return type(self)(self.tables, self.target, path, cells)
 

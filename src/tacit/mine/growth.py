@@ -106,7 +106,8 @@ class Grower:
         for attribute, by_answer, allowed in people.by_answer():
             weighed = by_answer * self.factors
             for branches in _ways(attribute, allowed, self.rules.splits):
-                shares = np.stack([weighed[list(codes)].sum(axis=0) for codes in branches])
+                whole = len(branches) == attribute.size  # every answer has its branch, so nothing is summed
+                shares = weighed if whole else np.stack([weighed[list(codes)].sum(axis=0) for codes in branches])
                 yield Candidate(attribute, branches, shares)
 
     def _differ(self, people: People, candidate: Candidate) -> bool:

@@ -50,10 +50,13 @@ class People(Protocol):
 
 def narrowed(path: Path, attribute: Attribute, codes: Codes) -> dict[str, NDArray[np.bool_]]:
     """The path with one more condition, which includes any earlier one on the same attribute."""
-    return {**path, attribute.name: np.isin(np.arange(attribute.size), codes)}
+    mask = np.zeros(attribute.size, dtype=np.bool_)
+    mask[list(codes)] = True
+    return {**path, attribute.name: mask}
 
 
 def allowed_codes(path: Path, attribute: Attribute) -> Codes:
     """The answers that a path leaves."""
-    mask = path.get(attribute.name)
-    return tuple(range(attribute.size)) if mask is None else tuple(int(code) for code in np.flatnonzero(mask))
+    if attribute.name not in path:
+        return tuple(range(attribute.size))
+    return tuple(path[attribute.name].nonzero()[0].tolist())
