@@ -12,43 +12,36 @@ Codes = NDArray[np.uint8]
 
 
 @njit(cache=True)
-def class_sums(cells: Cells, classes: Codes, values: Floats, n_classes: int) -> Floats:
-    """Sums of the values of some cells by class."""
-    sums = np.zeros(n_classes)
+def class_sums(cells: Cells, codes: Codes, target: int, values: Floats, n_classes: int) -> Floats:
+    """Sums of ``values[:, cell]`` over some cells by class."""
+    sums = np.zeros((len(values), n_classes))
     for cell in cells:
-        sums[classes[cell]] += values[cell]
-    return sums
-
-
-@njit(cache=True)
-def answer_sums(cells: Cells, codes: Codes, classes: Codes, values: Floats, shape: tuple[int, int]) -> Floats:
-    """Sums of the values of some cells by answer of one attribute and class."""
-    sums = np.zeros(shape)
-    for cell in cells:
-        sums[codes[cell], classes[cell]] += values[cell]
+        of_class = codes[cell, target]
+        for row in range(len(values)):
+            sums[row, of_class] += values[row, cell]
     return sums
 
 
 @njit(cache=True)
 def all_answer_sums(
-    cells: Cells, codes: Codes, classes: Codes, values: Floats, free: Cells, shape: tuple[int, int]
+    cells: Cells, codes: Codes, target: int, values: Floats, free: Cells, which: Cells, shape: tuple[int, int]
 ) -> Floats:
-    """The same for every free attribute at once; ``codes[cell, attribute]``."""
+    """Sums by answer and class for every free attribute at once, of ``values[which, cell]``; ``codes[cell, attribute]``."""
     sums = np.zeros((len(free), shape[0], shape[1]))
     for cell in cells:
-        value, of_class = values[cell], classes[cell]
+        of_class = codes[cell, target]
         for position in range(len(free)):
-            sums[position, codes[cell, free[position]], of_class] += value
+            sums[position, codes[cell, free[position]], of_class] += values[which[position], cell]
     return sums
 
 
 @njit(cache=True)
-def chosen_cells(cells: Cells, codes: Codes, allowed: NDArray[np.bool_]) -> Cells:
-    """The cells whose answer is allowed."""
+def chosen_cells(cells: Cells, codes: Codes, attribute: int, allowed: NDArray[np.bool_]) -> Cells:
+    """The cells whose answer to one attribute is allowed."""
     found = np.empty(len(cells), dtype=np.int64)
     count = 0
     for cell in cells:
-        if allowed[codes[cell]]:
+        if allowed[codes[cell, attribute]]:
             found[count] = cell
             count += 1
     return found[:count].copy()
@@ -95,3 +88,62 @@ def split_worths(tables: Floats, criterion: int) -> Floats:
             gain = gain / information if information > 0 else 0.0
         worths[position] = gain
     return worths
+
+
+@njit(cache=True)
+def excess_variances(shares: Floats, variances: Floats, total_variance: float) -> Floats:
+    """Variances of ``count - share * total`` for each class, for fixed shares.
+
+    What the variance of the total has beyond the sum of those of its parts is their covariance: all there is for two
+    classes; for more it is dealt to pairs in proportion to their variances.
+    """
+    everything = variances.sum()
+    pairs = variances * (everything - variances)
+    dealt = pairs / pairs.sum() if pairs.sum() > 0 else np.zeros(len(pairs))
+    with_total = variances + (total_variance - everything) * dealt
+    return np.maximum(variances - 2 * shares * with_total + shares**2 * total_variance, 0)
+
+
+@njit(cache=True)
+def clipped_shares(counts: Floats) -> Floats:
+    """Proportions of estimates, those below zero clipped; even where there is no mass."""
+    clipped = np.maximum(counts, 0)
+    total = clipped.sum()
+    return clipped / total if total > 0 else np.full(len(counts), 1 / len(counts))
+
+
+@njit(cache=True)
+def share_variances(counts: Floats, variances: Floats, total_variance: float) -> Floats:
+    """Variances of proportions, by the delta method; without end where there is no mass."""
+    total = counts.sum()
+    if total <= 0:
+        return np.full(len(counts), np.inf)
+    return excess_variances(counts / total, variances, total_variance) / total**2
+
+
+@njit(cache=True)
+def branches_differ(
+    counts: Floats, variances: Floats, total_variances: Floats, factors: Floats, significance: float
+) -> bool:
+    """Whether some branch has more or fewer of a class than the others, by enough standard errors.
+
+    A branch's excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so its
+    error is sound even where the total of a branch is not known to be above zero; a ratio's is not.
+    """
+    sizes = counts.sum(axis=1)
+    present = np.flatnonzero(sizes > 0)
+    if len(present) < 2:
+        return False
+    shares = clipped_shares(counts[present].sum(axis=0))
+    weights = sizes[present] / sizes[present].sum()
+    own = np.empty((len(present), counts.shape[1]))
+    for place, branch in enumerate(present):
+        of_total = total_variances[branch] * (clipped_shares(counts[branch]) * factors**2).sum()
+        own[place] = excess_variances(shares, variances[branch] * factors**2, of_total)
+    together = own.sum(axis=0)
+    for place, branch in enumerate(present):
+        variance = (1 - weights[place]) ** 2 * own[place] + weights[place] ** 2 * (together - own[place])
+        excess = counts[branch] - shares * sizes[branch]
+        if (excess**2 > significance**2 * variance).any():
+            return True
+    return False

@@ -1,7 +1,8 @@
 """Growing a tree from estimated shares: ID3 with every probability replaced by its estimate.
 
-What matters most under a disguise is where to stop: a split is made only where the branches' class shares differ by some
-standard errors (those of the disguise alone, so that clear data give the tree of clear data).
+What matters most under a disguise is where to stop: a split is made only where a branch differs from the others by some
+standard errors, and a node answers otherwise than the one above it only where a class is ahead by as many. They are the
+errors of the disguise alone, so that clear data give the tree of clear data.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from tacit.channel.protocol import Array
 from tacit.errors import NotEstimable
-from tacit.mine.impurity import Criterion, excess_variances, proportions, share_variances, split_worths
+from tacit.mine import _tree_kernels as kernels
+from tacit.mine.impurity import Criterion, split_worths
 from tacit.mine.people import Codes, NodeShares, People
 from tacit.mine.tree import Branch, Node
 from tacit.schema import Attribute
@@ -55,6 +58,10 @@ class Grower:
     rules: Rules
     factors: Array
 
+    @cached_property
+    def _is_even(self) -> bool:
+        return bool((self.factors == 1).all())
+
     def grow(self, people: People, label: int | None = None, depth: int = 0) -> Node:
         """The tree for these people; `label` is the answer of the node above."""
         try:
@@ -82,10 +89,24 @@ class Grower:
             # An estimated size of nothing says nothing of the classes: the parent's answer stands.
             even = np.full(len(classes), 1 / len(classes))
             return Node(parent_label, found.size, size_error, even, np.full_like(even, np.inf))
-        shares = proportions(classes)
-        size_variance = found.size_variance * _square_mean(self.factors, shares)
-        errors = np.sqrt(share_variances(classes, found.class_variances * self.factors**2, np.array(size_variance)))
-        return Node(int(np.argmax(shares)), found.size, size_error, shares, errors)
+        shares = kernels.clipped_shares(classes)
+        size_variance = found.size_variance * float(shares @ self.factors**2)
+        errors = np.sqrt(kernels.share_variances(classes, found.class_variances * self.factors**2, size_variance))
+        label = int(np.argmax(shares))
+        if parent_label is not None and not self._outweighs(found, label, parent_label):
+            label = parent_label
+        return Node(label, found.size, size_error, shares, errors)
+
+    def _outweighs(self, found: NodeShares, label: int, other: int) -> bool:
+        """Whether one class exceeds another by enough standard errors of the disguise to be the answer in its place."""
+        if label == other:
+            return True
+        (one, two), weights = found.disguise.classes[[label, other]], self.factors[[label, other]]
+        # What the total's variance has beyond its parts' is their covariance, dealt as in the errors of shares.
+        covariance = min(float(found.disguise.totals - found.disguise.classes.sum()) / 2, 0.0)
+        variance = weights[0] ** 2 * one + weights[1] ** 2 * two - 2 * weights[0] * weights[1] * covariance
+        ahead = float((found.classes * self.factors)[label] - (found.classes * self.factors)[other])
+        return ahead >= self.rules.significance * math.sqrt(max(variance, 0.0))
 
     def _may_split(self, node: Node, depth: int) -> bool:
         deep_enough = self.rules.max_depth is not None and depth >= self.rules.max_depth
@@ -104,35 +125,18 @@ class Grower:
 
     def _candidates(self, people: People) -> Iterator[Candidate]:
         for attribute, by_answer, allowed in people.by_answer():
-            weighed = by_answer * self.factors
+            weighed = by_answer if self._is_even else by_answer * self.factors
             for branches in _ways(attribute, allowed, self.rules.splits):
                 whole = len(branches) == attribute.size  # every answer has its branch, so nothing is summed
                 shares = weighed if whole else np.stack([weighed[list(codes)].sum(axis=0) for codes in branches])
                 yield Candidate(attribute, branches, shares)
 
     def _differ(self, people: People, candidate: Candidate) -> bool:
-        """Whether some branch has more or fewer of a class than the others by enough standard errors of the disguise.
-
-        A branch's excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so
-        its error is sound even where the total of a branch is not known to be above zero; a ratio's is not.
-        """
-        present = candidate.shares.sum(axis=1) > 0
-        if present.sum() < 2:
-            return False
+        """Whether the branches differ by enough standard errors of the disguise."""
         found = people.disguise_variances(candidate.attribute, candidate.branches)
-        counts = candidate.shares[present]
-        sizes = counts.sum(axis=1, keepdims=True)
-        shares, weights = proportions(counts.sum(axis=0)), sizes / sizes.sum()
-        totals = found.totals[present] * _square_mean(self.factors, proportions(counts))
-        own = excess_variances(shares, found.classes[present] * self.factors**2, totals)
-        variances = (1 - weights) ** 2 * own + weights**2 * (own.sum(axis=0) - own)
-        excess = counts - shares * sizes
-        return bool((excess**2 > self.rules.significance**2 * variances).any())
-
-
-def _square_mean(factors: Array, shares: Array) -> Array:
-    """What factors of the classes make of the variance of a total, as a mean over its classes."""
-    return shares @ factors**2
+        return kernels.branches_differ(
+            candidate.shares, found.classes, found.totals, self.factors, float(self.rules.significance)
+        )
 
 
 def _best_first(worths: Array) -> list[int]:

@@ -17,21 +17,25 @@ Codes = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
+class DisguiseVariances:
+    """Variances of the disguise alone, for just the people who answered: by class along the last axis, and of totals."""
+
+    classes: Array
+    totals: Array
+
+
+@dataclass(frozen=True, eq=False)
 class NodeShares:
-    """Estimated shares of all people: of the whole node, and of each class within it; variances of the population."""
+    """Estimated shares of all people: of the whole node, and of each class within it.
+
+    Variances are those of the population; `disguise` holds those of the disguise alone, for just the people who answered.
+    """
 
     size: float
     size_variance: float
     classes: Array
     class_variances: Array
-
-
-@dataclass(frozen=True, eq=False)
-class DisguiseVariances:
-    """Variances of the disguise alone, for just the people who answered: ``[branch, class]``, and of whole branches."""
-
-    classes: Array
-    totals: Array
+    disguise: DisguiseVariances
 
 
 class People(Protocol):

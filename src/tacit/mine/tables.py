@@ -67,6 +67,7 @@ class PathPeople:
             float(size.population_variance),
             classes.probabilities,
             classes.population_variance,
+            DisguiseVariances(self.tables.disguise_variance(classes), self.tables.disguise_variance(size)),
         )
 
     def by_answer(self) -> list[tuple[Attribute, Array, Codes]]:
