@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from tacit import Attribute, Reports, Scheme, TreeClassifier, channels
 from tacit.bundled import binary_breast_cancer, binary_votes
 from tacit.disguise import disguise
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
+from tacit.mine import disguised_accuracy
 from tacit.mine.growth import Grower, Rules
 from tacit.mine.tables import node_tables
 from tacit.mine.tree import Node
@@ -137,6 +140,27 @@ def test_a_tree_grown_without_rows_in_memory_is_the_same(monkeypatch: pytest.Mon
     assert_same_tree(again, tree)
 
 
+def test_reports_stored_outside_memory_give_the_same_tree(tmp_path: Path) -> None:
+    from tacit.count import StoredReports
+
+    reports = simulated(SCHEMES["gamma"], 20_000, 5)
+    reports.write(tmp_path / "reports.parquet")
+    stored = StoredReports.open(tmp_path / "reports.parquet", reports.scheme)
+    tree, again = TreeClassifier("drinks").fit(reports), TreeClassifier("drinks").fit(stored)
+    assert_same_tree(again.tree_, tree.tree_)
+    here, there = disguised_accuracy(tree, reports), disguised_accuracy(tree, stored)
+    assert there.accuracy == pytest.approx(here.accuracy)
+    assert there.standard_error == pytest.approx(here.standard_error)
+
+
+def test_paths_end_where_reports_tell_no_more() -> None:
+    """Cut-and-paste with K = 2 tells of two attributes together, the class and one more."""
+    scheme = Scheme.of(SCHEMA, [(["smokes", "drinks", "age"], channels.cut_and_paste(2, 0.1))])
+    tree = TreeClassifier("drinks", significance=0).fit(simulated(scheme, 5000, 5)).tree_
+    assert all(len({"smokes", "age"} & set(path)) <= 1 for path, _ in tree.leaves())
+    assert any("sex" in path for path, _ in tree.leaves())
+
+
 def test_dealt_questionnaires_give_a_tree_of_what_is_asked_together() -> None:
     model = TreeClassifier("drinks").fit(simulated(SCHEMES["dealt"], 60_000, 5))
     assert model.tree_.n_leaves > 1
@@ -175,6 +199,22 @@ def test_binary_splits_cut_ordered_answers_in_two() -> None:
     assert all(len(node.branches) in (0, 2) for node in tree.walk())
     ages = [branch.answers for node in tree.walk() if node.attribute == "age" for branch in node.branches]
     assert all(codes in ((0,), (1,), (2,), (0, 1), (1, 2)) for codes in ages)
+
+
+def test_a_node_answers_otherwise_only_where_a_class_is_ahead_significantly() -> None:
+    reports = simulated(SCHEMES["warner"], 600, 8)
+    for significance in (1, 2, 3):
+        tree = TreeClassifier("drinks", significance=significance).fit(reports).tree_
+        for path, leaf in tree.leaves():
+            if leaf.label != tree.label and leaf.size > 0:
+                where = {name: [SCHEMA[name].answers[code] for code in codes] for name, codes in path.items()}
+                shares = [
+                    tacit.estimate_share(reports, {**where, "drinks": answer}, sampling="respondents")
+                    for answer in ("no", "yes")
+                ]
+                ahead = shares[leaf.label].probability - shares[tree.label].probability
+                # At least the error of the sum of two uncorrelated estimates.
+                assert ahead >= significance * np.hypot(*(share.standard_error for share in shares)) - 1e-9
 
 
 def test_noise_alone_is_not_split_on() -> None:

@@ -112,7 +112,18 @@ class SourceTables:
         return PathPeople(self, target, {})
 
     def tables(self, path: Path, free: Sequence[Sequence[str]]) -> list[ConditionedTable | None]:
-        return [*self._conditioned.tables(path, free)]
+        try:
+            return [*self._conditioned.tables(path, free)]
+        except NotEstimable:
+            if not path:
+                raise
+            return [self._table_if_any(path, names) for names in free]  # a long path may be more than a report tells
+
+    def _table_if_any(self, path: Path, names: Sequence[str]) -> ConditionedTable | None:
+        try:
+            return self._conditioned.table(path, names)
+        except NotEstimable:
+            return None
 
     def disguise_variance(self, table: ConditionedTable) -> Array:
         return table.respondents_variance
