@@ -119,31 +119,3 @@ def share_variances(counts: Floats, variances: Floats, total_variance: float) ->
     if total <= 0:
         return np.full(len(counts), np.inf)
     return excess_variances(counts / total, variances, total_variance) / total**2
-
-
-@njit(cache=True)
-def branches_differ(
-    counts: Floats, variances: Floats, total_variances: Floats, factors: Floats, significance: float
-) -> bool:
-    """Whether some branch has more or fewer of a class than the others, by enough standard errors.
-
-    A branch's excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so its
-    error is sound even where the total of a branch is not known to be above zero; a ratio's is not.
-    """
-    sizes = counts.sum(axis=1)
-    present = np.flatnonzero(sizes > 0)
-    if len(present) < 2:
-        return False
-    shares = clipped_shares(counts[present].sum(axis=0))
-    weights = sizes[present] / sizes[present].sum()
-    own = np.empty((len(present), counts.shape[1]))
-    for place, branch in enumerate(present):
-        of_total = total_variances[branch] * (clipped_shares(counts[branch]) * factors**2).sum()
-        own[place] = excess_variances(shares, variances[branch] * factors**2, of_total)
-    together = own.sum(axis=0)
-    for place, branch in enumerate(present):
-        variance = (1 - weights[place]) ** 2 * own[place] + weights[place] ** 2 * (together - own[place])
-        excess = counts[branch] - shares * sizes[branch]
-        if (excess**2 > significance**2 * variance).any():
-            return True
-    return False

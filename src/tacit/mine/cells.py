@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,10 +15,10 @@ from tacit.count.protocol import Source
 from tacit.estimate.conditioned import ConditionedTable, ConditionedTables
 from tacit.estimate.inversion import inverted
 from tacit.estimate.likelihood import most_likely
-from tacit.estimate.parts import Part
-from tacit.estimate.squares import CellSquares, has_disjoint_cells, is_clear
+from tacit.estimate.parts import Part, parts_for
+from tacit.estimate.squares import CellSquares, has_disjoint_cells, is_clear, shows_truths
 from tacit.mine import _tree_kernels as kernels
-from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, allowed_codes, narrowed
+from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, allowed_codes, independent_variances, narrowed
 from tacit.schema import Attribute, Schema
 from tacit.table.coded import code_type
 
@@ -37,7 +37,8 @@ class JointTables:
     squares: CellSquares
     cells: NDArray[np.int64]
     estimates: Array
-    _stacks: dict[tuple[frozenset[int], ...], Array] = field(default_factory=dict, repr=False)
+    _stacks: dict[tuple[tuple[frozenset[int], frozenset[int]], ...], Array] = field(default_factory=dict, repr=False)
+    _pairs: dict[tuple[str, str], list[Part]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, source: Source, schema: Schema, *, likelihood: bool = False) -> JointTables:
@@ -51,13 +52,21 @@ class JointTables:
     def n_reports(self) -> int:
         return self.source.engine.n_rows
 
-    def stacked(self, conditioned: tuple[frozenset[int], ...]) -> Array:
-        """Mean squares for several sets of groups with a condition, one row each; a tree asks for the same again and again."""
-        if conditioned not in self._stacks:
+    def stacked(self, wanted: tuple[tuple[frozenset[int], frozenset[int]], ...]) -> Array:
+        """Mean squares for several choices of groups, one row each; a tree asks for the same again and again."""
+        if wanted not in self._stacks:
             if len(self._stacks) >= KEPT_STACKS:
                 self._stacks.pop(next(iter(self._stacks)))
-            self._stacks[conditioned] = np.stack([self.squares.squares(groups) for groups in conditioned])
-        return self._stacks[conditioned]
+            self._stacks[wanted] = np.stack([self.squares.squares(*groups) for groups in wanted])
+        return self._stacks[wanted]
+
+    def pair_parts(self, name: str, target: str) -> list[Part]:
+        """How an attribute and the class are estimated together, weighed as in the joint estimate."""
+        if (name, target) not in self._pairs:
+            guesses = {part.covered: part.guess for part in self.squares.joint.parts}
+            parts = parts_for(self.source.questionnaire, [name, target])
+            self._pairs[name, target] = [replace(part, guess=guesses.get(part.covered)) for part in parts]
+        return self._pairs[name, target]
 
     @cached_property
     def codes(self) -> NDArray[Any]:
@@ -163,7 +172,9 @@ class CellPeople:
         touched = self._touched(self.target)
         if not self._sums_hold(touched):
             return tables.conditioned.tables(self.path, [[self.target], []])
-        shares, of_classes, of_path = self._by_class(tables.stacked((frozenset(), touched, self._touched())))
+        nothing: frozenset[int] = frozenset()
+        wanted = ((nothing, nothing), (touched, nothing), (self._groups, nothing))
+        shares, of_classes, of_path = self._by_class(tables.stacked(wanted))
         return [
             ConditionedTable(shares, of_classes, rows),
             ConditionedTable(shares.sum(), of_path.sum(), rows),
@@ -199,53 +210,67 @@ class CellPeople:
             for (place, codes), table in zip(self._free.items(), sums, strict=True)
         ]
 
-    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> DisguiseVariances:
+    def contrast_variances(self, attribute: Attribute, branches: Sequence[Codes], contrasts: Array) -> Array:
         tables = self.tables
         if tables.is_clear:
-            return DisguiseVariances(np.zeros((len(branches), self._n_classes)), np.zeros(len(branches)))
-        single = all(len(codes) == 1 for codes in branches) or is_clear(tables.part(attribute.name))
-        if single and self._sums_hold(self._touched(attribute.name, self.target)):
-            classes, totals = (found[attribute.name] for found in self._excesses)
-            if len(branches) == attribute.size:  # every answer has its branch
-                return DisguiseVariances(classes, totals)
-            return DisguiseVariances(_by_branch(classes, branches), _by_branch(totals, branches))
-        asked = [[self.target], []]
-        found = [tables.conditioned.tables(narrowed(self.path, attribute, codes), asked) for codes in branches]
-        return DisguiseVariances(
-            np.stack([by_class.respondents_variance for by_class, _ in found]),
-            np.stack([whole.respondents_variance for _, whole in found]),
-        )
+            return np.zeros(len(contrasts))
+        if not self._is_exact(attribute):
+            asked = [[self.target], []]
+            found = [tables.conditioned.tables(narrowed(self.path, attribute, codes), asked) for codes in branches]
+            classes, totals = (
+                np.stack([each.respondents_variance for each in kind]) for kind in zip(*found, strict=True)
+            )
+            return independent_variances(DisguiseVariances(classes, totals), contrasts)
+        weights = np.zeros((attribute.size, self._n_classes, len(contrasts)))
+        for position, codes in enumerate(branches):
+            weights[list(codes)] = contrasts[:, position].T
+        shown, shares = (found[attribute.name] for found in self._reported)
+        reported = self._weights_of_reports(attribute, weights)
+        # What a report adds to the contrast, squared, less what the truth does.
+        squares = np.einsum("ac,ack->k", shown, reported**2) - np.einsum("ac,ack->k", shares, weights**2)
+        return np.maximum(squares, 0) / tables.n_reports
+
+    def _raw(self, attribute: str) -> frozenset[int]:
+        """The groups of an attribute and of the class that the path has no condition on: there reports are looked at."""
+        return self._touched(attribute, self.target) - self._groups
+
+    def _is_exact(self, attribute: Attribute) -> bool:
+        """Whether no report speaks of two cells of the groups that the path goes through, and the others can be shown."""
+        return self._sums_hold(self._groups) and all(map(shows_truths, self._raw_parts(attribute.name)))
+
+    def _raw_parts(self, attribute: str) -> list[Part]:
+        """How an attribute and the class are estimated, where the path has no condition on their groups."""
+        parts = self.tables.pair_parts(attribute, self.target)
+        return [part for part in parts if self.tables.parts[part.attributes[0]] not in self._groups]
+
+    def _weights_of_reports(self, attribute: Attribute, weights: Array) -> Array:
+        """Weights of truths ``[answer, class, ...]``, mapped back to reports where the path leaves them untouched."""
+        for part in self._raw_parts(attribute.name):
+            axes = [0 if name == attribute.name else 1 for name in part.attributes]
+            front = np.moveaxis(weights, axes, range(len(axes)))
+            weights = np.moveaxis(part.estimator.solve_adjoint(front, part.guess), range(len(axes)), axes)
+        return weights
 
     @cached_property
-    def _excesses(self) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Variances of the disguise for every free attribute: ``[answer, class]``, and ``[answer]`` of all classes.
+    def _reported(self) -> tuple[dict[str, Array], dict[str, Array]]:
+        """For every free attribute how often it is shown with each class, and the estimated shares, ``[answer, class]``.
 
-        Mean squares and shares are summed over the same cells in the same order, so that clear data give exact zeros.
+        Both are summed over the same cells in the same order, so that clear data give exact zeros.
         """
-        rows, attributes = self.tables.n_reports, self.tables.schema.attributes
-        shares = self._by_answer(self.tables.squares.estimates[None], [0] * len(self._free))
-        classes = np.maximum(self._squares([self.target]) - shares, 0) / rows
-        totals = np.maximum((self._squares([]) - shares).sum(axis=2), 0) / rows
+        tables, attributes = self.tables, self.tables.schema.attributes
         free = [attributes[place] for place in self._free]
+        raw = [self._raw(attribute.name) for attribute in free]
+        different = tuple(dict.fromkeys(raw))
+        stacked = tables.stacked(tuple((self._groups, groups) for groups in different))
+        shown = self._by_answer(stacked, [different.index(groups) for groups in raw])
+        shares = self._by_answer(tables.squares.estimates[None], [0] * len(free))
         return (
-            {attribute.name: table[: attribute.size] for attribute, table in zip(free, classes, strict=True)},
-            {attribute.name: table[: attribute.size] for attribute, table in zip(free, totals, strict=True)},
+            {attribute.name: table[: attribute.size] for attribute, table in zip(free, shown, strict=True)},
+            {attribute.name: table[: attribute.size] for attribute, table in zip(free, shares, strict=True)},
         )
-
-    def _squares(self, more: Sequence[str]) -> Array:
-        tables = self.tables
-        with_more = self._touched(*more)
-        touched = [with_more.union((tables.groups[place],)) for place in self._free]
-        different = tuple(dict.fromkeys(touched))
-        return self._by_answer(tables.stacked(different), [different.index(groups) for groups in touched])
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         path = narrowed(self.path, attribute, codes)
         place = self.tables.places[attribute.name]
         cells = kernels.chosen_cells(self.cells, self.tables.codes, place, path[attribute.name])
         return type(self)(self.tables, self.target, path, cells)
-
-
-def _by_branch(by_answer: Array, branches: Sequence[Codes]) -> Array:
-    """Sums over the answers of each branch: each has one, or nothing is disguised."""
-    return np.stack([by_answer[list(codes)].sum(axis=0) for codes in branches])

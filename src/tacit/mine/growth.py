@@ -30,6 +30,9 @@ ALL_SUBSETS = 6
 # Worths closer than this are equal but for rounding; the attribute that is listed first is taken.
 SAME_WORTH = 1e-12
 
+# A node answers otherwise than the one above it where a class is ahead by this many standard errors of the disguise.
+LABEL_ERRORS = 1.0
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -106,7 +109,7 @@ class Grower:
         covariance = min(float(found.disguise.totals - found.disguise.classes.sum()) / 2, 0.0)
         variance = weights[0] ** 2 * one + weights[1] ** 2 * two - 2 * weights[0] * weights[1] * covariance
         ahead = float((found.classes * self.factors)[label] - (found.classes * self.factors)[other])
-        return ahead >= self.rules.significance * math.sqrt(max(variance, 0.0))
+        return ahead >= min(self.rules.significance, LABEL_ERRORS) * math.sqrt(max(variance, 0.0))
 
     def _may_split(self, node: Node, depth: int) -> bool:
         deep_enough = self.rules.max_depth is not None and depth >= self.rules.max_depth
@@ -132,11 +135,30 @@ class Grower:
                 yield Candidate(attribute, branches, shares)
 
     def _differ(self, people: People, candidate: Candidate) -> bool:
-        """Whether the branches differ by enough standard errors of the disguise."""
-        found = people.disguise_variances(candidate.attribute, candidate.branches)
-        return kernels.branches_differ(
-            candidate.shares, found.classes, found.totals, self.factors, float(self.rules.significance)
-        )
+        """Whether some branch has more or fewer of a class than the others by enough standard errors of the disguise.
+
+        A branch's excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so
+        its error is sound even where the total of a branch is not known to be above zero; a ratio's is not.
+        """
+        present = candidate.shares.sum(axis=1) > 0
+        if present.sum() < 2:
+            return False
+        contrasts = _excesses(candidate.shares * present[:, None])
+        variances = people.contrast_variances(candidate.attribute, candidate.branches, contrasts * self.factors)
+        excess = (contrasts * candidate.shares).sum(axis=(1, 2))
+        return bool((excess**2 > self.rules.significance**2 * variances).any())
+
+
+def _excesses(shares: Array) -> Array:
+    """For each branch and class the weights ``[which, branch, class]`` that give its excess; one of two is enough."""
+    sizes = shares.sum(axis=1)
+    within, weights = kernels.clipped_shares(shares.sum(axis=0)), sizes / sizes.sum()
+    branches, classes = shares.shape
+    present = (sizes > 0).astype(np.float64)
+    of_branch = (np.eye(branches) - weights[:, None]) * present
+    of_class = np.eye(classes) - within[:, None]
+    some = of_branch[: 1 if branches == 2 else branches], of_class[: 1 if classes == 2 else classes]
+    return np.einsum("xb,yc->xybc", *some).reshape(-1, branches, classes)
 
 
 def _best_first(worths: Array) -> list[int]:

@@ -46,7 +46,8 @@ class People(Protocol):
     def by_answer(self) -> list[tuple[Attribute, Array, Codes]]:
         """For each attribute that can still be split on, the shares ``[answer, class]`` and the answers that are left."""
 
-    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> DisguiseVariances: ...
+    def contrast_variances(self, attribute: Attribute, branches: Sequence[Codes], contrasts: Array) -> Array:
+        """Variances, of the disguise alone, of sums of the branches' shares weighed by ``contrasts[which, branch, class]``."""
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         """Those of them who gave one of these answers."""
@@ -64,3 +65,17 @@ def allowed_codes(path: Path, attribute: Attribute) -> Codes:
     if attribute.name not in path:
         return tuple(range(attribute.size))
     return tuple(path[attribute.name].nonzero()[0].tolist())
+
+
+def independent_variances(found: DisguiseVariances, contrasts: Array) -> Array:
+    """The same where branches are taken as uncorrelated.
+
+    What the variance of a branch has beyond the sum of those of its classes is their covariance: all there is for two
+    classes; for more it is dealt to pairs in proportion to their variances.
+    """
+    variances, others = found.classes, 1 - np.eye(found.classes.shape[1])
+    pairs = variances[:, :, None] * variances[:, None, :] * others
+    beyond, all_pairs = found.totals - variances.sum(axis=1), pairs.sum(axis=(1, 2))
+    scale = np.divide(beyond, all_pairs, out=np.zeros_like(beyond), where=all_pairs > 0)
+    covariance = pairs * scale[:, None, None] + variances[:, :, None] * (1 - others)
+    return np.maximum(np.einsum("kbc,bcd,kbd->k", contrasts, covariance, contrasts), 0)

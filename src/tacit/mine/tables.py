@@ -19,7 +19,16 @@ from tacit.estimate.conditioned import JOINT_CELLS, ConditionedTable, Conditione
 from tacit.estimate.inversion import COVARIANCE_CELLS
 from tacit.estimate.pooling import MOST_POOLED, pooled
 from tacit.mine.cells import JointTables
-from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, People, allowed_codes, narrowed
+from tacit.mine.people import (
+    Codes,
+    DisguiseVariances,
+    NodeShares,
+    Path,
+    People,
+    allowed_codes,
+    independent_variances,
+    narrowed,
+)
 from tacit.schema import Attribute, Schema
 
 
@@ -80,14 +89,14 @@ class PathPeople:
             if table is not None
         ]
 
-    def disguise_variances(self, attribute: Attribute, branches: Sequence[Codes]) -> DisguiseVariances:
+    def contrast_variances(self, attribute: Attribute, branches: Sequence[Codes], contrasts: Array) -> Array:
         classes, totals = [], []
         for codes in branches:
             found = self.tables.tables(narrowed(self.path, attribute, codes), [[self.target], []])
             by_class, whole = (self.tables.disguise_variance(table) for table in found if table is not None)
             classes.append(by_class)
             totals.append(whole)
-        return DisguiseVariances(np.stack(classes), np.stack(totals))
+        return independent_variances(DisguiseVariances(np.stack(classes), np.stack(totals)), contrasts)
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         return replace(self, path=narrowed(self.path, attribute, codes))
