@@ -201,20 +201,53 @@ def test_binary_splits_cut_ordered_answers_in_two() -> None:
     assert all(codes in ((0,), (1,), (2,), (0, 1), (1, 2)) for codes in ages)
 
 
-def test_a_node_answers_otherwise_only_where_a_class_is_ahead_significantly() -> None:
+def test_a_node_answers_otherwise_only_where_a_class_is_ahead_by_a_standard_error() -> None:
     reports = simulated(SCHEMES["warner"], 600, 8)
-    for significance in (1, 2, 3):
-        tree = TreeClassifier("drinks", significance=significance).fit(reports).tree_
-        for path, leaf in tree.leaves():
-            if leaf.label != tree.label and leaf.size > 0:
-                where = {name: [SCHEMA[name].answers[code] for code in codes] for name, codes in path.items()}
-                shares = [
-                    tacit.estimate_share(reports, {**where, "drinks": answer}, sampling="respondents")
-                    for answer in ("no", "yes")
-                ]
-                ahead = shares[leaf.label].probability - shares[tree.label].probability
-                # At least the error of the sum of two uncorrelated estimates.
-                assert ahead >= significance * np.hypot(*(share.standard_error for share in shares)) - 1e-9
+    tree = TreeClassifier("smokes", significance=1).fit(reports).tree_
+    otherwise = [(path, leaf) for path, leaf in tree.leaves() if leaf.label != tree.label and leaf.size > 0]
+    assert otherwise
+    for path, leaf in otherwise:
+        where = {name: [SCHEMA[name].answers[code] for code in codes] for name, codes in path.items()}
+        shares = [
+            tacit.estimate_share(reports, {**where, "smokes": answer}, sampling="respondents")
+            for answer in ("no", "yes")
+        ]
+        # At least the error of a difference of uncorrelated estimates.
+        ahead = shares[leaf.label].probability - shares[tree.label].probability
+        assert ahead >= np.hypot(*(share.standard_error for share in shares)) - 1e-9
+
+
+@pytest.mark.parametrize("path", [(), ("smokes",)])
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [(["smokes", "drinks", "sex"], channels.flip(0.7))],
+        [(["smokes", "drinks"], channels.flip(0.7)), (["sex"], channels.flip(0.2))],
+        [(["smokes"], channels.flip(0.8)), (["drinks", "sex"], channels.flip(0.7))],
+        [(["drinks"], channels.warner(0.8)), (["sex"], channels.warner(0.3))],
+        [(["drinks", "sex"], channels.uniform_perturbation(0.5))],
+    ],
+)
+def test_the_excess_of_a_branch_has_its_true_error(groups: list, path: tuple[str, ...]) -> None:
+    """For just the people who answered: the same people, disguised again and again."""
+    table = people(400, np.random.default_rng(5))
+    scheme = Scheme.of(SCHEMA, groups)
+    contrast = np.array([[[0.6, -0.4], [-0.3, 0.2]]])  # branches of sex, classes of drinks
+    truth = _contrast(Reports.from_truth(table), path, contrast)[0]
+    scores = []
+    for repeat in range(300):
+        found, variance = _contrast(simulated(scheme, 400, repeat, table), path, contrast)
+        scores.append((found - truth) / np.sqrt(variance))
+    assert_standard_scores(scores)
+
+
+def _contrast(reports: Reports, path: tuple[str, ...], contrast: np.ndarray) -> tuple[float, float]:
+    everybody = node_tables(reports).people("drinks")
+    for name in path:
+        everybody = everybody.within(SCHEMA[name], (1,))
+    shares = next(table for attribute, table, _ in everybody.by_answer() if attribute.name == "sex")
+    variance = everybody.contrast_variances(SCHEMA["sex"], [(0,), (1,)], contrast)
+    return float((shares * contrast[0]).sum()), float(variance[0])
 
 
 def test_noise_alone_is_not_split_on() -> None:
