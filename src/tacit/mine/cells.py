@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -38,7 +39,7 @@ class JointTables:
     cells: NDArray[np.int64]
     estimates: Array
     _stacks: dict[tuple[tuple[frozenset[int], frozenset[int]], ...], Array] = field(default_factory=dict, repr=False)
-    _pairs: dict[tuple[str, str], list[Part]] = field(default_factory=dict, repr=False)
+    _ways_back: dict[tuple[str, str, frozenset[int]], Array | None] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, source: Source, schema: Schema, *, likelihood: bool = False) -> JointTables:
@@ -60,13 +61,29 @@ class JointTables:
             self._stacks[wanted] = np.stack([self.squares.squares(*groups) for groups in wanted])
         return self._stacks[wanted]
 
-    def pair_parts(self, name: str, target: str) -> list[Part]:
-        """How an attribute and the class are estimated together, weighed as in the joint estimate."""
-        if (name, target) not in self._pairs:
-            guesses = {part.covered: part.guess for part in self.squares.joint.parts}
-            parts = parts_for(self.source.questionnaire, [name, target])
-            self._pairs[name, target] = [replace(part, guess=guesses.get(part.covered)) for part in parts]
-        return self._pairs[name, target]
+    def way_back(self, name: str, target: str, groups: frozenset[int]) -> Array | None:
+        """The matrix from weights of truths to weights of reports, over the pairs of an answer and a class.
+
+        Only in some groups; the others keep truths. None where the reports of such a group do not look like truths.
+        """
+        if (name, target, groups) not in self._ways_back:
+            self._ways_back[name, target, groups] = self._way_back(name, target, groups)
+        return self._ways_back[name, target, groups]
+
+    def _way_back(self, name: str, target: str, groups: frozenset[int]) -> Array | None:
+        guesses = {part.covered: part.guess for part in self.squares.joint.parts}
+        shape = (self.schema[name].size, self.schema[target].size)
+        weights = np.eye(math.prod(shape)).reshape(*shape, -1)
+        for part in parts_for(self.source.questionnaire, [name, target]):
+            if self.parts[part.attributes[0]] not in groups:
+                continue
+            if not shows_truths(part):
+                return None
+            axes = [0 if attribute == name else 1 for attribute in part.attributes]
+            front = np.moveaxis(weights, axes, range(len(axes)))
+            solved = part.estimator.solve_adjoint(front, guesses.get(part.covered))
+            weights = np.moveaxis(solved, range(len(axes)), axes)
+        return weights.reshape(math.prod(shape), -1)
 
     @cached_property
     def codes(self) -> NDArray[Any]:
@@ -214,42 +231,27 @@ class CellPeople:
         tables = self.tables
         if tables.is_clear:
             return np.zeros(len(contrasts))
-        if not self._is_exact(attribute):
-            asked = [[self.target], []]
-            found = [tables.conditioned.tables(narrowed(self.path, attribute, codes), asked) for codes in branches]
-            classes, totals = (
-                np.stack([each.respondents_variance for each in kind]) for kind in zip(*found, strict=True)
-            )
-            return independent_variances(DisguiseVariances(classes, totals), contrasts)
+        back = tables.way_back(attribute.name, self.target, self._raw(attribute.name))
+        if back is None or not self._sums_hold(self._groups):
+            return self._independent_variances(attribute, branches, contrasts)
         weights = np.zeros((attribute.size, self._n_classes, len(contrasts)))
         for position, codes in enumerate(branches):
             weights[list(codes)] = contrasts[:, position].T
-        shown, shares = (found[attribute.name] for found in self._reported)
-        reported = self._weights_of_reports(attribute, weights)
+        shown, shares = (found[attribute.name].reshape(-1) for found in self._reported)
+        of_truths = weights.reshape(len(shares), -1)
         # What a report adds to the contrast, squared, less what the truth does.
-        squares = np.einsum("ac,ack->k", shown, reported**2) - np.einsum("ac,ack->k", shares, weights**2)
+        squares = shown @ (back @ of_truths) ** 2 - shares @ of_truths**2
         return np.maximum(squares, 0) / tables.n_reports
+
+    def _independent_variances(self, attribute: Attribute, branches: Sequence[Codes], contrasts: Array) -> Array:
+        asked, tables = [[self.target], []], self.tables.conditioned
+        found = [tables.tables(narrowed(self.path, attribute, codes), asked) for codes in branches]
+        classes, totals = (np.stack([each.respondents_variance for each in kind]) for kind in zip(*found, strict=True))
+        return independent_variances(DisguiseVariances(classes, totals), contrasts)
 
     def _raw(self, attribute: str) -> frozenset[int]:
         """The groups of an attribute and of the class that the path has no condition on: there reports are looked at."""
         return self._touched(attribute, self.target) - self._groups
-
-    def _is_exact(self, attribute: Attribute) -> bool:
-        """Whether no report speaks of two cells of the groups that the path goes through, and the others can be shown."""
-        return self._sums_hold(self._groups) and all(map(shows_truths, self._raw_parts(attribute.name)))
-
-    def _raw_parts(self, attribute: str) -> list[Part]:
-        """How an attribute and the class are estimated, where the path has no condition on their groups."""
-        parts = self.tables.pair_parts(attribute, self.target)
-        return [part for part in parts if self.tables.parts[part.attributes[0]] not in self._groups]
-
-    def _weights_of_reports(self, attribute: Attribute, weights: Array) -> Array:
-        """Weights of truths ``[answer, class, ...]``, mapped back to reports where the path leaves them untouched."""
-        for part in self._raw_parts(attribute.name):
-            axes = [0 if name == attribute.name else 1 for name in part.attributes]
-            front = np.moveaxis(weights, axes, range(len(axes)))
-            weights = np.moveaxis(part.estimator.solve_adjoint(front, part.guess), range(len(axes)), axes)
-        return weights
 
     @cached_property
     def _reported(self) -> tuple[dict[str, Array], dict[str, Array]]:

@@ -1,8 +1,8 @@
 """Growing a tree from estimated shares: ID3 with every probability replaced by its estimate.
 
 What matters most under a disguise is where to stop: a split is made only where a branch differs from the others by some
-standard errors, and a node answers otherwise than the one above it only where a class is ahead by as many. They are the
-errors of the disguise alone, so that clear data give the tree of clear data.
+standard errors, and a node answers otherwise than the one above it only where a class is ahead by half of one. They are
+the errors of the disguise alone, so that clear data give the tree of clear data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ALL_SUBSETS = 6
 SAME_WORTH = 1e-12
 
 # A node answers otherwise than the one above it where a class is ahead by this many standard errors of the disguise.
-LABEL_ERRORS = 1.0
+LABEL_ERRORS = 0.5
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ def _excesses(shares: Array) -> Array:
     present = (sizes > 0).astype(np.float64)
     of_branch = (np.eye(branches) - weights[:, None]) * present
     of_class = np.eye(classes) - within[:, None]
-    some = of_branch[: 1 if branches == 2 else branches], of_class[: 1 if classes == 2 else classes]
-    return np.einsum("xb,yc->xybc", *some).reshape(-1, branches, classes)
+    some, kinds = of_branch[: 1 if branches == 2 else branches], of_class[: 1 if classes == 2 else classes]
+    return (some[:, None, :, None] * kinds[None, :, None, :]).reshape(-1, branches, classes)
 
 
 def _best_first(worths: Array) -> list[int]:

@@ -39,8 +39,8 @@ class TreeClassifier(ReportClassifier):
     splits:
         "multiway" makes one branch per answer, "binary" two branches.
     significance:
-        By how many standard errors of the disguise a branch must differ from the others for a split to be made, and a class
-        must be ahead for a node to answer otherwise than the node above it; 0 is the published rule, which always splits.
+        By how many standard errors of the disguise a branch must differ from the others for a split to be made; a node then
+        answers otherwise than the one above it where a class is ahead by half of one. 0 is the published rule without either.
     max_depth, min_share:
         Bounds on the depth, and on the estimated share of people in a node that may be split.
     method:
