@@ -203,7 +203,7 @@ def test_binary_splits_cut_ordered_answers_in_two() -> None:
 
 def test_a_node_answers_otherwise_only_where_a_class_is_ahead_by_half_a_standard_error() -> None:
     reports = simulated(SCHEMES["warner"], 600, 8)
-    tree = TreeClassifier("smokes", significance=1).fit(reports).tree_
+    tree = TreeClassifier("smokes", significance=1, max_depth=1).fit(reports).tree_
     otherwise = [(path, leaf) for path, leaf in tree.leaves() if leaf.label != tree.label and leaf.size > 0]
     assert otherwise
     for path, leaf in otherwise:
