@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli.attacking import attack_from, show_attack
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 from tacit.errors import InvalidInput
 
@@ -29,18 +30,34 @@ def measure(
     data: Annotated[Path | None, DataOption] = None,
     prior: Annotated[list[str] | None, PriorOption] = None,
     respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Try what the best guesser gets from whole reports.")
+    ] = False,
+    reports: Annotated[Path | None, typer.Option(help="Reports to attack; else --data, disguised anew.")] = None,
+    known: Annotated[str, typer.Option(help="Attributes the guesser knows already: a,b (needs --data).")] = "",
+    seed: Annotated[int | None, typer.Option(help="Makes the disguise of --data repeatable.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Say what a scheme protects in every measure, what that means for one person, and the errors to expect."""
     from tacit.channel.scheme import Scheme
     from tacit.measure.scheme import measure as measure_scheme
 
-    known = Scheme.read(scheme)
-    measures = measure_scheme(known, prior_from(known, data, prior or []), respondents)
+    if not attack and (reports is not None or known):
+        raise InvalidInput("--reports and --known belong to the attack: add --attack.")
+    plan = Scheme.read(scheme)
+    assumed = prior_from(plan, data, prior or [])
+    measures = measure_scheme(plan, assumed, respondents)
+    found = None
+    if attack:
+        names = [name.strip() for name in known.split(",") if name.strip()]
+        found = attack_from(plan, reports, assumed if data is not None else None, names, seed)
     if json:
-        print_json(measures.to_document())
-    else:
-        show_measures(measures)
+        document = measures.to_document()
+        print_json(document if found is None else {**document, "attack": found.to_document()})
+        return
+    show_measures(measures)
+    if found is not None:
+        show_attack(found)
 
 
 def prior_from(scheme: Scheme, data: Path | None, prior: Sequence[str]) -> Any:

@@ -1,0 +1,60 @@
+"""The part of ``tacit measure`` that attacks: whose reports, what is known, and how the answer is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.output import print_table, print_text, progress
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.attack import AttackResult
+    from tacit.channel.scheme import Scheme
+    from tacit.dataset import Dataset
+    from tacit.reports import Reports
+
+
+def attack_from(
+    scheme: Scheme, reports: Path | None, truth: Dataset | None, known: list[str], seed: int | None
+) -> AttackResult:
+    """Attack a file of reports, or the file of truths disguised anew; where there are truths, right guesses are counted."""
+    from tacit.attack import attack
+
+    found, clear = _reports(scheme, reports, truth, seed)
+    with progress("Attacking", total=1.0) as bar:
+        done = 0.0
+
+        def tell(share: float) -> None:
+            nonlocal done
+            bar.advance(share - done)
+            done = share
+
+        return attack(found, truth=clear, known=known, on_share=tell)
+
+
+def _reports(scheme: Scheme, reports: Path | None, truth: Dataset | None, seed: int | None) -> tuple[Reports, Any]:
+    from tacit.disguise import disguise
+    from tacit.reports import Reports
+
+    if reports is not None:
+        return Reports.read(reports, scheme), truth
+    if truth is None:
+        raise InvalidInput(
+            "What should be attacked? Give --reports (a report file) or --data (truths, disguised anew)."
+        )
+    # Whom a questionnaire was dealt to is not kept, so right guesses can then only be estimated.
+    return disguise(truth, scheme, seed=seed), None if scheme.is_dealt else truth
+
+
+def show_attack(found: AttackResult) -> None:
+    """Print an attack for people."""
+    rows = [] if found.coins is None else [("coins: does a report tell the truth?", found.coins)]
+    rows += [("whole records", found.records), ("single answers", found.answers)]
+    rows += [(f"  {name}", share) for name, share in found.per_attribute.items()]
+    shown = [(what, f"{share.with_reports:.1%}", f"{share.without_reports:.1%}") for what, share in rows]
+    whom = f", knowing {', '.join(found.known)}" if found.known else ""
+    title = f"What the best guesser gets right from {found.n_reports:,} reports{whom} ({found.basis})"
+    print_table(title, ("guessed", "with the reports", "without"), shown)
+    for warning in found.warnings:
+        print_text(f"! {warning}")
