@@ -1,0 +1,262 @@
+"""Naive Bayes from electronic surveys with unrelated questions (Zhan and Matwin) run again.
+
+All of Adult and Breast Cancer with two answers per attribute. One group holds all attributes and the class: with chance q
+the record is reported, otherwise a fair bit for every question. Every fifth row is kept for testing. The publication
+repeats each setting 1000 times; so do we, on sampled tallies (`tacit.experiments.sampled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from tacit.bundled import binary_adult, binary_breast_cancer
+from tacit.channel.protocol import Array
+from tacit.disguise import disguised
+from tacit.errors import NotEstimable
+from tacit.experiments.bayes_plots import accuracy_by_keep, estimated_less_true, pse_curves
+from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
+from tacit.experiments.sampled import TrueRecords, unrelated_question
+from tacit.measure.amplification import binary_pse
+from tacit.mine.accuracy import disguised_accuracy
+from tacit.mine.naive_bayes import NaiveBayesClassifier
+from tacit.randomness import SeededRandomness
+from tacit.reports import Reports
+from tacit.table import Table
+
+TITLE = "Naive Bayes from electronic surveys with unrelated questions (Zhan and Matwin)"
+KEEPS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # and 0, which is refused
+FOLDS = 5
+REPEATS, QUICK_REPEATS = 1000, 20
+TESTED_REPEATS, QUICK_TESTED_REPEATS = 25, 2
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
+PSE_KEEPS = tuple(step / 10 for step in range(11))
+FAIR = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Records to learn from, and to test on."""
+
+    learning: TrueRecords
+    testing: TrueRecords
+
+    def accuracy(self, model: NaiveBayesClassifier) -> float:
+        """Share of right predictions on the true test records."""
+        right = model.predicted_codes(self.testing.kinds) == self.testing.kinds[self.testing.target]
+        return float(self.testing.counts @ right / self.testing.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """One of the data sets; rows ``index % 5 == fold`` are for testing."""
+
+    name: str
+    target: str
+    table: Table
+
+    @cached_property
+    def folds(self) -> tuple[Fold, ...]:
+        number = np.arange(self.table.n_rows) % FOLDS
+        made = []
+        for fold in range(FOLDS):
+            parts = (self.table.rows(number != fold), self.table.rows(number == fold))
+            made.append(Fold(*(TrueRecords(part, self.target) for part in parts)))
+        return tuple(made)
+
+    def model(self) -> NaiveBayesClassifier:
+        return NaiveBayesClassifier(target=self.target)
+
+    @cached_property
+    def clear(self) -> float:
+        """Accuracy of the classifier learned from the records as they are."""
+        learned = [(fold, self.model().fit(Reports.from_truth(fold.learning.table))) for fold in self.folds]
+        return float(np.mean([fold.accuracy(model) for fold, model in learned]))
+
+    @cached_property
+    def majority(self) -> float:
+        rights = []
+        for fold in self.folds:
+            answer = np.bincount(fold.learning.table[self.target]).argmax()
+            rights.append(float((fold.testing.table[self.target] == answer).mean()))
+        return float(np.mean(rights))
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The accuracy of one model: counted on true test records, and estimated from disguised ones."""
+
+    counted: float
+    estimated: float
+    standard_error: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the 95% interval of the estimate holds the accuracy that was counted on the same people."""
+        return abs(self.estimated - self.counted) <= 1.96 * self.standard_error + 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Everything about one data set, by the chance to keep."""
+
+    material: Material
+    accuracies: dict[float, Array]
+    tested: dict[float, tuple[Tested, ...]]
+    refusal: str  # what is said at q = 0
+
+
+def materials() -> tuple[Material, ...]:
+    return (
+        Material("Adult", "income", binary_adult("all").table),
+        Material("Breast Cancer", "Class", binary_breast_cancer().table),
+    )
+
+
+def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
+    """All chances and repeats of both data sets, the test on disguised data, and the PSE curves."""
+    repeats = QUICK_REPEATS if quick else REPEATS
+    tests = QUICK_TESTED_REPEATS if quick else TESTED_REPEATS
+    found = []
+    sets = materials()
+    for number, material in enumerate(sets):
+        accuracies, tested = {}, {}
+        for step, keep in enumerate(KEEPS):
+            seeds = np.random.SeedSequence([seed, number, step])
+            accuracies[keep] = repeated_accuracies(material, keep, repeats, np.random.default_rng(seeds))
+            tested[keep] = tuple(_tested(material, keep, tests, seeds))
+            progress((number + (step + 1) / len(KEEPS)) / len(sets))
+        found.append(Found(material, accuracies, tested, _refusal(material)))
+    comparisons = [row for one in found for row in compared(one)] + [_pse_comparison()]
+    tables = [_table(one) for one in found] + [_pse_table()]
+    plots = [plot for one in found for plot in _plots(one)] + [_pse_plot()]
+    return StudyResult("bayes", TITLE, tuple(comparisons), tuple(tables), tuple(plots))
+
+
+def repeated_accuracies(material: Material, keep: float, repeats: int, rng: np.random.Generator) -> Array:
+    """Accuracies on true test records of classifiers learned from as many disguises."""
+    # At q = 1 nothing is drawn: only the fold can make a difference.
+    drawn = min(repeats, FOLDS) if keep == 1 else repeats
+    scheme = unrelated_question(material.table.schema, keep)
+    found = np.empty(drawn)
+    for repeat in range(drawn):
+        fold = material.folds[repeat % FOLDS]
+        found[repeat] = fold.accuracy(material.model().fit(fold.learning.disguised(scheme, rng)))
+    return found
+
+
+def _tested(material: Material, keep: float, repeats: int, seeds: np.random.SeedSequence) -> Iterator[Tested]:
+    scheme = unrelated_question(material.table.schema, keep)
+    for repeat, seed in enumerate(seeds.spawn(repeats)):
+        fold = material.folds[repeat % FOLDS]
+        words = SeededRandomness(seed)
+        model = material.model().fit(disguised(fold.learning.table, scheme, words))
+        reports = disguised(fold.testing.table, scheme, words)
+        estimate = disguised_accuracy(model, reports, sampling="respondents")
+        yield Tested(fold.accuracy(model), estimate.accuracy, estimate.standard_error)
+
+
+def _refusal(material: Material) -> str:
+    """What the classifier says where nothing is kept."""
+    records = material.folds[0].learning
+    try:
+        material.model().fit(
+            records.disguised(unrelated_question(material.table.schema, 0.0), np.random.default_rng(0))
+        )
+    except NotEstimable as refusal:
+        return str(refusal)
+    return "an estimate, which is wrong"
+
+
+def compared(found: Found) -> Iterator[Comparison]:
+    """What the publication says of this data set, and what comes out."""
+    name, clear = found.material.name, found.material.clear
+    yield Comparison(f"{name}: q = 0", "nothing can be learned", found.refusal, found.refusal.startswith("The reports"))
+    whole = found.accuracies[1.0]
+    same = None if len(whole) < FOLDS else bool(np.isclose(whole.mean(), clear, atol=1e-12))
+    yield Comparison(f"{name}: q = 1", "as from the original data", f"{whole.mean():.4f}, clear data {clear:.4f}", same)
+    means = np.array([found.accuracies[keep].mean() for keep in KEEPS])
+    yield Comparison(
+        f"{name}: growing q",
+        "accuracy grows with q, and its variance falls",
+        f"{means[0]:.3f} at q = {KEEPS[0]:g}, {means[-1]:.3f} at q = 1; standard deviation "
+        f"{found.accuracies[KEEPS[0]].std():.4f} and {found.accuracies[0.9].std():.4f} (q = .9)",
+        bool(means[0] <= means[-1]),
+    )
+    worst = max(clear - found.accuracies[keep].mean() for keep in KEEPS if keep >= FAIR)
+    yield Comparison(
+        f"{name}: q from .5 up",
+        "close to the accuracy on the original data",
+        f"at most {worst:.4f} below the classifier learned from clear data",
+        bool(worst <= 0.01) if name == "Adult" else None,
+    )
+    tests = [test for each in found.tested.values() for test in each if np.isfinite(test.estimated)]
+    yield Comparison(
+        f"{name}: accuracy from disguised test data",
+        "not in the publication",
+        f"mean difference {np.mean([test.estimated - test.counted for test in tests]):+.4f}; the 95% interval holds the "
+        f"true one in {sum(test.holds for test in tests)} of {len(tests)} tests",
+        None,
+    )
+
+
+def _table(found: Found) -> StudyTable:
+    material = found.material
+    rows: list[tuple[object, ...]] = [("0", "no estimate", "-", "-", "-")]
+    for keep in KEEPS:
+        values, tests = found.accuracies[keep], found.tested[keep]
+        apart = np.mean([test.estimated - test.counted for test in tests])
+        error = np.mean([test.standard_error for test in tests])
+        rows.append((f"{keep:g}", f"{values.mean():.4f}", f"{values.var():.2e}", f"{apart:+.4f}", f"{error:.4f}"))
+    title = f"{material.name}: accuracy (clear data {material.clear:.4f}, majority {material.majority:.4f})"
+    columns = ("q", "mean accuracy", "variance", "estimated - true, disguised tests", "its standard error")
+    return StudyTable(title, columns, tuple(rows))
+
+
+def _plots(found: Found) -> Iterator[StudyPlot]:
+    material, name = found.material, found.material.name.lower().replace(" ", "-")
+    means = np.array([found.accuracies[keep].mean() for keep in KEEPS])
+    deviations = np.array([found.accuracies[keep].std() for keep in KEEPS])
+    lines = {"clear data": material.clear, "majority class": material.majority}
+    title = f"{material.name}: naive Bayes from unrelated questions"
+    words = (
+        f"{material.name}: mean accuracy over the repeats by q, with a band of one standard deviation; none at q = 0."
+    )
+    yield StudyPlot(name, words, accuracy_by_keep(KEEPS, means, deviations, lines, title))
+    points = [
+        (keep, test.estimated - test.counted, test.standard_error)
+        for keep, tests in found.tested.items()
+        for test in tests
+    ]
+    words = f"{material.name}: accuracy estimated from disguised test records less the true one, with 95% intervals."
+    figure = estimated_less_true(np.array(points), f"{material.name}: tested on disguised records")
+    yield StudyPlot(f"{name}-tested", words, figure)
+
+
+def pse_values() -> Array:
+    """``[share, keep]``: PSE of a yes/no entry whose personal question is fair."""
+    return np.array([[binary_pse(keep, share, FAIR) for keep in PSE_KEEPS] for share in SHARES])
+
+
+def _pse_comparison() -> Comparison:
+    values = pse_values()
+    falls = bool((np.diff(values, axis=1) <= 1e-12).all() and np.allclose(values[:, -1], 0))
+    ours = f"from {values[0, 0]:.2f} to {values[-1, 0]:.2f} at q = 0 down to {abs(values[:, -1]).max():.2f} at q = 1"
+    return Comparison("PSE, W_y = .5", "privacy falls as q grows, to 0 at q = 1; most for even answers", ours, falls)
+
+
+def _pse_table() -> StudyTable:
+    rows = tuple(
+        (f"{keep:g}", *(f"{value:.4f}" for value in column))
+        for keep, column in zip(PSE_KEEPS, pse_values().T, strict=True)
+    )
+    return StudyTable("PSE by q, W_y = .5", ("q", *(f"W_a = {share:g}" for share in SHARES)), rows)
+
+
+def _pse_plot() -> StudyPlot:
+    words = "PSE of a yes/no answer by q, for true shares of .1 to .5 and a fair personal question."
+    return StudyPlot("pse", words, pse_curves(PSE_KEEPS, SHARES, pse_values()))

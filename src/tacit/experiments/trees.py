@@ -1,0 +1,274 @@
+"""Decision trees from multi-group randomized response (Zhan and Du) run again, beside trees with guarded splits.
+
+Adult (its first 10,000 rows), Breast Cancer and House Votes with two answers per attribute. Every fifth row is kept for
+testing, the others are disguised: attributes and class are dealt at random into groups, each reversed as a whole with
+chance 1 - theta. The publication's rule always splits (significance 0); ours is the classifier's default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from tacit.bundled import binary_adult, binary_breast_cancer, binary_votes
+from tacit.channel import flip
+from tacit.channel.protocol import Array
+from tacit.channel.scheme import Scheme
+from tacit.dataset import Dataset
+from tacit.disguise import disguised
+from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
+from tacit.experiments.tree_plots import accuracy_plot, surface_plot
+from tacit.mine.tree_classifier import TreeClassifier
+from tacit.randomness import SeededRandomness
+from tacit.reports import Reports
+from tacit.table import Table
+
+TITLE = "Decision trees from multi-group randomized response (Zhan and Du)"
+THETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0)
+GROUPS = (1, 2, 3)
+SURFACE_GROUPS = (1, 2, 3, 5)  # and one group per attribute
+FOLDS = 5
+REPEATS, QUICK_REPEATS = 50, 3
+SURFACE_REPEATS, QUICK_SURFACE_REPEATS = 10, 1
+PUBLISHED, OURS = "published", "guarded"
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """One of the data sets, cut into folds: rows ``index % 5 == fold`` are for testing."""
+
+    name: str
+    target: str
+    truth: Dataset
+
+    def fold(self, number: int) -> tuple[Table, Table]:
+        """The rows to learn from, and those to test on."""
+        testing = np.arange(self.truth.n_rows) % FOLDS == number
+        return self.truth.table.rows(~testing), self.truth.table.rows(testing)
+
+    @cached_property
+    def majority(self) -> float:
+        """Accuracy of always answering the more frequent class of the rows learned from."""
+        rights = []
+        for learning, testing in map(self.fold, range(FOLDS)):
+            answer = np.bincount(learning[self.target]).argmax()
+            rights.append(float((testing[self.target] == answer).mean()))
+        return float(np.mean(rights))
+
+    @cached_property
+    def clear(self) -> float:
+        """Accuracy of the tree grown from the rows as they are."""
+        folds = map(self.fold, range(FOLDS))
+        return float(
+            np.mean([tree(self.target, 0.0, Reports.from_truth(learning)).score(test) for learning, test in folds])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracies:
+    """Accuracies of all repeats, by number of groups and theta."""
+
+    material: Material
+    rule: str
+    repeats: dict[tuple[int, float], tuple[float, ...]]
+
+    def mean(self, groups: int, theta: float) -> float:
+        return float(np.mean(self.repeats[groups, theta]))
+
+    def means(self, groups: int) -> Array:
+        return np.array([self.mean(groups, theta) for theta in THETAS])
+
+    def deviations(self, groups: int) -> Array:
+        return np.array([np.std(self.repeats[groups, theta]) for theta in THETAS])
+
+
+def materials() -> tuple[Material, ...]:
+    return (
+        Material("Adult", "income", binary_adult()),
+        Material("Breast Cancer", "Class", binary_breast_cancer()),
+        Material("House Votes", "Class", binary_votes()),
+    )
+
+
+def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
+    """All thetas, groups and repeats of the three data sets, and the surface over theta and number of groups."""
+    repeats = QUICK_REPEATS if quick else REPEATS
+    few = QUICK_SURFACE_REPEATS if quick else SURFACE_REPEATS
+    found: list[tuple[Accuracies, Accuracies]] = []
+    surfaces: list[Accuracies] = []
+    sets = materials()
+    for number, material in enumerate(sets):
+        steps = Steps(progress, number / len(sets), 1 / len(sets), 3 * len(THETAS))
+        rng = np.random.SeedSequence([seed, number])
+        found.append(_both_rules(material, repeats, rng, steps))
+        surfaces.append(_surface(material, few, rng, steps))
+    progress(1.0)
+    comparisons = [row for both in found for row in compared(*both)]
+    tables = [_table(*both) for both in found] + [_surface_table(surface) for surface in surfaces]
+    plots = [_plot(*both) for both in found] + [_surface_plot(surface) for surface in surfaces]
+    return StudyResult("trees", TITLE, tuple(comparisons), tuple(tables), tuple(plots))
+
+
+class Steps:
+    """Tells the progress of one part of the work, step by step."""
+
+    def __init__(self, progress: Callable[[float], None], start: float, width: float, count: int) -> None:
+        self._progress, self._start, self._width, self._count = progress, start, width, count
+        self._done = 0
+
+    def advance(self) -> None:
+        self._done = min(self._done + 1, self._count)
+        self._progress(self._start + self._width * self._done / self._count)
+
+
+def tree(target: str, significance: float | None, reports: Reports) -> TreeClassifier:
+    """A tree by the published rule (significance 0), or by the default guard."""
+    model = TreeClassifier(target=target)
+    if significance is not None:
+        model.set_params(significance=significance)
+    return model.fit(reports)
+
+
+def _both_rules(
+    material: Material, repeats: int, seeds: np.random.SeedSequence, steps: Steps
+) -> tuple[Accuracies, Accuracies]:
+    """The two rules on the same disguised rows."""
+    published: dict[tuple[int, float], tuple[float, ...]] = {}
+    ours: dict[tuple[int, float], tuple[float, ...]] = {}
+    for theta in THETAS:
+        for groups in GROUPS:
+            pairs = [
+                (tree(material.target, 0.0, reports).score(test), tree(material.target, None, reports).score(test))
+                for reports, test in _draws(material, theta, groups, repeats, seeds)
+            ]
+            published[groups, theta], ours[groups, theta] = zip(*pairs, strict=True)
+        steps.advance()
+        steps.advance()
+    return Accuracies(material, PUBLISHED, published), Accuracies(material, OURS, ours)
+
+
+def _surface(material: Material, repeats: int, seeds: np.random.SeedSequence, steps: Steps) -> Accuracies:
+    found = {}
+    for theta in THETAS:
+        for groups in (*SURFACE_GROUPS, len(material.truth.schema)):
+            drawn = _draws(material, theta, groups, repeats, seeds)
+            found[groups, theta] = tuple(tree(material.target, None, reports).score(test) for reports, test in drawn)
+        steps.advance()
+    return Accuracies(material, OURS, found)
+
+
+def _draws(
+    material: Material, theta: float, groups: int, repeats: int, seeds: np.random.SeedSequence
+) -> Iterator[tuple[Reports, Table]]:
+    """Disguised rows to learn from and true rows to test on, repeat by repeat."""
+    # At theta 0 and 1 every record is told or every one is reversed: only the fold can make a difference.
+    drawn = min(repeats, FOLDS) if theta in (0.0, 1.0) else repeats
+    for repeat, seed in enumerate(seeds.spawn(drawn)):
+        learning, test = material.fold(repeat % FOLDS)
+        scheme = dealt_scheme(material.truth, theta, groups, np.random.default_rng(seed))
+        yield disguised(learning, scheme, SeededRandomness(seed)), test
+
+
+def dealt_scheme(truth: Dataset, theta: float, groups: int, rng: np.random.Generator) -> Scheme:
+    """Attributes and class dealt at random into groups of nearly equal size, each flipped as a whole."""
+    names = [str(name) for name in rng.permutation(truth.schema.names)]
+    return Scheme.of(truth.schema, [(names[start::groups], flip(theta)) for start in range(groups)])
+
+
+def compared(published: Accuracies, ours: Accuracies) -> Iterator[Comparison]:
+    """What the publication says of this data set, and what is demanded of the guarded rule."""
+    material, name = published.material, published.material.name
+    ends = [rule.mean(groups, theta) for rule in (published, ours) for groups in GROUPS for theta in (0.0, 1.0)]
+    yield Comparison(
+        f"{name}: theta 0 and 1",
+        "the tree is that of the original data",
+        f"accuracy {min(ends):.4f} to {max(ends):.4f}, clear data {material.clear:.4f}",
+        None if len(published.repeats[1, 0.0]) < FOLDS else bool(np.allclose(ends, material.clear, atol=1e-12)),
+    )
+    near, far = _mean_over(published, (0.45, 0.51, 0.55)), _mean_over(published, (0.1, 0.2, 0.8, 0.9))
+    yield Comparison(
+        f"{name}: towards theta 1/2",
+        "accuracy falls, and its variance grows",
+        f"published rule {far:.3f} far from it, {near:.3f} close to it",
+        near < far,
+    )
+    by_groups = [float(published.means(groups).mean()) for groups in GROUPS]
+    yield Comparison(
+        f"{name}: more groups",
+        "more privacy, less accuracy",
+        "published rule, mean over theta: " + ", ".join(f"{value:.3f}" for value in by_groups),
+        by_groups[0] > by_groups[-1],
+    )
+    for groups in GROUPS:
+        gain = float((ours.means(groups) - published.means(groups)).mean())
+        yield Comparison(
+            f"{name}: guarded splits, {groups} group{'s' if groups > 1 else ''}",
+            "not in the publication",
+            f"mean over theta {ours.means(groups).mean():.3f}, {gain:+.3f} against the published rule",
+            None,
+        )
+    lowest = min(float((rule.means(groups) - material.majority).min()) for rule in (ours,) for groups in GROUPS)
+    below = min(float((published.means(groups) - material.majority).min()) for groups in GROUPS)
+    yield Comparison(
+        f"{name}: against always answering the majority",
+        "not in the publication",
+        f"at worst {below:+.3f} by the published rule, {lowest:+.3f} with guarded splits",
+        None,
+    )
+
+
+def _mean_over(found: Accuracies, thetas: Sequence[float]) -> float:
+    return float(np.mean([found.mean(groups, theta) for groups in GROUPS for theta in thetas]))
+
+
+def _table(published: Accuracies, ours: Accuracies) -> StudyTable:
+    rows = []
+    for groups in GROUPS:
+        for theta in THETAS:
+            rows.append((groups, f"{theta:g}", *_figures(published, groups, theta), *_figures(ours, groups, theta)))
+    material = published.material
+    title = f"{material.name}: accuracy (clear data {material.clear:.4f}, majority {material.majority:.4f})"
+    columns = ("groups", "theta", "published rule", "variance", "guarded splits", "variance")
+    return StudyTable(title, columns, tuple(rows))
+
+
+def _figures(found: Accuracies, groups: int, theta: float) -> tuple[str, str]:
+    values = found.repeats[groups, theta]
+    return f"{np.mean(values):.4f}", f"{np.var(values):.5f}"
+
+
+def _surface_table(found: Accuracies) -> StudyTable:
+    numbers = sorted({groups for groups, _ in found.repeats})
+    rows = tuple((f"{theta:g}", *(f"{found.mean(groups, theta):.3f}" for groups in numbers)) for theta in THETAS)
+    columns = ("theta", *(f"{groups} group{'s' if groups > 1 else ''}" for groups in numbers))
+    return StudyTable(f"{found.material.name}: guarded splits over theta and number of groups", columns, rows)
+
+
+def _plot(published: Accuracies, ours: Accuracies) -> StudyPlot:
+    material = published.material
+    curves = {
+        groups: {
+            "published rule": (published.means(groups), published.deviations(groups)),
+            "guarded splits": (ours.means(groups), ours.deviations(groups)),
+        }
+        for groups in GROUPS
+    }
+    lines = {"clear data": material.clear, "majority class": material.majority}
+    figure = accuracy_plot(THETAS, curves, lines, f"{material.name}: trees from disguised records")
+    words = f"{material.name}: mean accuracy over the repeats by theta, with a band of one standard deviation."
+    return StudyPlot(material.name.lower().replace(" ", "-"), words, figure)
+
+
+def _surface_plot(found: Accuracies) -> StudyPlot:
+    numbers = sorted({groups for groups, _ in found.repeats})
+    heights = np.array([found.means(groups) for groups in numbers])
+    title = f"{found.material.name}: accuracy with guarded splits"
+    figure = surface_plot(THETAS, numbers, heights, title, found.material.majority)
+    words = (
+        f"{found.material.name}: accuracy over theta and number of groups; the last row has one group per attribute."
+    )
+    return StudyPlot(f"{found.material.name.lower().replace(' ', '-')}-surface", words, figure)
