@@ -1,0 +1,74 @@
+"""The tree study on little material: its ends are those of clear data, its pictures and tables are complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.bundled import binary_breast_cancer
+from tacit.experiments import trees
+from tacit.experiments.registry import StudyResult
+
+
+@pytest.fixture(scope="module")
+def told() -> list[float]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def result(told: list[float]) -> StudyResult:
+    with pytest.MonkeyPatch.context() as patch:
+        material = trees.Material("Breast Cancer", "Class", binary_breast_cancer())
+        patch.setattr(trees, "materials", lambda: (material,))
+        patch.setattr(trees, "QUICK_REPEATS", 5)
+        return trees.run(Path("unused"), True, 2008, told.append)
+
+
+def test_the_thetas_are_the_published_ones() -> None:
+    assert trees.THETAS == (0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1)
+    assert (trees.GROUPS, trees.REPEATS) == ((1, 2, 3), 50)
+
+
+def test_what_was_published_holds(result: StudyResult) -> None:
+    said = {row.what: row.holds for row in result.comparisons}
+    assert said["Breast Cancer: theta 0 and 1"] is True
+    assert said["Breast Cancer: towards theta 1/2"] is True
+    assert said["Breast Cancer: more groups"] is True
+
+
+def test_guarded_splits_do_better_with_more_groups(result: StudyResult) -> None:
+    gains = [row.ours for row in result.comparisons if "guarded splits, " in row.what]
+    assert len(gains) == 3
+    assert "+" in gains[1]
+    assert "+" in gains[2]
+
+
+def test_tables_and_pictures_are_complete(result: StudyResult) -> None:
+    accuracies, surface = result.tables
+    assert len(accuracies.rows) == len(trees.THETAS) * len(trees.GROUPS)
+    assert surface.columns[-1] == "10 groups"
+    assert [plot.name for plot in result.plots] == ["breast-cancer", "breast-cancer-surface"]
+    assert result.to_document()["name"] == "trees"
+
+
+def test_progress_never_goes_back(result: StudyResult, told: list[float]) -> None:
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_every_attribute_is_dealt_into_one_group() -> None:
+    truth = binary_breast_cancer()
+    scheme = trees.dealt_scheme(truth, 0.7, 3, np.random.default_rng(1))
+    dealt = sorted(name for group in scheme.groups for name in group.names)
+    assert dealt == sorted(truth.schema.names)
+    assert [len(group.names) for group in scheme.groups] == [4, 3, 3]
+
+
+def test_folds_cut_the_rows_by_their_number() -> None:
+    material = trees.Material("Breast Cancer", "Class", binary_breast_cancer())
+    learning, testing = material.fold(2)
+    np.testing.assert_array_equal(testing["Class"], material.truth.table["Class"][2::5])
+    assert learning.n_rows + testing.n_rows == 699
+    assert material.majority == pytest.approx(458 / 699, abs=0.001)
