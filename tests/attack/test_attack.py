@@ -97,6 +97,14 @@ def test_an_attribute_that_others_may_know_is_pointed_out() -> None:
     assert any(sentence.startswith("sex may easily be known") for sentence in found.warnings)
 
 
+def test_few_reports_near_one_half_leave_the_mirror_image_open() -> None:
+    truth = binary_votes()
+    found = attacked(truth, [(list(truth.schema.names), channels.flip(0.52))])
+    assert any("decided by only 0.8 standard errors" in sentence for sentence in found.warnings)
+    sure = attacked(truth, [(list(truth.schema.names), channels.flip(0.9))])
+    assert not any("standard errors" in sentence for sentence in sure.warnings)
+
+
 def test_the_source_of_unrelated_question_records_is_betrayed(adult: Dataset) -> None:
     found = attacked(adult, [(list(adult.schema.names), channels.mixture(0.4, "uniform"))])
     assert found.coins is not None

@@ -59,3 +59,24 @@ def test_the_attack_refuses_what_it_cannot_use(files: tuple[Path, Path]) -> None
     assert "add --attack" in refused("measure", scheme, "--known", "age")
     assert "Give --reports" in refused("measure", scheme, "--attack")
     assert "'height' does not exist" in refused("measure", scheme, "--attack", "--data", truth, "--known", "height")
+
+
+def test_whoever_designs_a_flip_of_a_group_is_shown_what_does_better(files: tuple[Path, Path], tmp_path: Path) -> None:
+    scheme, truth = files
+    design = (
+        "design",
+        "scheme",
+        "--schema",
+        scheme,
+        "--groups",
+        ",".join(NAMES),
+        "--theta",
+        0.7,
+        "--out",
+        tmp_path / "s.json",
+    )
+    tried = tacit(*design, "--data", truth).out
+    assert "Better at the same usefulness: an unrelated question on the same groups" in tried
+    assert "What the best guesser gets right from reports of these data" in tried
+    assert "tacit measure --attack shows" in tacit(*design).out
+    assert len(tacit(*design, "--json").json["alternatives"]) == 2

@@ -1,9 +1,10 @@
 """The attack: what the best guesser learns about single people from their reports alone.
 
 >>> import tacit, tacit.attack
->>> truth = tacit.bundled.binary_votes()
+>>> from tacit.bundled import binary_breast_cancer
+>>> truth = binary_breast_cancer()
 >>> scheme = tacit.Scheme.of(truth.schema, [(truth.schema.names, tacit.channels.flip(0.7))])
->>> found = tacit.attack(tacit.disguise(truth, scheme, seed=1984), truth=truth)
+>>> found = tacit.attack(tacit.disguise(truth, scheme, seed=1990), truth=truth)
 >>> found.coins.with_reports > 0.95, found.records.with_reports > 0.95
 (True, True)
 """
@@ -131,7 +132,9 @@ def _result(
         float(np.mean([share.with_reports for share in per_attribute.values()])),
         float(np.mean([share.without_reports for share in per_attribute.values()])),
     )
-    warnings = attack_warnings(reports.scheme, known, basis=scores.basis, coins=scores.coins, records=scores.records)
+    warnings = attack_warnings(
+        reports.scheme, known, reports.n_reports, basis=scores.basis, coins=scores.coins, records=scores.records
+    )
     return AttackResult(
         coins=scores.coins,
         records=scores.records,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from tacit.attack.result import Basis, Share
@@ -28,10 +29,12 @@ EASILY_KNOWN = frozenset(
     | {"city", "town", "zip", "zip-code", "religion", "party"}
 )
 NEARLY_ALL = 0.9
+# Standard errors by which a fit must differ from its mirror image to be trusted.
+DECIDED = 3.0
 
 
 def attack_warnings(
-    scheme: Scheme, known: Sequence[str], *, basis: Basis, coins: Share | None, records: Share
+    scheme: Scheme, known: Sequence[str], n_reports: int, *, basis: Basis, coins: Share | None, records: Share
 ) -> tuple[str, ...]:
     """Every sentence that applies, the gravest first."""
     sentences = []
@@ -46,6 +49,7 @@ def attack_warnings(
             f"({coins.without_reports:.0%} without looking at the rest of the report)."
         )
     sentences += _shared_groups(scheme, known)
+    sentences += _mirror_images(scheme, known, n_reports)
     if coins is None:
         sentences.append("No group's report looks like a record, so there are no coins to guess; look at the answers.")
     if basis == "estimated":
@@ -71,6 +75,22 @@ def _shared_groups(scheme: Scheme, known: Sequence[str]) -> Iterator[str]:
                 f"{_listed(likely)} may easily be known of a person and {_share(likely)} a group with {_listed(others)}: "
                 f"{_betrayal(group)} Put what others know into another group."
             )
+
+
+def _mirror_images(scheme: Scheme, known: Sequence[str], n_reports: int) -> Iterator[str]:
+    """Where so few reports cannot tell a fit from its mirror image, the guesser may have everything reversed."""
+    for questionnaire in scheme.questionnaires:
+        people = n_reports * questionnaire.probability
+        for group in questionnaire.groups:
+            if not isinstance(group.channel, FlipChannel) or len(group.names) < 2 or set(known) & set(group.names):
+                continue
+            apart = abs(2 * group.channel.chance - 1) * math.sqrt(people)
+            if apart < DECIDED:
+                yield (
+                    f"{_listed(group.names)}: which of a record and its opposite is the true one is decided by only "
+                    f"{apart:.1f} standard errors, so the guesser may have all of them reversed; nearly everything but this "
+                    "one bit is revealed all the same."
+                )
 
 
 def _betrayal(group: Group) -> str:

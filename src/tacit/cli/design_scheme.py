@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from tacit.cli.alternatives import show_alternatives
 from tacit.cli.measure import show_measures
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 from tacit.errors import InvalidInput
@@ -81,6 +82,7 @@ def design_scheme(
         return
     print_text(f"{out}: {made.demand}.")
     show_measures(made.measures)
+    show_alternatives(made, truths)
 
 
 def _checked_purpose(groups: str | None, theta: float | None, fronts: list[str] | None, *, per_group: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tacit.channel.recipe import flip, gamma_diagonal
 from tacit.channel.scheme import Scheme
+from tacit.design.alternatives import Alternative, better_than_flips, offer
 from tacit.errors import InvalidInput
 from tacit.measure.amplification import gamma_between
 from tacit.measure.scheme import SchemeMeasures, measure
@@ -27,13 +28,20 @@ class SchemeDesign:
     scheme: Scheme
     demand: str  # what was asked, in words
     measures: SchemeMeasures
+    alternatives: tuple[Alternative, ...] = ()  # what does better at the same usefulness
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self.measures.warnings
+        return (*self.measures.warnings, *offer(self.alternatives, self.measures))
 
     def to_document(self) -> dict[str, Any]:
-        return {"demand": self.demand, "scheme": self.scheme.to_document(), **self.measures.to_document()}
+        return {
+            "demand": self.demand,
+            "scheme": self.scheme.to_document(),
+            **self.measures.to_document(),
+            "alternatives": [other.to_document() for other in self.alternatives],
+            "warnings": list(self.warnings),
+        }
 
 
 def design_scheme(
@@ -69,7 +77,8 @@ def design_scheme(
     else:
         scheme = _within(schema, parts, bound, per_group=per_group)
         demand = _bound_in_words(scheme, bound, per_group=per_group)
-    return SchemeDesign(scheme, demand, measure(scheme, prior, respondents))
+    better = better_than_flips(scheme, prior, respondents)
+    return SchemeDesign(scheme, demand, measure(scheme, prior, respondents), better)
 
 
 def _bound_in_words(scheme: Scheme, bound: float, *, per_group: bool) -> str:
