@@ -1,9 +1,10 @@
 """The joint distribution of the truth, from the reports alone: a mixture of products fitted by likelihood.
 
 Expectation maximization (Dempster, Laird and Rubin) on the distinct reports. The first fit is one product, started from
-the shares that the estimators find, and in flipped groups from what a flip cannot hide: the second moments of a record about
-one half are those of its opposite. A product and its mirror image in one flipped group look almost alike, so both are fitted
-and the likelier is kept. Then every component is split in two, as long as reports that were held out become more likely.
+the shares that the estimators find, and in flipped groups also from what a flip cannot hide: the second moments of a
+record about one half are those of its opposite. A product and its mirror image in one flipped group look almost alike, so
+the likelier of the two is kept. Then every component is split in two, as long as reports that were held out become more
+likely.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ PRIOR_PEOPLE = 0.5
 HELD_OUT = 0.2
 # Gains of log-likelihood a report: below the first EM has arrived, below the second more components are not worth it.
 ARRIVED = 1e-5
-WORTHWHILE = 2e-4
+WORTHWHILE = 2e-5
 MOST_STEPS = 100
+# A single product is cheap to fit, and all else starts from it.
+FIRST_ARRIVED = 1e-7
+FIRST_STEPS = 300
 # How far the two halves of a split component start apart, as the standard deviation of a logarithm.
 SPLIT = 0.3
 
@@ -50,7 +54,7 @@ def fit(
 
     `fewer` of the reports are enough to see how many that are; `shares` is where to start.
     """
-    first = unmirrored(improved(start(parts, shares), parts), parts)
+    first = unmirrored(one_product(parts, shares), parts)
     on_share(0.1)
     grown = _grown(first.joint, fewer, most_components, rng, lambda share: on_share(0.1 + 0.5 * share))
     final = unmirrored(improved(grown, parts), parts)
@@ -77,15 +81,45 @@ def _grown(
     return joint
 
 
-def start(parts: Sequence[Evidence], shares: Sequence[Array]) -> Joint:
-    """One product of the given shares; in flipped groups the direction of the second moments."""
-    factors = [np.asarray(share, dtype=np.float64)[None, :] for share in shares]
+def one_product(parts: Sequence[Evidence], shares: Sequence[Array]) -> Fit:
+    """The likeliest single product, started for each flipped group both from its shares and from its second moments.
+
+    Shares tell little where theta is near one half, second moments where answers are nearly even.
+    """
+    plain = Joint(np.ones(1), tuple(np.asarray(share, dtype=np.float64)[None, :] for share in shares))
+    from_shares = improved(plain, parts, steps=FIRST_STEPS, arrived=FIRST_ARRIVED)
+    if not flipped_groups(parts):
+        return from_shares
+    from_moments = improved(tilted(plain, parts), parts, steps=FIRST_STEPS, arrived=FIRST_ARRIVED)
+    # In a single product groups are independent of each other, so each may take the better of the two.
+    factors = list(from_shares.joint.factors)
+    for group in flipped_groups(parts):
+        if _group_likelihood(from_moments.joint, parts, group) > _group_likelihood(from_shares.joint, parts, group):
+            for j in group:
+                factors[j] = from_moments.joint.factors[j]
+    joint = Joint(np.ones(1), tuple(factors))
+    return Fit(joint, log_likelihood(joint, parts))
+
+
+def tilted(joint: Joint, parts: Sequence[Evidence]) -> Joint:
+    """A single product whose flipped groups lean in the direction of their second moments."""
+    factors = list(joint.factors)
     for part in parts:
         for law in part.laws:
             if isinstance(law, FlipReports):
                 for j, lean in zip(law.attributes, _direction(law, part.counts), strict=True):
                     factors[j] = np.array([[0.5 - lean / 2, 0.5 + lean / 2]])
-    return Joint(np.ones(1), tuple(factors))
+    return Joint(joint.weights, tuple(factors))
+
+
+def flipped_groups(parts: Sequence[Evidence]) -> list[tuple[int, ...]]:
+    return sorted({law.attributes for part in parts for law in part.laws if isinstance(law, FlipReports)})
+
+
+def _group_likelihood(joint: Joint, parts: Sequence[Evidence], group: tuple[int, ...]) -> float:
+    """Log-likelihood of one flipped group's reports under a single product."""
+    laws = [(law, part.counts) for part in parts for law in part.laws if law.attributes == group]
+    return sum(float(counts @ law.log_likelihood(joint)[:, 0]) for law, counts in laws)
 
 
 def _direction(law: FlipReports, counts: Array) -> Array:
@@ -97,14 +131,14 @@ def _direction(law: FlipReports, counts: Array) -> Array:
     return np.clip(vectors[:, -1] * np.sqrt(max(values[-1], 0.01)), -0.9, 0.9)
 
 
-def improved(joint: Joint, parts: Sequence[Evidence], steps: int = MOST_STEPS) -> Fit:
+def improved(joint: Joint, parts: Sequence[Evidence], *, steps: int = MOST_STEPS, arrived: float = ARRIVED) -> Fit:
     """Expectation maximization from a given joint until a step gains next to nothing."""
     before = -np.inf
     people = sum(part.counts.sum() for part in parts)
     for _ in range(steps):
         following, reached = _step(joint, parts)
         reached /= people
-        if reached - before < ARRIVED:
+        if reached - before < arrived:
             break
         joint, before = following, reached
     return Fit(joint, before)
@@ -157,8 +191,7 @@ def unmirrored(found: Fit, parts: Sequence[Evidence]) -> Fit:
     The two are compared as they stand: the difference then is that of the coins alone, ``(2 theta - 1)**2`` a report,
     which near one half is less than what a few steps of the fit gain or lose.
     """
-    groups = {law.attributes for part in parts for law in part.laws if isinstance(law, FlipReports)}
-    for group in sorted(groups):
+    for group in flipped_groups(parts):
         reversed_ = mirror(found.joint, group)
         if log_likelihood(reversed_, parts) > log_likelihood(found.joint, parts):
             found = improved(reversed_, parts)

@@ -89,6 +89,12 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
         Study("optrr", "OptRR: optimizing randomized response schemes (Huang and Du 2008)", "tacit.experiments.optrr"),
+        Study("trees", "Decision trees from multi-group randomized response (Zhan and Du)", "tacit.experiments.trees"),
+        Study(
+            "bayes",
+            "Naive Bayes from electronic surveys with unrelated questions (Zhan and Matwin)",
+            "tacit.experiments.bayes",
+        ),
         Study(
             "kanon", "k-anonymization with preferences on loss and bias (Dewri et al. 2009)", "tacit.experiments.kanon"
         ),

@@ -45,8 +45,9 @@ def attack(story: Story) -> Chapter:
             Rows(("disguise", "guessed", "right with the reports", "right without"), _rows(found)),
             Text(
                 f"Reporting a record of yes/no answers or its exact opposite, the truth with chance {THETA:g}, looks as if "
-                f"nobody could be surer than {THETA:.0%}. In fact {records:.1%} of the whole records are guessed right: people are not "
-                "like their opposites, so the report itself tells which of the two it is. Trust amplification, not a coin.",
+                f"nobody could be surer than {THETA:.0%}. In fact {records:.1%} of the whole records are guessed right: people "
+                "are not like their opposites, so the report itself tells which of the two it is. Trust amplification, "
+                "not a coin.",
                 "warning",
             ),
         ),
