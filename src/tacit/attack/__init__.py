@@ -143,7 +143,6 @@ def _result(
         groups=scores.groups,
         known=known,
         n_reports=reports.n_reports,
-        distinct_reports=scores.distinct_reports,
         components=components,
         basis=scores.basis,
         warnings=warnings,

@@ -41,7 +41,6 @@ class AttackResult:
     groups: tuple[CoinShare, ...]
     known: tuple[str, ...]
     n_reports: int
-    distinct_reports: int
     components: int
     basis: Basis
     warnings: tuple[str, ...]
@@ -70,7 +69,6 @@ class AttackResult:
             ],
             "known": list(self.known),
             "n_reports": self.n_reports,
-            "distinct_reports": self.distinct_reports,
             "components": self.components,
             "basis": self.basis,
             "warnings": list(self.warnings),

@@ -32,7 +32,6 @@ class Score:
     records: Share
     answers: dict[str, Share]
     groups: tuple[CoinShare, ...]
-    distinct_reports: int
     basis: Basis
 
 
@@ -41,7 +40,6 @@ class _Right:
     """People guessed right so far."""
 
     people: float = 0.0
-    distinct_reports: int = 0
     records: Array = field(default_factory=lambda: np.zeros(2))
     answers: dict[str, Array] = field(default_factory=lambda: defaultdict(lambda: np.zeros(2)))
     # For each group: people, those whose coin is guessed right, and those whose report shows the truth.
@@ -98,7 +96,6 @@ def _batch(
 def _add(right: _Right, joint: Joint, batch: _Batch, schema: Schema, guessed: list[int]) -> None:
     counts = batch.seen.counts
     right.people += counts.sum()
-    right.distinct_reports += len(counts)
     seen = guesses(joint, batch.seen)
     for side, found in enumerate((seen, guesses(joint, batch.unseen))):
         right.records[side] += counts @ _record_right(found, batch.truth, guessed)
@@ -142,4 +139,4 @@ def _shares(right: _Right, schema: Schema, guessed: list[int], basis: Basis) -> 
     for j in guessed:
         answers[schema.names[j]] = Share(*(float(share) for share in right.answers[schema.names[j]] / right.people))
     records = Share(*(float(share) for share in right.records / right.people))
-    return Score(coins, records, answers, tuple(groups), right.distinct_reports, basis)
+    return Score(coins, records, answers, tuple(groups), basis)
