@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tacit import channel as channels
+    from tacit.attack import attack
     from tacit.bundled import load_adult, load_breast_cancer, load_votes
     from tacit.channel.scheme import Group, Questionnaire, Scheme
     from tacit.dataset import Dataset
@@ -32,7 +33,13 @@ if TYPE_CHECKING:
     from tacit.errors import TacitError
     from tacit.estimate import estimate, estimate_share, estimate_shares
     from tacit.measure import measure
-    from tacit.mine import TreeClassifier
+    from tacit.mine import (
+        FrequentItemsets,
+        NaiveBayesClassifier,
+        TreeClassifier,
+        association_rules,
+        disguised_accuracy,
+    )
     from tacit.publish import Release, ReleaseCheck, anonymize, check_release
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
@@ -43,8 +50,13 @@ _HOMES = {
     "Dataset": "tacit.dataset",
     "design_scheme": "tacit.design.scheme",
     "disguise": "tacit.disguise",
+    "disguised_accuracy": "tacit.mine",
     "Front": "tacit.design",
+    "FrequentItemsets": "tacit.mine",
+    "NaiveBayesClassifier": "tacit.mine",
     "anonymize": "tacit.publish",
+    "association_rules": "tacit.mine",
+    "attack": "tacit.attack",
     "check_release": "tacit.publish",
     "choose_point": "tacit.design",
     "estimate": "tacit.estimate",
@@ -73,8 +85,10 @@ __all__ = [
     "Attribute",
     "Cut",
     "Dataset",
+    "FrequentItemsets",
     "Front",
     "Group",
+    "NaiveBayesClassifier",
     "Questionnaire",
     "Release",
     "ReleaseCheck",
@@ -84,11 +98,14 @@ __all__ = [
     "TacitError",
     "TreeClassifier",
     "anonymize",
+    "association_rules",
+    "attack",
     "channels",
     "check_release",
     "choose_point",
     "design_scheme",
     "disguise",
+    "disguised_accuracy",
     "estimate",
     "estimate_share",
     "estimate_shares",

@@ -15,6 +15,7 @@ from tacit.cli import (
     estimate,
     measure,
     mine,
+    mine_rules,
     plan,
     publish,
     reproduce,
@@ -57,6 +58,7 @@ app.command("plan")(plan.plan)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
 app.add_typer(mine.app, name="mine")
+mine.app.command("rules")(mine_rules.rules)
 app.command("publish")(publish.publish)
 app.command("check")(publish.check)
 app.add_typer(survey.app, name="survey")

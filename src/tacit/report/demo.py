@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tacit.report.chapters.attack import attack
 from tacit.report.chapters.collect import collect
 from tacit.report.chapters.design import design
 from tacit.report.chapters.estimates import estimates, joint_estimates
+from tacit.report.chapters.mine import mine
 from tacit.report.chapters.publish import publish
+from tacit.report.chapters.rules import rules
 from tacit.report.page import Chapter, write
 from tacit.report.story import Story
 from tacit.table.files import made_folder
@@ -20,7 +23,16 @@ INTRODUCTION = (
     "here, for once, the truth is known."
 )
 
-CHAPTERS: tuple[Callable[[Story], Chapter], ...] = (design, collect, estimates, joint_estimates, publish)
+CHAPTERS: tuple[Callable[[Story], Chapter], ...] = (
+    design,
+    collect,
+    estimates,
+    joint_estimates,
+    mine,
+    rules,
+    attack,
+    publish,
+)
 
 
 def write_demo(folder: Path, *, seed: int, on_chapter: Callable[[], None] = lambda: None) -> Path:

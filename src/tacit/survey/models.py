@@ -29,12 +29,8 @@ class MinedModel:
 
 def mined(reports: ReportSource, target: str) -> list[MinedModel]:
     """The models that predict `target`; where one cannot be had, the reason stands in its place."""
-    import tacit.mine
-
     models = []
-    for title, (needed, mine) in _MINERS.items():
-        if not hasattr(tacit.mine, needed):
-            continue
+    for title, mine in _MINERS.items():
         try:
             models.append(mine(reports, target))
         except TacitError as error:
@@ -68,10 +64,10 @@ def _rules(reports: ReportSource, target: str) -> MinedModel:
     return MinedModel("Rules", text or f"No rule leads to {target!r} with a confidence of {LEAST_CONFIDENCE:.0%}.")
 
 
-_MINERS: dict[str, tuple[str, Callable[[ReportSource, str], MinedModel]]] = {
-    "Decision tree": ("TreeClassifier", _tree),
-    "Naive Bayes": ("NaiveBayesClassifier", _naive_bayes),
-    "Rules": ("FrequentItemsets", _rules),
+_MINERS: dict[str, Callable[[ReportSource, str], MinedModel]] = {
+    "Decision tree": _tree,
+    "Naive Bayes": _naive_bayes,
+    "Rules": _rules,
 }
 
 
