@@ -18,7 +18,7 @@ from tacit.schema import Schema
 from tacit.table import Table
 
 # From here on the compiled kernels earn their import.
-COMPILED_ROWS = 1 << 20
+COMPILED_ROWS = 1 << 19
 # Codes of a block and the histograms they are counted into share the second-level cache.
 BLOCK_ROWS = 1 << 16
 COPIED_COUNTERS = 1 << 17
