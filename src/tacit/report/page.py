@@ -25,7 +25,7 @@ body { font: 17px/1.55 system-ui, sans-serif; color: var(--ink); background: var
 h1 { line-height: 1.2; } h2 { margin-top: 2.6rem; border-top: 1px solid var(--line); padding-top: 1.2rem; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .92em; display: block; overflow-x: auto; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; }
+th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; white-space: normal; }
 td.text { text-align: left; white-space: normal; }
 figure { margin: 1.2rem 0; }
 figure svg { max-width: 100%; height: auto; } figcaption, .note { color: var(--soft); font-size: .92em; }
