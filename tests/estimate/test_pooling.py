@@ -206,7 +206,7 @@ def test_sixty_questionnaires_of_two_thousand_cells_take_seconds() -> None:
 
 
 def _cell_variance(sizes: tuple[int, ...]) -> float:
-    """Of one respondent, for a cell over all attributes; FORMULAS 4.3 with gamma-diagonal questionnaires."""
+    """Of one respondent, for a cell over all attributes, with gamma-diagonal questionnaires."""
     axes = range(len(sizes))
     told = {}
     for asked in interactions([str(axis) for axis in axes]):

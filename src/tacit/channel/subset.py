@@ -1,6 +1,6 @@
 """Report a set of answers of which the true one is more likely to be a member than the others.
 
-The optimum under a pure amplification bound for uniform priors (Ye and Barg 2018); FORMULAS 1.
+The optimum under a pure amplification bound for uniform priors (Ye and Barg 2018).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exact front: the least error any channel can have for a wanted privacy, with its proof (FORMULAS 4.2)."""
+"""The exact front: the least error any channel can have for a wanted privacy, with its proof."""
 
 from __future__ import annotations
 

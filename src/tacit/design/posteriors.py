@@ -1,4 +1,4 @@
-"""The posteriors an optimal channel is made of: the vertices of what one report may say (FORMULAS 4.2).
+"""The posteriors an optimal channel is made of: the vertices of what one report may say.
 
 A channel is a distribution over posteriors whose mean is the prior. Where the privacy bounds are linear in a posterior
 once its best guess is fixed, only the vertices of those pieces can occur in a channel of least error. Each function

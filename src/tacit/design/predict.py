@@ -65,7 +65,7 @@ def predicted_errors(
 
 
 def _split_variances(scheme: Scheme, known: np.ndarray[Any, np.dtype[np.float64]], table: Sequence[str]) -> float:
-    """Summed over the cells of a table, times the number of respondents; exact for even answers (FORMULAS 4.3)."""
+    """Summed over the cells of a table, times the number of respondents; exact for even answers."""
     places = [scheme.schema.names.index(name) for name in table]
     sizes = scheme.schema.shape(table)
     total = 0.0

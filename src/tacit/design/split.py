@@ -1,4 +1,4 @@
-"""The best split questionnaire (FORMULAS 4.3): who is asked what, when every respondent may spend all of gamma on it.
+"""The best split questionnaire: who is asked what, when every respondent may spend all of gamma on it.
 
 Each respondent is dealt one set T of attributes with chance pi_T and reports their joint answer by subset selection with
 the full amplification. By symmetry the information about a table is diagonal in its interactions: about S it is

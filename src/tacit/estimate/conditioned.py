@@ -1,6 +1,6 @@
 """Shares of people who meet a condition, broken down by further attributes: what a node of a tree is.
 
-A conjunction is estimated by a product of one weight table per group (FORMULAS 1.1). Here the conjunction is fixed on some
+A conjunction is estimated by a product of one weight table per group. Here the conjunction is fixed on some
 attributes and free on others, and all cells of the free ones are computed at once from one tally.
 """
 

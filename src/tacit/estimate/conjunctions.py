@@ -1,4 +1,4 @@
-"""Shares of people to whom a combination of answers applies, of any length and without a table (FORMULAS 1.1)."""
+"""Shares of people to whom a combination of answers applies, of any length and without a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one table of reports tells of each interaction of its attributes (FORMULAS 4.3).
+"""How much one table of reports tells of each interaction of its attributes.
 
 The interaction of a set S of attributes is the part of their joint distribution that no smaller set explains: their
 table, less its means along every axis. By inclusion and exclusion the summed square of one report's contributions to it

@@ -1,4 +1,4 @@
-"""Unbiased estimates from the tally of one table of reports, with their errors (FORMULAS 1.1 and 3)."""
+"""Unbiased estimates from the tally of one table of reports, with their errors."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A table over attributes L is the sum of its interactions: for every set S of attributes the part of the S-marginal that
 its own margins do not explain. Each source estimates the interactions of what it asks; for every S the sources' estimates
-are averaged with weights that are proportional to their information about it (FORMULAS 4.3). The weights are computed
+are averaged with weights that are proportional to their information about it. The weights are computed
 for a uniform truth, not from the data, so the pooled estimate stays unbiased.
 """
 

@@ -1,7 +1,7 @@
 """Channels that treat all records alike: gamma-diagonal and subset selection, as one law.
 
 Both report a set of k of the n joint answers (k = 1: a single one) that holds the truth with chance a and any other
-answer with chance b. Pairs of members have two chances as well, so every error has a closed form (FORMULAS 1 and 4.3).
+answer with chance b. Pairs of members have two chances as well, so every error has a closed form.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SetLaw:
     def information(self) -> float:
         """One report's information about each interaction of the attributes, for a uniform truth.
 
-        In units that do not depend on what else is asked, so that questionnaires can be added up: g of FORMULAS 4.3.
+        In units that do not depend on what else is asked, so that questionnaires can be added up.
         """
         k, n = self.members, self.answers
         return self.contrast**2 * (n - 1) / (k * (n - k))

@@ -1,4 +1,4 @@
-"""Privacy and expected error of a channel given as a dense matrix ``matrix[report, truth]`` (FORMULAS 2 and 3).
+"""Privacy and expected error of a channel given as a dense matrix ``matrix[report, truth]`` (Huang and Du 2008).
 
 These functions assume a validated channel: non-negative entries, columns that sum to one, a prior without zeros.
 """

@@ -2,7 +2,7 @@
 
 Accuracy is the share of people for whom the prediction equals the class, and estimated like any other share: the
 indicator of that event is mapped back through each group's inverse to weights of reports, whose mean is the accuracy and
-whose spread its error (Zhan and Du for flips; FORMULAS 5 for the other channels).
+whose spread its error (Zhan and Du for flips; the same estimator for the other channels).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Supports where reports show answers: mixtures, flips, bits and public attributes, in any grouping.
 
-What one report adds to the estimate of an itemset's support then depends only on which of its answers the report shows
-(FORMULAS 1.1). So the counts of reports by that (2**length numbers) give the supports of all its sub-itemsets and, exactly,
-the covariances of these.
+What one report adds to the estimate of an itemset's support then depends only on which of its answers the report shows. So
+the counts of reports by that (2**length numbers) give the supports of all its sub-itemsets and, exactly, the covariances of
+these.
 """
 
 from __future__ import annotations

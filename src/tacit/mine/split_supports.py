@@ -1,6 +1,6 @@
 """Supports from a split questionnaire: every interaction pooled once, every table assembled from the interactions.
 
-FORMULAS 4.3: for each set S of attributes the questionnaires that hold it give an estimate of its interaction, the part of
+For each set S of attributes the questionnaires that hold it give an estimate of its interaction, the part of
 the S-marginal that no smaller set explains; these are averaged by their information. Errors are exact for the pooled
 estimate, with the estimated tables in place of the true ones.
 """
