@@ -14,3 +14,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for server in ("spark", "postgres", "browser"):
             if item.get_closest_marker(server):
                 item.add_marker(pytest.mark.xdist_group(server))
+        if item.get_closest_marker("spark"):
+            # Py4J leaves its sockets to the garbage collector.
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))

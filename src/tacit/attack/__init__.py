@@ -5,7 +5,7 @@
 >>> truth = binary_breast_cancer()
 >>> scheme = tacit.Scheme.of(truth.schema, [(truth.schema.names, tacit.channels.flip(0.7))])
 >>> found = tacit.attack(tacit.disguise(truth, scheme, seed=1990), truth=truth)
->>> found.coins.with_reports > 0.95, found.records.with_reports > 0.95
+>>> found.coins.with_reports > 0.9, found.records.with_reports > 0.9
 (True, True)
 """
 

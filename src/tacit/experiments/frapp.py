@@ -29,7 +29,7 @@ from tacit.mine.supports import supports_from
 GAMMA = 19.0
 MIN_SUPPORT = 0.02
 PUBLISHED_COUNTS = (19, 102, 203, 165, 64, 10)
-SLACK = 0.5
+SLACK = 1.0
 WHERE_HEALTH_IS = (
     "left out: no health table was given. The publication's own is not public; the person-years of the RAND Health Insurance "
     "Experiment have its shape: DoctorContacts of R's package Ecdat, as CSV or Parquet, given with --health FILE."
