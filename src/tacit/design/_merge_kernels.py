@@ -10,26 +10,36 @@ from tacit.design._matrix_kernels import invert
 
 Array = NDArray[np.float64]
 
+SINGULAR = 1e-12  # share of the information in one direction below which nothing is known about it
+
 
 @njit(cache=True)
-def _trace_with(
-    information: Array, first: Array, second: Array, prior: Array, candidate: Array, inverse: Array, work: Array
-) -> float:
-    """Trace of the inverse information once two reports (rows of the joint distribution) are told as one."""
-    n = prior.shape[0]
-    chance_first, chance_second = first.sum(), second.sum()
-    together = chance_first + chance_second
-    for i in range(n):
-        for j in range(n):
-            both = (first[i] + second[i]) * (first[j] + second[j]) / together
-            apart = first[i] * first[j] / chance_first + second[i] * second[j] / chance_second
-            candidate[i, j] = information[i, j] + (both - apart) / (prior[i] * prior[j])
-    if not invert(candidate, inverse, work):
-        return np.inf
-    total = 0.0
-    for i in range(n):
-        total += inverse[i, i]
-    return total
+def added_traces(joint: Array, prior: Array) -> Array:
+    """For every pair of reports (rows of the joint distribution) what telling them as one adds to ``trace J^-1``.
+
+    Merging takes ``c d d^T`` from the information, with `d` the difference of the two likelihoods, so Sherman and
+    Morrison's formula gives all pairs from one inverse.
+    """
+    count, n = joint.shape
+    chances = joint.sum(axis=1)
+    likelihoods = np.empty((count, n))
+    for v in range(count):
+        for u in range(n):
+            likelihoods[v, u] = joint[v, u] / (chances[v] * prior[u])
+    information = (likelihoods.T * chances) @ likelihoods
+    inverse, work = np.empty((n, n)), np.empty((n, n))
+    added = np.full((count, count), np.inf)
+    if not invert(information, inverse, work):
+        return added
+    solved = likelihoods @ inverse
+    once, twice = solved @ likelihoods.T, solved @ solved.T
+    for a in range(count):
+        for b in range(a):
+            weight = chances[a] * chances[b] / (chances[a] + chances[b])
+            left = 1.0 - weight * (once[a, a] - 2.0 * once[a, b] + once[b, b])
+            if left > SINGULAR:
+                added[a, b] = weight * (twice[a, a] - 2.0 * twice[a, b] + twice[b, b]) / left
+    return added
 
 
 @njit(cache=True)
@@ -42,24 +52,14 @@ def merge_reports(
     posteriors are averaged and the best guesser gains nothing. `noise` stretches each cost at random, for other choices.
     """
     joint = joint.copy()
-    count, n = joint.shape
-    candidate, inverse, work = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
+    count = joint.shape[0]
     while count > size:
-        information = np.zeros((n, n))
-        for v in range(count):
-            chance = joint[v].sum()
-            for i in range(n):
-                for j in range(n):
-                    information[i, j] += joint[v, i] * joint[v, j] / (chance * prior[i] * prior[j])
-        before = 0.0
-        if invert(information, inverse, work):
-            before = np.trace(inverse)
-        best, one, other = np.inf, 0, 1
+        added = added_traces(joint[:count], prior)
+        best, one, other = np.inf, 1, 0
         for a in range(count):
             for b in range(a):
                 prevented = joint[a].max() + joint[b].max() - (joint[a] + joint[b]).max()
-                cost = _trace_with(information, joint[a], joint[b], prior, candidate, inverse, work)
-                cost = (cost - before - budget_price * prevented) * (1.0 + noise * rng.random())
+                cost = (added[a, b] - budget_price * prevented) * (1.0 + noise * rng.random())
                 if cost < best:
                     best, one, other = cost, a, b
         joint[other] += joint[one]
