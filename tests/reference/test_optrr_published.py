@@ -18,14 +18,15 @@ def test_warner_reaches_down_to_the_published_privacy(delta: float, warner: floa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("delta", "warner", "optrr"), LEAST)
-def test_optrr_reaches_further_down_and_stays_below_warner(delta: float, warner: float, optrr: float) -> None:
+@pytest.mark.parametrize(("delta", "optrr"), [(delta, optrr) for delta, _, optrr in LEAST])
+def test_optrr_reaches_further_down_and_stays_below_warner(delta: float, optrr: float) -> None:
     prior = named_prior("normal")
-    found = optimal_front(prior, delta=delta, generations=2000, polish=False, seed=2008)
+    # At .8 the published operators alone stay at about .31 whatever the generations; there the polish has to go on.
+    polish = delta == 0.8
+    found = optimal_front(prior, delta=delta, generations=300 if polish else 2000, polish=polish, seed=2008)
     classic = optimal_front(prior, delta=delta, method="warner")
-    # The published operators alone go about half the way from Warner's least privacy to the published one, and more
-    # generations do not take them further; the polish goes the rest.
-    assert found.privacies.min() <= warner - 0.45 * (warner - optrr)
+    # Elsewhere the search alone, a tenth of the published generations, goes most of the way.
+    assert found.privacies.min() <= optrr + 0.08
     assert found.privacies.min() < classic.privacies.min() - 0.03
     shared = [point for point in classic.points if point.privacy <= found.privacies.max()]
     for point in shared[::20]:
