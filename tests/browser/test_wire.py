@@ -46,10 +46,7 @@ def shape(traffic: list[dict[str, Any]]) -> str:
             assert set(content) == {"report"}
             body = {"length": len(body), "keys": sorted(content)}
         blotted.append({**request, "url": VARYING.sub("TOKEN", request["url"]), "body": body})
-    # Modules are fetched side by side, so only their set is fixed; the order of documents and reports is.
-    static = sorted((one for one in blotted if "/static/" in one["url"]), key=lambda one: one["url"])
-    others = [one for one in blotted if "/static/" not in one["url"]]
-    return json.dumps({"static": static, "others": others}, sort_keys=True)
+    return json.dumps(blotted, sort_keys=True)
 
 
 @pytest.mark.slow

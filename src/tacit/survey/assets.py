@@ -1,47 +1,79 @@
-"""The page's own files, compressed once and served under a name that changes with them."""
+"""The page's own script and style, written into every page: one document holds all that a respondent's browser runs.
+
+The script stands in `static/` as modules. A page that fetched them one by one would ask a slow network a dozen times
+before the first question, so they are joined here, each in a scope of its own, unshortened and readable.
+"""
 
 from __future__ import annotations
 
-import gzip
+import base64
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from starlette.requests import Request
-from starlette.responses import Response
-
 FOLDER = Path(__file__).parent / "static"
-_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+ENTRY = "page"
+
+_IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}|\* as \w+) from "\./(?P<module>\w+)\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function\*?|const|class) (?P<name>\w+))", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Assets:
-    """Files by name; `version` is part of their address, so browsers may keep them for ever."""
+class Inline:
+    """Text that stands in the page itself, and what the content security policy calls it by."""
 
-    version: str
-    plain: dict[str, bytes]
-    compressed: dict[str, bytes]
+    text: str
+
+    def __post_init__(self) -> None:
+        # Either would end the element early, and with it the page.
+        if "</script" in self.text or "</style" in self.text:
+            raise ValueError("A text written into the page must not contain the end of its own element.")
 
     @property
-    def modules(self) -> list[str]:
-        return sorted(name for name in self.plain if name.endswith(".js"))
-
-    def response(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if request.path_params["version"] != self.version or name not in self.plain:
-            return Response("Not found", status_code=404)
-        headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
-        media_type = _TYPES[Path(name).suffix]
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(
-                self.compressed[name], headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type
-            )
-        return Response(self.plain[name], headers=headers, media_type=media_type)
+    def source(self) -> str:
+        digest = hashlib.sha256(self.text.encode()).digest()
+        return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 @cache
-def assets() -> Assets:
-    plain = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in _TYPES}
-    digest = hashlib.sha256(b"".join(name.encode() + content for name, content in plain.items())).hexdigest()
-    return Assets(digest[:12], plain, {name: gzip.compress(content, 9, mtime=0) for name, content in plain.items()})
+def page_style() -> Inline:
+    return Inline((FOLDER / "style.css").read_text(encoding="utf-8"))
+
+
+@cache
+def page_script() -> Inline:
+    return Inline(joined({path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}, ENTRY))
+
+
+def joined(modules: dict[str, str], entry: str) -> str:
+    """`entry` and all it imports as one script: every module a function that returns its exports, in order of need."""
+    placed: dict[str, str] = {}
+
+    def place(name: str) -> None:
+        if name not in placed:
+            for needed in _IMPORT.finditer(modules[name]):
+                place(needed["module"])
+            placed[name] = _in_own_scope(name, modules[name])
+
+    place(entry)
+    return "".join(placed.values())
+
+
+def _in_own_scope(name: str, text: str) -> str:
+    exports = [found["name"] for found in _EXPORT.finditer(text)]
+    body = _EXPORT.sub("", _IMPORT.sub(_constant, text))
+    if left := re.search(r"^(?:import|export)\b.*", body, re.MULTILINE):
+        raise ValueError(f"static/{name}.js has a line that cannot be joined into the page: {left[0]}")
+    return f"const {_scope(name)} = (() => {{\n{body}return {{ {', '.join(exports)} }};\n}})();\n"
+
+
+def _constant(imported: re.Match[str]) -> str:
+    names = imported["names"].removeprefix("* as ").replace(" as ", ": ")
+    return f"const {names} = {_scope(imported['module'])};\n"
+
+
+def _scope(name: str) -> str:
+    # A module and one of its exports may have the same name.
+    return f"{name}Module"

@@ -7,10 +7,13 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
-# Nothing from elsewhere, nothing inline, and no text of a questionnaire can become script (trusted types).
+from tacit.survey.assets import page_script, page_style
+
+# The one script and the one style, known by their hashes, and no text of a questionnaire can become script (trusted types).
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    f"default-src 'none'; script-src {page_script().source}; style-src {page_style().source}; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
 SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (

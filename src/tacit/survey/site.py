@@ -1,4 +1,4 @@
-"""The respondent's page: one document with the frozen definition inside, and the page's own files."""
+"""The respondent's page: one document with the frozen definition, the script and the style inside."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tacit.survey.assets import assets
+from tacit.survey.assets import page_script
 from tacit.survey.shelf import Shelf
 from tacit.survey.templating import rendered
 
 
 class Site:
-    """``GET /s/FINGERPRINT`` and the files it needs."""
+    """``GET /s/FINGERPRINT``, and whether the server is well."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -26,7 +26,6 @@ class Site:
     def routes(self) -> list[Route]:
         return [
             Route("/s/{fingerprint}", self.page, methods=["GET"]),
-            Route("/static/{version}/{name}", self.asset, methods=["GET"]),
             Route("/healthz", self.health, methods=["GET"]),
         ]
 
@@ -42,11 +41,9 @@ class Site:
             title=survey.definition.title(),
             definition=inert_json(survey.definition.document),
             status=inert_json(status),
+            script=page_script().text,
         )
         return compressed(page, request)
-
-    async def asset(self, request: Request) -> Response:
-        return assets().response(request)
 
     async def health(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from starlette.responses import HTMLResponse
 
-from tacit.survey.assets import assets
+from tacit.survey.assets import page_style
 
 
 @cache
@@ -21,5 +21,5 @@ def _environment() -> jinja2.Environment:
 
 
 def rendered(template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
-    text = _environment().get_template(template).render(assets=assets(), **values)
+    text = _environment().get_template(template).render(style=page_style().text, **values)
     return HTMLResponse(text, status_code=status_code, headers={"Cache-Control": "no-store"})
