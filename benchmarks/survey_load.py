@@ -98,6 +98,11 @@ async def generate(port: int, fingerprint: str, report: str, *, rate: float, sec
         await asyncio.sleep(0.002)
     await asyncio.gather(*tasks)
     load.seconds = max(seconds, loop.time() - start)
+    while not idle.empty():
+        client = idle.get_nowait()
+        if client is not None and client.transport is not None:
+            client.transport.close()
+    await asyncio.sleep(0)  # a transport closes in the loop's next turn
     return load
 
 

@@ -188,6 +188,28 @@ def test_the_writer_acknowledges_many_at_once(store_url: str, store: Store, surv
     assert store.counts(survey).reports == 50
 
 
+def test_reports_that_come_close_together_are_shuffled_into_one_commit(
+    store_url: str, survey: StoredSurvey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.survey.store import submissions
+
+    sizes: list[int] = []
+    monkeypatch.setattr(
+        submissions, "store_batch", lambda database, batch: sizes.append(len(batch)) or store_batch(database, batch)
+    )
+    monkeypatch.setattr(submissions, "GATHERING_SECONDS", 0.5)
+
+    async def one_after_the_other() -> None:
+        writer = Writer(connect(store_url))
+        first = asyncio.create_task(writer.put(submission(survey, "a")))
+        await asyncio.sleep(0.02)
+        await asyncio.gather(first, writer.put(submission(survey, "b")))
+        await asyncio.to_thread(writer.close)
+
+    run_async(one_after_the_other)
+    assert sizes == [2]
+
+
 def test_the_writer_refuses_beyond_its_room(store_url: str, survey: StoredSurvey) -> None:
     async def too_many() -> None:
         writer = Writer(connect(store_url), most_waiting=0)

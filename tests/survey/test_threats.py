@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import secrets
 import socket
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from benchmarks.survey_load import wait_until_answering
 from tacit.survey import receiving
 from tacit.survey.accounts import FAILURES_ALLOWED, LOCK_SECONDS, Accounts, WrongLogin
 from tacit.survey.app import SurveyServer
@@ -28,9 +33,10 @@ from tacit.survey.headers import Settings
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.postgres_server import free_port
 from tests.survey.questionnaires import CODES, SMALL
 from tests.survey.running import run_async
-from tests.survey.server import running_server
+from tests.survey.server import SOURCE, running_server
 
 PASSWORD = "a long enough password"
 REPORT = "000100"
@@ -172,6 +178,55 @@ def test_a_head_that_trickles_is_given_up(tmp_path: Path) -> None:
         slow.sendall(b"GET /healthz HTTP/1.1\r\nX-Slow: ")
         assert slow.recv(100) == b""  # closed by the server
         assert 2 < time.monotonic() - begun < 25
+
+
+# A server whose every answer takes a tenth of a second of the one event loop.
+BUSY_SERVER = """
+import sys, time
+from tacit.survey.serving import bound_socket, serve
+
+async def busy(scope, receive, send):
+    if scope["type"] == "http":
+        time.sleep(0.1)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+serve(busy, bound_socket("127.0.0.1", int(sys.argv[1])))
+"""
+
+
+def test_a_crowd_that_comes_at_once_does_not_keep_others_out() -> None:
+    port = free_port()
+    question = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    environment = {"PYTHONPATH": str(SOURCE), "PATH": "/usr/bin:/bin"}
+    server = subprocess.Popen([sys.executable, "-c", BUSY_SERVER, str(port)], env=environment)
+    is_over = threading.Event()
+
+    def keep_busy() -> None:
+        with socket.create_connection(("127.0.0.1", port), 20) as regular:
+            while not is_over.is_set():
+                regular.sendall(question)
+                regular.recv(1_000)
+
+    others = threading.Thread(target=keep_busy)
+    try:
+        wait_until_answering(port)
+        others.start()
+        with contextlib.ExitStack() as crowd:
+            for _ in range(400):
+                crowd.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+            last = crowd.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+            begun = time.monotonic()
+            last.sendall(question)
+            assert last.recv(1_000).startswith(b"HTTP/1.1 200")
+            waited = time.monotonic() - begun
+    finally:
+        is_over.set()
+        others.join()
+        server.terminate()
+        server.wait()
+    # Where each turn of the loop takes one new connection, this takes about eight seconds.
+    assert waited < 3
 
 
 @pytest.mark.parametrize("box", ["reports", "tests", "second", "spent", "..", ""])

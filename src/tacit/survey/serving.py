@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from typing import Any
 
 import uvicorn
@@ -14,6 +15,12 @@ from tacit.survey.app import SurveyServer
 
 HEADER_SECONDS = 5.0
 KEEP_ALIVE_SECONDS = 15
+# uvloop takes one new connection from a listening socket in each turn of its loop. In a crowd a turn is long, and
+# whoever comes last would wait for seconds; so the same socket is listened on many times over.
+LISTENERS = 32
+# How long the busy event loop may keep the writing thread from the interpreter. With Python's own 5 ms, answering those
+# who are told to come back later starves the writer.
+WRITER_WAITS_SECONDS = 0.0005
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -73,6 +80,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 def serve(server: SurveyServer, sock: socket.socket) -> None:
     """Serve until interrupted; what was acknowledged is on the disk already, what waits is stored before the end."""
+    sys.setswitchinterval(WRITER_WAITS_SECONDS)
     config = uvicorn.Config(
         server,
         http=PatientProtocol,
@@ -86,4 +94,4 @@ def serve(server: SurveyServer, sock: socket.socket) -> None:
         backlog=4096,
         proxy_headers=False,
     )
-    uvicorn.Server(config).run(sockets=[sock])
+    uvicorn.Server(config).run(sockets=[sock, *(sock.dup() for _ in range(LISTENERS - 1))])
