@@ -3,13 +3,17 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from tacit.channel.scheme import Group, Scheme
 from tacit.errors import InvalidInput
 from tacit.randomness import SeededRandomness
 from tacit.reports import Reports
@@ -21,6 +25,7 @@ from tacit.survey.exports import export_folder, reports_of
 from tacit.survey.second_round import offer_tree, second_round
 from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.table import Table
 from tests.survey.page import node
 from tests.survey.questionnaires import SMALL
 
@@ -96,6 +101,49 @@ def test_honest_reports_fit_their_channel_and_forged_ones_do_not(filled: tuple[S
     assert verdict.p_value is not None
     assert verdict.p_value < SUSPICIOUS
     assert "suspicious" in verdict.verdict
+
+
+@pytest.mark.parametrize(
+    "channel",
+    ["{kind: mask, p: 0.8}", "{kind: subset, size: 2, gamma: 4}", "{kind: cut-and-paste, K: 1, rho: 0.3}"],
+)
+def test_sets_are_compared_with_their_channel_too(channel: str) -> None:
+    text = SMALL + f"groups:\n  - {{questions: [drinks], channel: {channel}}}\n"
+    definition = Definition.from_yaml(text)
+    scheme = definition.scheme
+    group = next(group for group in scheme.groups if group.names == ("drinks",))
+    truth = np.random.default_rng(11).choice(3, N, p=[0.35, 0.6, 0.05]).astype(np.uint8)
+    honest = reports_about(scheme, group, group.channel.sample([truth], SeededRandomness(12)))
+    fit = fit_of(honest, group)
+    assert fit.p_value is not None
+    assert fit.p_value > SUSPICIOUS
+    # Every client sends the same set.
+    (column,) = group.channel.reports()
+    forged = reports_about(scheme, group, [np.repeat(column[-1:], 500, axis=0)])
+    assert "suspicious" in fit_of(forged, group).verdict
+
+
+def reports_about(scheme: Scheme, group: Group, columns: Sequence[NDArray[Any]]) -> Reports:
+    """Reports in which one group says what it is given and everybody says the same otherwise."""
+    given = dict(zip([column.name for column in group.report_attributes], columns, strict=True))
+    n = len(columns[0])
+    schema = scheme.report_schema
+    table = Table(schema, {name: given.get(name, np.zeros(n, dtype=np.uint8)) for name in schema.names})
+    return Reports(scheme, (table,))
+
+
+def test_the_fit_test_says_why_it_was_not_made(filled: tuple[Store, StoredSurvey]) -> None:
+    text = (
+        SMALL.replace("name: health", "name: stored")
+        + "groups:\n  - {questions: [drinks], channel: {kind: mask, p: 0.8}}\n"
+    )
+    store, _ = filled
+    survey = store.add(Definition.from_yaml(text), text)
+    fill(store, survey, [(0, 1, 0, "no", AGES[0])] * 3)  # type: ignore[list-item]
+    group = next(group for group in survey.definition.scheme.groups if group.names == ("drinks",))
+    fit = fit_of(countable(store, survey, 3, read_up_to=0), group)
+    assert fit.p_value is None
+    assert fit.verdict == "not tested: sets are compared only while the reports are few enough to be read."
 
 
 def test_the_fit_test_rarely_accuses_the_honest() -> None:
@@ -216,6 +264,27 @@ def test_a_tree_is_mined_from_the_reports_and_can_be_applied_by_the_page(tmp_pat
     view = dashboard(store, survey, target="smokes")
     assert view.models[0].title == "Decision tree"
     assert "age" in view.models[0].text
+    store.close()
+
+
+def test_naive_bayes_and_rules_are_mined_from_the_reports(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    # Who smokes drinks, and nobody else does.
+    truth = np.random.default_rng(6)
+    smokes = truth.random(N) < 0.4
+    columns = []
+    for seed, group in enumerate(survey.definition.scheme.groups):
+        (shown,) = group.channel.sample([smokes.astype(np.uint8)], SeededRandomness(2000 + seed))
+        columns.append([group.attributes[0].answers[code] for code in shown])
+    fill(store, survey, list(zip(*columns, [AGES[age] for age in truth.integers(0, 3, N)], strict=True)))
+    models = {model.title: model.text for model in dashboard(store, survey, target="drinks").models}
+    assert set(models) == {"Decision tree", "Naive Bayes", "Rules"}
+    assert "smokes" in models["Naive Bayes"]
+    assert re.search(r"smokes.yes.*drinks.yes", models["Rules"])
+    # Nothing leads to an age: ages were drawn without looking at anything.
+    ages = {model.title: model.text for model in dashboard(store, survey, target="age").models}
+    assert ages["Rules"] == "No rule leads to 'age' with a confidence of 60%."
     store.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,19 @@ from numpy.typing import NDArray
 
 from tacit.channel.scheme import Group
 from tacit.count.sources import ReportSource, sources
-from tacit.errors import NotEstimable
+from tacit.errors import NotEstimable, TacitError
+from tacit.reports import Reports
 from tacit.schema import Attribute
+
+Array = NDArray[np.float64]
 
 # Below this a survey's reports are called suspicious; about one honest group in a thousand would be, too.
 SUSPICIOUS = 1e-3
+
+
+# Reports that would be rarer than this are compared together, so that the chi-square law holds.
+LEAST_EXPECTED = 5.0
+MOST_PATTERNS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -22,40 +31,78 @@ class Fit:
     """Whether a group's channel could have produced its reports; the p-value is a lower bound of the exact one's use.
 
     The statistic is the likelihood ratio between any distribution of reports and the best one the channel can make.
-    Its law depends on which truths are absent; the chi-square with one degree less than there are reports is never
-    smaller, so an honest survey is called suspicious at most as often as `SUSPICIOUS` says.
+    Its law depends on which truths are absent; the chi-square with one degree less than there are kinds of report is
+    never smaller, so an honest survey is called suspicious at most as often as `SUSPICIOUS` says.
     """
 
     names: tuple[str, ...]
     p_value: float | None
     statistic: float
+    untested: str = ""
 
     @property
     def verdict(self) -> str:
         if self.p_value is None:
-            return "not tested: reports are sets"
+            return f"not tested: {self.untested}"
         if self.p_value < SUSPICIOUS:
             return "suspicious: the page's channel does not produce such reports"
         return "nothing suspicious"
 
 
 def fit_of(reports: ReportSource, group: Group) -> Fit:
-    from scipy.stats import chi2
-
     from tacit.estimate import estimate
 
-    if any(column.shows != "one" for column in group.report_attributes):
-        return Fit(group.names, None, 0.0)
-    (source,) = sources(reports)
-    counts = source.engine.tally([column.name for column in group.report_attributes]).astype(np.float64)
     try:
+        counts = _counted(reports, group)
         truth = estimate(reports, group.names, method="likelihood").probabilities
-    except NotEstimable:
-        return Fit(group.names, None, 0.0)
-    expected = group.channel.apply(truth) * counts.sum()
+        expected = _law(group, truth) * counts.sum()
+    except TacitError as error:
+        return Fit(group.names, None, 0.0, str(error))
+    return _compared(group.names, counts, expected)
+
+
+def _counted(reports: ReportSource, group: Group) -> Array:
+    """How often each possible report of a group came, in the order of its channel."""
+    if _shows_answers(group):
+        (source,) = sources(reports)
+        return source.engine.tally([column.name for column in group.report_attributes]).astype(np.float64).ravel()
+    if not isinstance(reports, Reports):
+        raise NotEstimable("sets are compared only while the reports are few enough to be read.")
+    possible = _rows(group.channel.reports())
+    if len(possible) > MOST_PATTERNS:
+        raise NotEstimable(f"there are {len(possible):,} possible reports, too many to compare each.")
+    came = _rows([reports.table[column.name] for column in group.report_attributes])
+    _, places = np.unique(np.vstack([possible, came]), axis=0, return_inverse=True)
+    tally = np.bincount(places[len(possible) :], minlength=int(places.max()) + 1)
+    return tally[places[: len(possible)]].astype(np.float64)
+
+
+def _law(group: Group, truth: Array) -> Array:
+    """The distribution of whole reports where the truth has this one."""
+    if _shows_answers(group):
+        return group.channel.apply(truth).ravel()
+    return group.channel.matrix @ truth.ravel()
+
+
+def _shows_answers(group: Group) -> bool:
+    return all(column.shows == "one" for column in group.report_attributes)
+
+
+def _rows(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    return np.hstack([column.reshape(len(column), -1).astype(np.int64) for column in columns])
+
+
+def _compared(names: tuple[str, ...], counts: Array, expected: Array) -> Fit:
+    from scipy.stats import chi2
+
+    is_common = expected >= LEAST_EXPECTED
+    if not is_common.all():
+        counts = np.append(counts[is_common], counts[~is_common].sum())
+        expected = np.append(expected[is_common], expected[~is_common].sum())
     seen = counts > 0
-    statistic = 2 * float((counts[seen] * np.log(counts[seen] / expected[seen])).sum())
-    return Fit(group.names, float(chi2.sf(max(statistic, 0.0), counts.size - 1)), statistic)
+    with np.errstate(divide="ignore"):  # a report that cannot occur, and did
+        statistic = 2 * float((counts[seen] * np.log(counts[seen] / expected[seen])).sum())
+    return Fit(names, float(chi2.sf(max(statistic, 0.0), max(len(counts) - 1, 1))), statistic)
 
 
 def largest_shift(group: Group, attribute: str, code: int, share: float, n_reports: int, fakes: int) -> float:
