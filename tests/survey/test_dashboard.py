@@ -25,6 +25,7 @@ from tacit.survey.exports import export_folder, reports_of
 from tacit.survey.second_round import offer_tree, second_round
 from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.survey.templating import rendered
 from tacit.table import Table
 from tests.survey.page import node
 from tests.survey.questionnaires import SMALL
@@ -101,6 +102,17 @@ def test_honest_reports_fit_their_channel_and_forged_ones_do_not(filled: tuple[S
     assert verdict.p_value is not None
     assert verdict.p_value < SUSPICIOUS
     assert "suspicious" in verdict.verdict
+
+
+def test_reports_that_all_say_the_same_have_no_interval(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    fill(store, survey, [("yes", "no", AGES[0]), ("no", "yes", AGES[0])])
+    tables = {table.attribute: table for table in dashboard(store, survey).tables}
+    assert [row.has_interval for row in tables["drinks"].rows] == [True, True, False]
+    page = rendered("survey.html", survey=survey, view=dashboard(store, survey), session={"csrf": ""}, downloads=[])
+    assert bytes(page.body).count(b"too few reports") == 2 * (1 + len(AGES))
+    store.close()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ function titleOf(definition, names, language) {
 // What one sensitive group promises, as sentences.
 export function sentences(definition, group, { words, language, textOf }) {
   const lines = [];
-  if (group.names.length > 1) lines.push(words.together(group.names.map((name) => textOf(name)).join(", ")));
+  if (group.names.length > 1) lines.push(words.together(group.names.map((name) => `“${textOf(name)}”`).join(", ")));
   const asked = question(definition, group.names[0]);
   if (asked.harmless) lines.push(words.harmlessLabel(times(words, group.channel.keep).own));
   else if (looksLikeAnswers(group)) lines.push(...chanceSentences(group, words, textOf));
