@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SummedMatrix(DenseEstimator):
-    """The estimate under a dense channel, summed over the attributes that are not asked for."""
+class _Summed:
+    """A channel's estimate, summed over the attributes that are not asked for."""
 
-    channel: MatrixChannel
+    channel: MatrixChannel | SubsetChannel
     axes: tuple[int, ...]
 
     @property
@@ -38,6 +38,13 @@ class SummedMatrix(DenseEstimator):
 
     def is_invertible(self) -> bool:
         return self.channel.is_invertible()
+
+
+@dataclass(frozen=True, eq=False)
+class SummedMatrix(_Summed, DenseEstimator):
+    """The estimate under a dense channel, summed."""
+
+    channel: MatrixChannel
 
     def left_inverse(self, guess: Array | None = None) -> Array:
         left = self.channel.left_inverse(guess).reshape(*self.channel.shape, -1)
@@ -45,22 +52,10 @@ class SummedMatrix(DenseEstimator):
 
 
 @dataclass(frozen=True, eq=False)
-class SummedSubset:
+class SummedSubset(_Summed):
     """The estimate under subset selection, summed: what counts is how many members of the set fall into a cell."""
 
     channel: SubsetChannel
-    axes: tuple[int, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.channel.shape[axis] for axis in self.axes)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.channel.tally_shape
-
-    def is_invertible(self) -> bool:
-        return self.channel.is_invertible()
 
     @property
     def _per_cell(self) -> int:
