@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +64,18 @@ def test_a_file_without_a_note_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "reports.csv.json").unlink()
     with pytest.warns(MissingSchemeNote, match="does not say under which scheme"):
         StoredReports.open(tmp_path / "reports.csv", PLAIN)
+
+
+def test_a_long_count_in_an_interactive_session_prints_nothing(tmp_path: Path) -> None:
+    """DuckDB draws a bar on standard output where there is no script: in notebooks, consoles and `python -c`."""
+    (tmp_path / "reports.csv").write_text("smokes\nno\n", encoding="utf-8")
+    script = (
+        "import sys; from tacit.count.connections import opened; "
+        "table = opened(sys.argv[1]); asked = \"SELECT current_setting('enable_progress_bar')\"; "
+        "print(table.get_backend().raw_sql(asked).fetchone()[0])"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "reports.csv")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_an_unknown_questionnaire_is_refused(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ def _file_table(file: Path) -> Any:
     import ibis
 
     connection = ibis.duckdb.connect()
+    # In an interactive session DuckDB would draw a progress bar on standard output, among what is printed there.
+    connection.raw_sql("SET enable_progress_bar = false")
     if is_parquet(file):
         return connection.read_parquet(file)
     # Everything stays text and nothing is guessed from the first rows, so that nothing is reinterpreted.
