@@ -1,0 +1,26 @@
+"""``tacit survey``: electronic surveys whose page disguises the answers."""
+
+from __future__ import annotations
+
+import typer
+
+from tacit.cli.survey import copies, results, serving, writing
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Electronic surveys: answers are disguised on the respondent's own device, and no server ever receives a true one.",
+)
+
+app.command("new")(writing.new)
+app.command("preview")(writing.preview)
+app.command("open")(writing.open_survey)
+app.command("serve")(serving.serve_surveys)
+app.command("password")(serving.password)
+app.command("invite")(serving.invite)
+app.command("status")(results.status)
+app.command("results")(results.results)
+app.command("export")(copies.export)
+app.command("close")(writing.close)
+app.command("offer")(results.offer)
+app.command("backup")(copies.backup)
+app.command("restore")(copies.restore)

@@ -1,0 +1,91 @@
+"""``tacit survey status | results | offer``: what the reports say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.survey.store import DEFAULT_STORE, JsonOption, StoreOption, SurveyArgument, opened_store, record, show
+
+if TYPE_CHECKING:
+    from tacit.survey.store.surveys import Store, StoredSurvey
+
+
+def status(
+    survey: Annotated[str | None, typer.Argument()] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """How many reports each survey has."""
+    with opened_store(store) as opened:
+        surveys = [opened.named(survey)] if survey else opened.surveys()
+        rows = [_status_row(opened, one) for one in surveys]
+    lines = [
+        f"{row['name']} (wave {row['wave']}, {row['state']}): {row['reports']} reports, {row['tests']} tests, "
+        f"{row['codes']} codes"
+        for row in rows
+    ]
+    show({"surveys": rows}, lines or ["No survey has been opened in this store."], as_json=as_json)
+
+
+def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
+    counts = store.counts(survey)
+    return {
+        "name": survey.definition.name,
+        "wave": survey.definition.wave,
+        "state": survey.state,
+        "fingerprint": survey.fingerprint,
+        "reports": counts.reports,
+        "tests": counts.tests,
+        "codes": counts.codes,
+    }
+
+
+def results(
+    survey: SurveyArgument,
+    by: Annotated[str | None, typer.Option(help="Also tables by this question.")] = None,
+    fakes: Annotated[
+        int, typer.Option(min=0, help="Say how far so many fake respondents could move each answer.")
+    ] = 10,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimates with 95% intervals, and whether the reports look like the page's."""
+    with opened_store(store) as opened:
+        from tacit.survey.dashboard import results_document
+
+        found = opened.named(survey)
+        if by is not None:
+            found.definition.scheme.schema[by]  # refuses an unknown name with a suggestion
+        document = results_document(opened, found, by, fakes=fakes)
+    show(document, _result_lines(document), as_json=as_json)
+
+
+def _result_lines(document: dict[str, Any]) -> list[str]:
+    lines = [f"{document['n_reports']} disguised reports", *document["warnings"]]
+    for table in [*document["questions"], *document["crossed"]]:
+        lines.append(f"\n{table['label']} ({'disguised' if table['disguised'] else 'not disguised'})")
+        for cell in table["cells"]:
+            answer = f"{cell['by']} / {cell['answer']}" if "by" in cell else cell["answer"]
+            has_interval = cell["standard_error"] > 0
+            interval = f"{cell['low']:.1%} to {cell['high']:.1%}" if has_interval else "too few reports"
+            lines.append(f"  {answer:30} {cell['probability']:7.1%}   {interval}")
+    lines.append("")
+    lines.extend(f"{', '.join(fit['attributes'])}: {fit['verdict']}" for fit in document["fit"])
+    return lines
+
+
+def offer(
+    survey: SurveyArgument,
+    target: Annotated[str, typer.Option("--class", help="The question the tree predicts.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Mine a tree, freeze it and offer it for the second round."""
+    with opened_store(store) as opened:
+        from tacit.survey.second_round import offer_tree
+
+        document = offer_tree(opened, opened.named(survey), target)
+        record(opened, "offered a classifier", target)
+    show(document, [f"A tree for {target!r} is offered; results show how often it was right."], as_json=as_json)

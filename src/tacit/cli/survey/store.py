@@ -1,0 +1,75 @@
+"""What the survey commands share: the store, its options, and how they answer."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.output import JsonFlag, print_json, print_text
+from tacit.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from tacit.survey.definition import Definition
+    from tacit.survey.store.surveys import Store
+
+StoreOption = Annotated[
+    str,
+    typer.Option("--store", envvar="TACIT_STORE", help="A file, or postgresql://USER@HOST/NAME.", show_default=True),
+]
+JsonOption = Annotated[bool, JsonFlag]
+UrlOption = Annotated[
+    str | None, typer.Option("--url", help="Where people reach the server, such as https://survey.example.org.")
+]
+SurveyArgument = Annotated[str, typer.Argument(help="The survey's name, name/wave, or fingerprint.")]
+FileArgument = Annotated[Path, typer.Argument(help="The questionnaire, a YAML file.")]
+
+DEFAULT_STORE = "survey.db"
+DEFAULT_PORT = 8000
+
+
+@contextlib.contextmanager
+def opened_store(url: str, *, must_exist: bool = True) -> Iterator[Store]:
+    _check_extra()
+    from tacit.survey.store.surveys import Store
+
+    store = Store.open(url, must_exist=must_exist)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def read_definition(file: Path) -> Definition:
+    _check_extra()
+    from tacit.survey.definition import Definition
+
+    return Definition.read(file)
+
+
+def _check_extra() -> None:
+    needed = ("argon2", "httptools", "jinja2", "starlette", "uvicorn", "yaml")
+    if any(importlib.util.find_spec(module) is None for module in needed):
+        raise MissingExtra("A survey", "survey")
+
+
+def record(store: Store, action: str, detail: str) -> None:
+    """What is done here stands in the same audit log as what is done in the browser."""
+    from tacit.survey.accounts import Accounts
+
+    Accounts(store.database).record("(command line)", action, detail)
+
+
+def link_to(url: str | None, fingerprint: str) -> str:
+    return f"{(url or f'http://localhost:{DEFAULT_PORT}').rstrip('/')}/s/{fingerprint}"
+
+
+def show(document: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+    else:
+        print_text("\n".join(lines))

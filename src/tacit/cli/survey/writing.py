@@ -1,0 +1,96 @@
+"""``tacit survey new | preview | open | close``: the life of a questionnaire."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli.output import print_text
+from tacit.cli.survey.store import (
+    DEFAULT_PORT,
+    DEFAULT_STORE,
+    FileArgument,
+    JsonOption,
+    StoreOption,
+    SurveyArgument,
+    UrlOption,
+    link_to,
+    opened_store,
+    read_definition,
+    record,
+    show,
+)
+from tacit.errors import InvalidInput
+
+
+def new(path: FileArgument, as_json: JsonOption = False) -> None:
+    """Start a questionnaire from a template."""
+    from importlib.resources import files
+
+    if path.exists():
+        raise InvalidInput(f"{str(path)!r} exists already. Name another file.")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"There is no folder {str(path.parent)!r}. Make it first.")
+    template = files("tacit.survey").joinpath("templates/questionnaire.yaml")
+    path.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+    lines = [f"Wrote {path}. Change it, then look at it with: tacit survey preview {path}"]
+    show({"file": str(path)}, lines, as_json=as_json)
+
+
+def preview(
+    file: FileArgument,
+    port: Annotated[int, typer.Option(help="Where the preview is served.")] = DEFAULT_PORT,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a questionnaire promises, and its page; nothing that is answered there is kept. --json shows no page."""
+    definition = read_definition(file)
+    from tacit.survey.promise import promise
+
+    document, lines = promise(definition)
+    if as_json:
+        show(document, lines, as_json=True)
+        return
+    from tacit.survey.app import SurveyServer
+    from tacit.survey.serving import bound_socket, serve
+
+    with tempfile.TemporaryDirectory() as folder:
+        url = str(Path(folder) / "preview.db")
+        with opened_store(url, must_exist=False) as store:
+            survey = store.add(definition, file.read_text(encoding="utf-8"), "draft")
+        sock = bound_socket("127.0.0.1", port)
+        link = link_to(f"http://localhost:{port}", survey.fingerprint)
+        print_text("\n".join([*lines, f"Preview: {link}  (end with Ctrl+C)"]))
+        serve(SurveyServer(url), sock)
+
+
+def open_survey(
+    file: FileArgument, store: StoreOption = DEFAULT_STORE, url: UrlOption = None, as_json: JsonOption = False
+) -> None:
+    """Freeze a questionnaire under its hash and accept answers to it."""
+    definition = read_definition(file)
+    from tacit.survey.promise import promise
+
+    with opened_store(store, must_exist=False) as opened:
+        survey = opened.add(definition, file.read_text(encoding="utf-8"))
+        record(opened, "opened", definition.name)
+    document, lines = promise(definition)
+    link = link_to(url, survey.fingerprint)
+    shown = {**document, "state": survey.state, "link": link}
+    show(shown, [*lines, f"Open: {link}", f"Serve it with: tacit survey serve --store {store}"], as_json=as_json)
+
+
+def close(survey: SurveyArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Accept no more answers, for good, and wipe what the store's files tell about the order of arrival."""
+    with opened_store(store) as opened:
+        found = opened.named(survey)
+        opened.close_survey(found)
+        record(opened, "closed", found.definition.name)
+        counts = opened.counts(found)
+    show(
+        {"name": found.definition.name, "state": "closed", "reports": counts.reports},
+        [f"Closed with {counts.reports} reports."],
+        as_json=as_json,
+    )
