@@ -44,6 +44,7 @@ bench: setup
 # The full-size load, crash and browser studies, too long for every change.
 soak: setup
 	TACIT_SOAK=1 $(BIN)/python -m pytest -m 'slow or browser or postgres'
+	TACIT_SOAK=1 $(BIN)/python -m benchmarks survey
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist
