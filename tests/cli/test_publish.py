@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+import sqlite3
 
 import pytest
 
@@ -92,3 +94,33 @@ def test_a_schema_already_says_the_steps(table, tmp_path):
 
 def test_check_refuses_unknown_columns(table):
     assert "Did you mean 'town'" in refused("check", table, "--attributes", "twn")
+
+
+@pytest.fixture
+def stored(table, tmp_path):
+    """The address of the same people in SQLite, ages as numbers."""
+    file = tmp_path / "people.db"
+    with contextlib.closing(sqlite3.connect(file)) as database, database:
+        database.execute("CREATE TABLE people (age INTEGER, town TEXT, sex TEXT, illness TEXT)")
+        database.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", zip(*people().values(), strict=True))
+    return f"sqlite:///{file}?table=people"
+
+
+def test_a_database_table_is_published_and_checked(stored, table, tmp_path):
+    wishes = ("--k", 6, "--granularity", "age=5", "--target", "illness", "--sensitive", "illness", *QUICK, "--json")
+    ours = tacit("publish", stored, *wishes, "--out", tmp_path / "out.csv")
+    assert ours.code == 0, ours.err
+    theirs = tacit("publish", table, *wishes, "--out", tmp_path / "theirs.csv")
+    assert ours.json | {"out": ""} == theirs.json | {"out": ""}
+    beside = stored.replace("table=people", "table=hidden")
+    words = tacit("publish", stored, *wishes[:-1], "--out", beside)
+    assert f"Written and verified: {beside!r}" in words.out
+    checked = tacit("check", beside, "--attributes", "age,town,sex", "--json")
+    assert checked.json["k"] == ours.json["effective_k"]
+
+
+def test_a_table_goes_into_the_database_of_its_input_only(stored, table, tmp_path):
+    elsewhere = f"sqlite:///{tmp_path / 'other.db'}?table=hidden"
+    for given in (stored, table):
+        assert "the database that holds the input only" in refused("publish", given, "--out", elsewhere, *QUICK)
+    assert "There is no file" in refused("check", elsewhere, "--attributes", "age")

@@ -8,6 +8,7 @@ import typer
 
 from tacit import __version__
 from tacit.cli import (
+    check,
     demo,
     design_front,
     design_scheme,
@@ -60,6 +61,6 @@ app.command("estimate")(estimate.estimate)
 app.add_typer(mine.app, name="mine")
 mine.app.command("rules")(mine_rules.rules)
 app.command("publish")(publish.publish)
-app.command("check")(publish.check)
+app.command("check")(check.check)
 app.add_typer(survey.app, name="survey")
 app.command("reproduce")(reproduce.reproduce)

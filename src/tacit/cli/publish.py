@@ -1,4 +1,4 @@
-"""``tacit publish`` and ``tacit check``: k-anonymous tables, and what any table reveals."""
+"""``tacit publish``: k-anonymous tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit.cli.output import JsonFlag, print_json, print_table, print_text, progress
+from tacit.cli.entries import names, numbers, sets
+from tacit.cli.output import JsonFlag, print_json, print_text, progress
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ Order = Literal["schema", "data"]
 
 
 def publish(
-    table: Annotated[Path, typer.Argument(metavar="IN", help="CSV or Parquet file of people.")],
-    out: Annotated[Path, typer.Option(help="The release, CSV or Parquet; a manifest is put beside it.")],
+    table: Annotated[str, typer.Argument(metavar="IN", help="CSV or Parquet file of people, or address of a table.")],
+    out: Annotated[
+        str, typer.Option(help="The release: CSV, Parquet, or address of a new table in the same database.")
+    ],
     k: Annotated[int, typer.Option(help="How many everyone hides among.")] = 5,
     schema: Annotated[Path | None, typer.Option(help="Document with the attributes and the order of answers.")] = None,
     attributes: Annotated[
@@ -60,22 +63,23 @@ def publish(
     """Publish a table k-anonymously: the release, its measures, and the front of alternatives."""
     from tacit.publish import anonymize
 
+    people, new_table = _opened(table), _table_beside(table, out)
     with progress("Searching and proving", 1.0) as bar:
         release = anonymize(
-            table,
+            people,
             k,
-            _sets(attributes),
-            _numbers("weights", weights),
+            sets(attributes),
+            numbers("weights", weights),
             prefer_loss,
             prefer_bias,
-            schema=_schema(table, schema, _numbers("granularity", granularity), missing),
+            schema=_schema(people, schema, numbers("granularity", granularity), missing),
             method=method,
             suppress=suppress,
-            sensitive=_names(sensitive),
+            sensitive=names(sensitive),
             l=l_answers,
             t=t_distance,
             entropy=entropy,
-            keep=_names(keep),
+            keep=names(keep),
             hierarchies=hierarchies,
             order=order,
             missing=missing,
@@ -86,81 +90,58 @@ def publish(
             seed=seed,
             progress=_advancing(bar),
         )
-    release.write(out)
+    _write(release, out, new_table)
     if plot is not None:
         _plot(release, plot)
-    survived = _survival(release, target)
-    if json:
-        print_json(release.to_document() | {"out": str(out), "survival": survived})
-    else:
-        print_text(release.describe())
-        print_text(_survival_words(survived))
-        print_text(f"Written and verified: {out}")
+    _print(release, out, _survival(release, target), json=json)
 
 
-def check(
-    table: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet file.")],
-    attributes: Annotated[str, typer.Option(help="What somebody may know of a person, by commas.")],
-    sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, by commas.")] = None,
-    threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
-    json: Annotated[bool, JsonFlag] = False,
-) -> None:
-    """Measure how well the rows of any table hide among each other: k, l, t, class sizes, rows at risk."""
-    from tacit.publish import check_release
+def _opened(table: str) -> Any:
+    """A file by its path; a table of a database opened, once for everything that is asked of it."""
+    from tacit.publish.source import is_stored, stored_table
 
-    found = check_release(table, _names(attributes), _names(sensitive), threshold=threshold)
-    if json:
-        print_json(found.to_document())
-        return
-    sizes = found.to_document()["class_sizes"]
-    rows: list[tuple[str, object]] = [
-        ("k", found.k),
-        ("rows", f"{found.rows:,}"),
-        ("classes", f"{len(found.class_sizes):,}"),
-        ("class sizes: least, median, greatest", f"{sizes['least']}, {sizes['median']}, {sizes['greatest']}"),
-        (f"rows in classes below {threshold}", f"{found.rows_at_risk:,}"),
-        ("rows that are unique", f"{found.unique_rows:,}"),
-        ("highest risk of re-identification", f"{found.highest_risk:.2%}"),
-        ("mean risk", f"{found.mean_risk:.2%}"),
-    ]
-    for part in found.sensitive:
-        rows.append(
-            (f"{part.attribute}: l, l by entropy, t", f"{part.distinct}, {part.entropy:.2f}, {part.closeness:.3f}")
-        )
-    print_table(f"{table}: {', '.join(found.attributes)}", ("measure", "value"), rows)
+    return stored_table(table, writable=True) if is_stored(table) else Path(table)
 
 
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+def _table_beside(table: str, out: str) -> str | None:
+    """The name of the new table that `out` is the address of; None where it is a file."""
+    from tacit.count.connections import is_address, split_address
 
-
-def _sets(text: str | None) -> list[tuple[str, ...]] | None:
-    return None if text is None else [_names(part) for part in text.split(";")]
-
-
-def _numbers(option: str, text: str | None) -> dict[str, float] | None:
-    """``age=5,sex=.5`` as a mapping."""
-    if text is None:
+    if not is_address(out):
         return None
-    numbers = {}
-    for entry in _names(text):
-        name, equals, value = entry.rpartition("=")
-        try:
-            numbers[name.strip()] = float(value)
-        except ValueError:
-            equals = ""
-        if not equals or not name.strip():
-            raise InvalidInput(f"--{option} takes entries like age=5 separated by commas, not {entry!r}.")
-    return numbers
+    database, name = split_address(out)
+    if not is_address(table) or split_address(table)[0] != database:
+        raise InvalidInput(
+            "A release can become a table of the database that holds the input only. Write it to a file."
+        )
+    return name
+
+
+def _write(release: Release, out: str, new_table: str | None) -> None:
+    if new_table is None:
+        release.write(out)
+    else:
+        release.write_table(new_table)
+
+
+def _print(release: Release, out: str, survived: dict[str, Any], *, json: bool) -> None:
+    from tacit.count.connections import shown
+
+    if json:
+        print_json(release.to_document() | {"out": shown(out).strip("'"), "survival": survived})
+        return
+    print_text(release.describe())
+    print_text(_survival_words(survived))
+    print_text(f"Written and verified: {shown(out)}")
 
 
 def _schema(
-    table: Path, document: Path | None, steps: dict[str, float] | None, missing: MissingChoice
+    people: Any, document: Path | None, steps: dict[str, float] | None, missing: MissingChoice
 ) -> Schema | None:
     """The schema of a document, or one inferred with numbers cut in steps; None where it is plainly inferred."""
     from tacit.channel.scheme import Scheme
     from tacit.publish.granularity import in_steps
-    from tacit.table import infer_schema, read_table
+    from tacit.publish.source import inferred
 
     if document is not None:
         if steps:
@@ -168,7 +149,7 @@ def _schema(
         return Scheme.read(document).schema
     if steps is None:
         return None
-    return infer_schema(read_table(table), cuts={name: in_steps(step) for name, step in steps.items()}, missing=missing)
+    return inferred(people, missing=missing, cuts={name: in_steps(step) for name, step in steps.items()})
 
 
 def _advancing(bar: Any) -> Callable[[float, str], None]:

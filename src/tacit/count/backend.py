@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import sqlite3
 import sys
 import warnings
@@ -14,6 +15,8 @@ from tacit.errors import InvalidInput
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Rows that come out of a database at a time.
+STREAMED_ROWS = 1 << 16
 # What the libraries say about one another, which nobody who counts can act on.
 CHATTER = (
     r"fetch_arrow_table\(\) is deprecated",
@@ -64,3 +67,78 @@ def answer(expression: Any) -> pa.Table:
 def single_row(expression: Any) -> dict[str, Any]:
     """The one row of an aggregation."""
     return dict(answer(expression).to_pylist()[0])
+
+
+def streamed(expression: Any) -> Iterator[pa.Table]:
+    """The rows of a query in parts that fit memory."""
+    import pyarrow as pa
+
+    connection = expression.get_backend()
+    with asking("The query"):
+        for batch in PARTS.get(connection.name, _batches)(connection, expression):
+            yield pa.Table.from_batches([batch])
+
+
+def _batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch]:
+    yield from connection.to_pyarrow_batches(expression, chunk_size=STREAMED_ROWS)
+
+
+def _duckdb_batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch]:
+    """The reader under its name of DuckDB 2, which ibis does not know, or under the earlier one."""
+    relation = connection.con.sql(connection.compile(expression))
+    reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+    yield from reader(STREAMED_ROWS)
+
+
+def _sqlite_batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch]:
+    """Fetched some at a time; ibis would hold the whole result before it hands out a part."""
+    import pyarrow as pa
+
+    kind = expression.schema().to_pyarrow()
+    with contextlib.closing(connection.raw_sql(connection.compile(expression))) as cursor:
+        while rows := cursor.fetchmany(STREAMED_ROWS):
+            columns = [pa.array(own, field.type) for own, field in zip(zip(*rows, strict=True), kind, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, kind.names)
+
+
+PARTS = {"duckdb": _duckdb_batches, "sqlite": _sqlite_batches}
+
+
+@contextlib.contextmanager
+def lent(connection: Any, table: pa.Table) -> Iterator[Any]:
+    """A table that a database holds for as long as the context lasts, seen by this connection only."""
+    import ibis
+
+    name = f"tacit_{secrets.token_hex(8)}"
+    with asking("Lending the database a temporary table"):
+        held = connection.create_table(name, ibis.memtable(table), temp=True)
+    try:
+        yield held
+    finally:
+        dropped(connection, name)
+
+
+def has_table(connection: Any, name: str) -> bool:
+    from ibis.common.exceptions import TableNotFound
+
+    with asking(f"Looking for the table {name!r}"):
+        try:
+            connection.table(name)
+        except TableNotFound:
+            return False
+        return True
+
+
+def dropped(connection: Any, name: str) -> None:
+    """Drop a table if there is one of this name."""
+    command(connection, f'DROP TABLE IF EXISTS "{name}"')
+
+
+def command(connection: Any, sql: str) -> None:
+    """Have a database do what ibis has no expression for."""
+    with asking("The database's part"):
+        if connection.name == "duckdb":
+            connection.raw_sql(sql)
+            return
+        with connection.begin() as cursor:
+            cursor.execute(sql)

@@ -30,14 +30,19 @@ def decoded(groups: pa.Table, keys: Sequence[Attribute]) -> dict[str, NDArray[np
 
 def value_codes(column: pa.ChunkedArray, attribute: Attribute, counts: pa.ChunkedArray) -> NDArray[np.int64]:
     """Codes of distinct values that occur so often."""
-    import pyarrow as pa
-
     absent = missing_values(column)
     if absent.any() and attribute.missing is None:
         raise InvalidInput(
             f"{attribute.name!r} has {int(counts.to_numpy()[absent].sum()):,} missing value(s). Every row must show an "
             "answer: fill them, leave these rows out, or name the answer they stand for in the scheme."
         )
+    return encoded(column, attribute)
+
+
+def encoded(column: pa.ChunkedArray, attribute: Attribute) -> NDArray[np.int64]:
+    """Codes of values that a query answered."""
+    import pyarrow as pa
+
     single = Attribute(attribute.name, attribute.answers, cut=attribute.cut, missing=attribute.missing)
     try:
         table = encode(pa.table({attribute.name: column}), Schema((single,)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tacit.count.backend import asking
 from tacit.errors import InvalidInput, MissingExtra
 from tacit.table.files import checked_file, csv_header, is_parquet
 
+DUCKDB = "duckdb:///"
 POSTGRES = ("postgresql://", "postgres://")
 SPARK = "spark:"
 SQLITE = "sqlite:///"
@@ -18,16 +20,17 @@ SQLITE = "sqlite:///"
 
 def is_address(where: str | Path) -> bool:
     """Whether a name is the address of a database table and not a file."""
-    return str(where).startswith((*POSTGRES, SPARK, SQLITE))
+    return str(where).startswith((*POSTGRES, DUCKDB, SPARK, SQLITE))
 
 
-def opened(where: str | Path) -> Any:
+def opened(where: str | Path, *, writable: bool = False) -> Any:
     """The ibis table behind a file's name or an address.
 
     ``reports.csv`` and ``reports.parquet`` are read by DuckDB, which needs no more memory for larger files.
-    ``postgresql://user@host/database?table=reports`` (or ``table=schema.reports``) and
-    ``sqlite:///folder/file.db?table=reports`` name a table of a database; ``spark:reports`` a table of the Spark
-    session that is active, ``spark:reports.parquet`` a file or folder that it reads.
+    ``postgresql://user@host/database?table=reports`` (or ``table=schema.reports``),
+    ``sqlite:///folder/file.db?table=reports`` and ``duckdb:///folder/file.db?table=reports`` name a table of a
+    database; ``spark:reports`` a table of the Spark session that is active, ``spark:reports.parquet`` a file or folder
+    that it reads. DuckDB locks a file that somebody may write to, so it is opened for reading unless `writable`.
     """
     name = str(where)
     with asking(f"Opening {shown(name)}"):
@@ -37,6 +40,8 @@ def opened(where: str | Path) -> Any:
             return _spark_table(name.removeprefix(SPARK))
         if name.startswith(SQLITE):
             return _sqlite_table(name)
+        if name.startswith(DUCKDB):
+            return _duckdb_table(name, writable=writable)
         return _file_table(checked_file(name))
 
 
@@ -64,7 +69,7 @@ def _file_table(file: Path) -> Any:
 def _postgres_table(address: str) -> Any:
     import ibis
 
-    bare, table = _split_address(address)
+    bare, table = split_address(address)
     try:
         connection = ibis.connect(bare)
     except ImportError:
@@ -82,13 +87,24 @@ def _close_at_the_end(connection: Any) -> None:
 def _sqlite_table(address: str) -> Any:
     import ibis
 
-    bare, table = _split_address(address)
+    bare, table = split_address(address)
     connection = ibis.sqlite.connect(checked_file(bare.removeprefix(SQLITE)))
     _close_at_the_end(connection)
     return connection.table(table)
 
 
-def _split_address(address: str) -> tuple[str, str]:
+def _duckdb_table(address: str, *, writable: bool) -> Any:
+    import ibis
+
+    bare, table = split_address(address)
+    file = checked_file(bare.removeprefix(DUCKDB))
+    connection = ibis.duckdb.connect(file, read_only=not (writable and os.access(file, os.W_OK)))
+    _close_at_the_end(connection)
+    schema, _, name = table.rpartition(".")
+    return connection.table(name, database=schema or None)
+
+
+def split_address(address: str) -> tuple[str, str]:
     """The database's own address, and the table the query part names."""
     bare, _, query = address.partition("?")
     options = dict(parse_qsl(query))

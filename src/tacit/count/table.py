@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.count.answers import by_answer, is_cut_here
 from tacit.count.backend import answer, asking
 from tacit.count.columns import bit_columns, decoded, set_column
 from tacit.count.planner import tallied_by_covers
@@ -101,7 +102,7 @@ class TableEngine:
         """Key columns ``k0, k1, ...`` and, for each combination of bits, the number of rows that show it."""
         import ibis
 
-        chosen = {f"k{i}": self._sets.get(a.name, self.table[a.name]) for i, a in enumerate(keys)}
+        chosen = {f"k{i}": self._sets.get(a.name, self._values(a)) for i, a in enumerate(keys)}
         shown = {f"b{i}_{j}": bit for i, a in enumerate(bits) for j, bit in enumerate(self._bits[a.name])}
         table = self.table.select(one=ibis.literal(1, type="int64"), **chosen, **shown)
         for i, attribute in enumerate(keys):
@@ -113,6 +114,13 @@ class TableEngine:
             sums[f"n{position}"] = (math.prod(factors[1:], start=factors[0]) if factors else table["one"]).sum()
         result = answer(table.group_by(list(chosen)).agg(**sums) if chosen else table.agg(**sums))
         return _without_nulls(result, list(sums))
+
+    def _values(self, attribute: Attribute) -> Any:
+        """A column to group by; numbers already as the names of their intervals, of which there are few."""
+        column = self.table[attribute.name]
+        if not is_cut_here(column, attribute):
+            return column
+        return by_answer(column, attribute, attribute.answers)
 
     def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
         checked_single(self.schema, columns)

@@ -13,6 +13,7 @@ import numpy as np
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish import request
 from tacit.publish.achievement import Preference
+from tacit.publish.held import Held
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
 from tacit.publish.lattice import prove_levels
 from tacit.publish.local import recode_locally
@@ -22,7 +23,7 @@ from tacit.publish.proof import Proof, provable, prove
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
 from tacit.publish.release import Alternative, Release
 from tacit.publish.search import Progress, SearchSettings, search
-from tacit.publish.source import HeldTable, hold, tally
+from tacit.publish.source import hold, tally
 from tacit.schema import Schema
 
 PROOF_SECONDS = {"search": 30.0, "exact": 600.0, "local": 0.0}
@@ -72,7 +73,8 @@ def anonymize(
     Parameters
     ----------
     data
-        A Dataset, a data frame, or the name of a CSV or Parquet file.
+        A Dataset, a data frame, the name of a CSV or Parquet file, an ibis table, or the address of a database table such
+        as ``sqlite:///people.db?table=people``.
     attributes
         The quasi-identifiers: what somebody may know of a person. Several sets that nobody knows together are given as
         a list of lists. By default every attribute that is neither sensitive nor kept.
@@ -205,7 +207,7 @@ def _locally(problem: Problem, plan: _Plan) -> _Answer:
 
 
 def _release(
-    problem: Problem, plan: _Plan, answer: _Answer, held: HeldTable, others: tuple[str, ...], secret: tuple[str, ...]
+    problem: Problem, plan: _Plan, answer: _Answer, held: Held, others: tuple[str, ...], secret: tuple[str, ...]
 ) -> Release:
     nwp, necd = np.array([answer.nwp]), np.array([answer.necd])
     names = problem.tally.names

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.count.backend import answer
 from tacit.errors import InvalidInput, UnknownName
+from tacit.publish.source import is_stored, stored_table
 from tacit.table import as_arrow, read_batches
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 RISKY_SIZE = 5
+COUNT = "rows that show it"
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def size_spread(sizes: NDArray[np.int64]) -> dict[str, int]:
 def check_release(
     data: Any, attributes: Sequence[str], sensitive: Sequence[str] = (), *, threshold: int = RISKY_SIZE
 ) -> ReleaseCheck:
-    """Measure a table (a file, a data frame, a dict of lists) whose `attributes` somebody may know of a person."""
+    """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person."""
     wanted = [attributes] if isinstance(attributes, str) else list(attributes)
     secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     if not wanted:
@@ -106,7 +109,9 @@ def check_release(
         raise InvalidInput(
             f"{both[0]!r} cannot be sensitive and known to an attacker at once. Name it on one side only."
         )
-    return measure_batches(_batches(data), tuple(wanted), tuple(secret), threshold)
+    names = [*wanted, *secret]
+    counted = counted_stored(stored_table(data), names) if is_stored(data) else counted_batches(_batches(data), names)
+    return measured(counted, tuple(wanted), tuple(secret), threshold)
 
 
 def _batches(data: Any) -> Iterator[pa.Table]:
@@ -115,27 +120,43 @@ def _batches(data: Any) -> Iterator[pa.Table]:
     return iter([as_arrow(data)])
 
 
-def measure_batches(
-    batches: Iterable[pa.Table], attributes: tuple[str, ...], sensitive: tuple[str, ...], threshold: int
-) -> ReleaseCheck:
-    """The check of a table that comes in parts; only its distinct combinations are held."""
+def counted_batches(batches: Iterable[pa.Table], names: Sequence[str]) -> pa.Table:
+    """The combinations of columns in a table that comes in parts, with their numbers of rows; some may repeat."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    names = [*attributes, *sensitive]
     parts = []
     for batch in batches:
-        for name in names:
-            if name not in batch.column_names:
-                raise UnknownName("Column", name, batch.column_names)
+        _refuse_unknown(names, batch.column_names)
         counted = batch.select(names).group_by(names).aggregate([([], "count_all")])
         # Batches may spell the same answers with different dictionaries.
-        types = [(n, _plain(counted.schema.field(n).type)) for n in names] + [("count_all", pa.int64())]
-        parts.append(counted.select([*names, "count_all"]).cast(pa.schema(types)))
-    tally = pa.concat_tables(parts, promote_options="permissive") if parts else None
-    if tally is None or tally.num_rows == 0:
+        types = [(n, _plain(counted.schema.field(n).type)) for n in names] + [(COUNT, pa.int64())]
+        parts.append(counted.select([*names, "count_all"]).rename_columns([*names, COUNT]).cast(pa.schema(types)))
+    return (
+        pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({COUNT: pa.array([], pa.int64())})
+    )
+
+
+def counted_stored(table: Any, names: Sequence[str]) -> pa.Table:
+    """The combinations of columns in an ibis table, counted by its database."""
+    _refuse_unknown(names, table.columns)
+    return answer(table.group_by(list(names)).agg(**{COUNT: table.count()}))
+
+
+def _refuse_unknown(names: Sequence[str], present: Sequence[str]) -> None:
+    for name in names:
+        if name not in present:
+            raise UnknownName("Column", name, present)
+
+
+def measured(
+    tally: pa.Table, attributes: tuple[str, ...], sensitive: tuple[str, ...], threshold: int = RISKY_SIZE
+) -> ReleaseCheck:
+    """The check of counted combinations."""
+    import pyarrow.compute as pc
+
+    if tally.num_rows == 0:
         raise InvalidInput("The table has no rows: there is nothing to check.")
-    counts = tally.column("count_all").to_numpy()
+    counts = tally.column(COUNT).to_numpy()
     classes = _numbers(tally, attributes)
     sizes = np.bincount(classes, counts).astype(np.int64)
     checked = []

@@ -6,18 +6,16 @@ Generalizing merges neighbours only, so the order of nominal answers decides wha
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish.source import HeldTable
+from tacit.publish.held import Held
 from tacit.schema import Schema
-from tacit.table import Table
 
 
-def ordered_by_data(held: HeldTable) -> HeldTable:
+def ordered_by_data(held: Held) -> Held:
     """The table with unordered answers in their order along the first axis of correspondence analysis."""
     if len(held.schema) < 2:
         raise InvalidInput("An order is computed from the other attributes, and there are none. Give it in the schema.")
@@ -32,28 +30,13 @@ def ordered_by_data(held: HeldTable) -> HeldTable:
         else a
         for a in held.schema
     )
-    schema = Schema(attributes)
-    places = {name: np.argsort(order) for name, order in orders.items()}
-
-    def batches() -> Iterator[Table]:
-        for batch in held.batches():
-            columns = {name: batch[name] for name in schema.names}
-            recoded = {name: place[columns[name]].astype(columns[name].dtype) for name, place in places.items()}
-            yield Table(schema, columns | recoded)
-
-    return HeldTable(schema, batches, held.digest)
+    return held.in_order(Schema(attributes))
 
 
-def _together(held: HeldTable, name: str) -> NDArray[np.float64]:
+def _together(held: Held, name: str) -> NDArray[np.float64]:
     """How often each answer of an attribute occurs with each answer of the others."""
-    size = held.schema[name].size
-    others = [attribute for attribute in held.schema if attribute.name != name]
-    counts = [np.zeros((size, other.size)) for other in others]
-    for batch in held.batches():
-        for table, other in zip(counts, others, strict=True):
-            cells = batch[name].astype(np.int64) * other.size + batch[other.name]
-            table += np.bincount(cells, minlength=table.size).reshape(table.shape)
-    return np.concatenate(counts, axis=1)
+    pairs = [(name, other.name) for other in held.schema if other.name != name]
+    return np.concatenate(held.tallies(pairs), axis=1).astype(np.float64)
 
 
 def _first_axis_order(together: NDArray[np.float64]) -> NDArray[np.intp]:

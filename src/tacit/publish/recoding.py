@@ -79,6 +79,16 @@ class Recoding:
             columns[name] = _dictionary(codes.astype(np.int32), batch.schema[name].answers)
         return pa.table(columns)
 
+    def published_labels(self) -> pa.Table:
+        """The texts that stand for every published combination: its number, then ``l0, l1, ...``."""
+        import pyarrow as pa
+
+        kept = self.classes >= 0
+        texts = {
+            f"l{j}": pa.array(np.array(own)[self.labels[kept, j]], pa.string()) for j, own in enumerate(self.names)
+        }
+        return pa.table({"combination": pa.array(self.keys[kept].astype(np.int64)), **texts})
+
     def _labels_of(self, batch: Table) -> tuple[list[NDArray[np.int32]], NDArray[np.bool_] | None]:
         """Labels of the published rows, attribute by attribute, and which rows these are; None for all."""
         if self.by_answer is not None and not self.suppressed:

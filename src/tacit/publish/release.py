@@ -1,8 +1,7 @@
-"""The release: what is published, what it cost, what else there was; written, then verified from the file."""
+"""The release: what is published, what it cost, what else there was."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import TacitError
 from tacit.publish.achievement import Preference
-from tacit.publish.check import measure_batches, size_spread
+from tacit.publish.check import size_spread
+from tacit.publish.held import Held
 from tacit.publish.recoding import Recoding
-from tacit.publish.source import HeldTable
-from tacit.table.files import is_parquet, written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +51,7 @@ class Release:
     losses: dict[str, float]  # share of each attribute's detail that is lost
     front: tuple[Alternative, ...]
     recoding: Recoding
-    held: HeldTable
+    held: Held
     others: tuple[str, ...]  # columns published as they are
     sensitive: tuple[str, ...]
     seed: int
@@ -81,9 +78,8 @@ class Release:
         return self.lower_bound is not None and self.nwp - self.lower_bound < 1e-9
 
     def batches(self) -> Iterator[pa.Table]:
-        """The published rows, in the order of the input."""
-        for batch in self.held.batches():
-            yield self.recoding.apply(batch, self.others)
+        """The published rows, in the order of the input if it has one."""
+        return self.held.published(self.recoding, self.others)
 
     def to_arrow(self) -> pa.Table:
         import pyarrow as pa
@@ -95,26 +91,18 @@ class Release:
 
     def write(self, path: str | Path) -> Path:
         """Write the table and ``PATH.manifest.json``; k is counted from the file before it takes its name."""
-        parquet = is_parquet(path)
-        with written_whole(path) as temporary, written_whole(manifest_path(path)) as manifest:
-            _write_batches(temporary, self.batches(), parquet=parquet)
-            verified = self._verify(temporary, parquet=parquet)
-            manifest.write_text(json.dumps(self.manifest() | {"verified_k": verified}, indent=1) + "\n", "utf-8")
-        return Path(path)
+        from tacit.publish.writing import write_file
 
-    def _verify(self, file: Path, *, parquet: bool) -> int:
-        tally = self.recoding.tally
-        counted = [
-            measure_batches(_read_batches(file, parquet=parquet), tuple(tally.names[j] for j in members), (), self.k)
-            for members in tally.sets
-        ]
-        smallest = min(check.k for check in counted)
-        if smallest < self.k or counted[0].rows != self.rows - self.suppressed:
-            raise TacitError(
-                f"The written release shows classes of {smallest} rows where {self.k} were promised, so it was not kept. "
-                "This is a mistake in Tacit: please report it with the manifest of a smaller table."
-            )
-        return smallest
+        return write_file(self, Path(path))
+
+    def write_table(self, name: str) -> str:
+        """Write into a new table of the database that holds the input, and the manifest into ``NAME_manifest``.
+
+        The database does it alone, and counts k before the table takes its name.
+        """
+        from tacit.publish.writing import write_table
+
+        return write_table(self, name)
 
     def to_document(self) -> dict[str, Any]:
         """The answer as JSON."""
@@ -148,11 +136,13 @@ class Release:
 
         document = self.to_document()
         del document["front"]
+        known_by = self.held.fingerprint(self.recoding.tally)
         return {
             "format": FORMAT,
             "tacit": __version__,
             "numpy": np.__version__,
-            "input_sha256": self.held.digest,
+            "input_sha256": known_by.sha256,
+            "input_hash_of": known_by.of,
             "quasi_identifiers": [
                 [self.recoding.tally.names[j] for j in members] for members in self.recoding.tally.sets
             ],
@@ -184,10 +174,6 @@ class Release:
         return "\n".join([*lines, *(f"Note: {warning}" for warning in self.warnings)])
 
 
-def manifest_path(path: str | Path) -> Path:
-    return Path(f"{path}.manifest.json")
-
-
 def _bound_words(release: Release) -> str:
     if release.lower_bound is None:
         return "how much less is possible was not proven."
@@ -202,38 +188,3 @@ def as_text_columns(batch: pa.Table) -> pa.Table:
     import pyarrow as pa
 
     return batch.cast(pa.schema([(name, pa.string()) for name in batch.column_names]))
-
-
-def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) -> None:
-    import pyarrow.parquet as pq
-    from pyarrow import csv as arrow_csv
-
-    writer: Any = None
-    try:
-        for batch in batches:
-            if writer is None:
-                plain = as_text_columns(batch.slice(0, 0)).schema
-                writer = pq.ParquetWriter(file, batch.schema) if parquet else arrow_csv.CSVWriter(file, plain)
-            writer.write_table(batch if parquet else as_text_columns(batch))
-    finally:
-        if writer is not None:
-            writer.close()
-
-
-def _read_batches(file: Path, *, parquet: bool) -> Iterator[pa.Table]:
-    """The rows of a file that does not have its final name yet, so its kind must be said."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from pyarrow import csv as arrow_csv
-
-    if parquet:
-        with pq.ParquetFile(file) as source:
-            yield from (pa.Table.from_batches([batch]) for batch in source.iter_batches())
-        return
-    with file.open("rb") as lines:
-        header = arrow_csv.open_csv(lines, parse_options=arrow_csv.ParseOptions(newlines_in_values=True)).schema.names
-    types = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False)
-    with arrow_csv.open_csv(
-        file, convert_options=types, parse_options=arrow_csv.ParseOptions(newlines_in_values=True)
-    ) as reader:
-        yield from (pa.Table.from_batches([batch]) for batch in reader)

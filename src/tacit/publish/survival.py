@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from tacit.errors import UnknownName
 from tacit.publish.recoding import Recoding, combination_keys
 from tacit.publish.release import Release
-from tacit.table import Table
 
 TRAINING_SHARE = 2 / 3
 Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -61,24 +59,29 @@ def classifier_survival(release: Release, target: str, seed: int = 0) -> Classif
     """How well `target`, a published attribute, is predicted from the other quasi-identifiers, before and after."""
     if target not in (*release.recoding.tally.names, *release.others):
         raise UnknownName("Published attribute", target, (*release.recoding.tally.names, *release.others))
-    table = Table.concatenate(list(release.held.batches()))
     recoding = release.recoding
-    inputs = [j for j, name in enumerate(recoding.tally.names) if name != target]
-    columns = [table[name] for name in recoding.tally.names]
-    place = np.searchsorted(recoding.keys, combination_keys(columns, recoding.tally))
-    before, after = np.stack(columns, axis=1).astype(np.int64)[:, inputs], recoding.labels[place][:, inputs]
-    truth, kept = table[target].astype(np.int64), recoding.classes[place] >= 0
-    training = np.random.default_rng(seed).random(len(truth)) < TRAINING_SHARE
+    names = recoding.tally.names
+    found = release.held.sparse_tally([*names, *(() if target in names else (target,))])
+    codes = found.codes[:, : len(names)]
+    place = np.searchsorted(recoding.keys, combination_keys(list(codes.T), recoding.tally))
+    inputs = [j for j, name in enumerate(names) if name != target]
+    truth, kept = found.codes[:, found.columns.index(target)], recoding.classes[place] >= 0
+    # Every row goes to training by the toss of a coin; rows that show the same are tossed together.
+    training = np.random.default_rng(seed).binomial(found.counts, TRAINING_SHARE)
+    test = found.counts - training
     return ClassifierSurvival(
         target,
-        _accuracy(before, truth, training, ~training),
-        _accuracy(after, truth, training & kept, ~training & kept),
-        float(np.bincount(truth).max() / len(truth)),
+        _accuracy(codes[:, inputs], truth, training, test),
+        _accuracy(recoding.labels[place][:, inputs], truth, training * kept, test * kept),
+        float(np.bincount(truth, found.counts).max() / found.counts.sum()),
     )
 
 
-def _accuracy(codes: Codes, truth: Codes, training: Mask, test: Mask) -> float:
+def _accuracy(codes: Codes, truth: Codes, training: Codes, test: Codes) -> float:
+    """Share of `test` rows that naive Bayes of the `training` rows gets right; both count combinations."""
     from sklearn.naive_bayes import CategoricalNB
 
-    model = CategoricalNB(min_categories=codes.max(axis=0) + 1).fit(codes[training], truth[training])
-    return float((model.predict(codes[test]) == truth[test]).mean())
+    seen = training > 0
+    model = CategoricalNB(min_categories=codes.max(axis=0) + 1)
+    model.fit(codes[seen], truth[seen], sample_weight=training[seen])
+    return float(np.average(model.predict(codes) == truth, weights=test))

@@ -1,0 +1,62 @@
+"""A schema from a table outside memory: the database says which values occur."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tacit.count.answers import distinct_values, is_absent
+from tacit.count.backend import single_row
+from tacit.count.columns import as_number
+from tacit.errors import InvalidInput
+from tacit.schema import Attribute, Schema
+from tacit.table.discretize import CutRule
+from tacit.table.infer import MOST_ANSWERS, MissingPolicy, infer_schema
+
+
+def complete_rows(table: Any, names: tuple[str, ...]) -> Any:
+    """The rows of an ibis table without a missing value in these columns."""
+    return table.filter([~is_absent(table[name]) for name in names])
+
+
+def inferred_schema(
+    table: Any, *, missing: MissingPolicy = "refuse", cuts: Mapping[str, CutRule] | None = None
+) -> Schema:
+    """The schema that `infer_schema` would give the rows of an ibis table if they were in memory.
+
+    Of a column that is cut only the least and the greatest number are looked at.
+    """
+    if missing == "most-frequent":
+        raise InvalidInput("In a database missing values are refused, dropped or an answer: not the most frequent one.")
+    names = tuple(table.columns)
+    if missing == "refuse":
+        _refuse_missing(table)
+    rows = complete_rows(table, names) if missing == "drop" else table
+    return Schema(tuple(_inferred(rows, name, (cuts or {}).get(name), missing) for name in names))
+
+
+def _refuse_missing(table: Any) -> None:
+    absent = single_row(table.agg(**{name: as_number(is_absent(table[name])).sum() for name in table.columns}))
+    for name, number in absent.items():
+        if number:
+            raise InvalidInput(
+                f"{name!r} has {int(number):,} missing value(s). State what they mean: 'answer' (one of its own), or "
+                "'drop' the rows."
+            )
+
+
+def _inferred(table: Any, name: str, rule: CutRule | None, missing: MissingPolicy) -> Attribute:
+    import pyarrow as pa
+
+    if rule is not None and table[name].type().is_numeric():
+        present = table.filter(~is_absent(table[name]))
+        ends = single_row(present.agg(low=present[name].min(), high=present[name].max()))
+        values = pa.chunked_array([pa.array([float(ends["low"]), float(ends["high"])])])
+    else:
+        values = distinct_values(table, name, MOST_ANSWERS)
+    if len(values) > MOST_ANSWERS:
+        raise InvalidInput(
+            f"{name!r} has more than {MOST_ANSWERS:,} different values, too many to be the answers of a question. Cut it "
+            "if it holds numbers, or give a schema without it."
+        )
+    return infer_schema(pa.table({name: values}), missing=missing, cuts={} if rule is None else {name: rule})[name]

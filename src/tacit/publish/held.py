@@ -1,0 +1,98 @@
+"""Tables that can be tallied and published as often as needed: rows in memory or in a file, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count import MemoryEngine, SparseTally
+from tacit.errors import InvalidInput
+from tacit.publish.recoding import Recoding
+from tacit.publish.tally import QuasiTally
+from tacit.schema import Schema
+from tacit.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A SHA-256 by which an input is known again, and what it was computed of."""
+
+    sha256: str
+    of: str
+
+
+class Held(Protocol):
+    """Truths, wherever they are: what publishing asks of them."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
+        """The combinations of these columns that occur."""
+
+    def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        """How many rows show each combination of each set of columns."""
+
+    def published(self, recoding: Recoding, others: Sequence[str]) -> Iterator[pa.Table]:
+        """The rows of the release in parts that fit memory: labels, and `others` as they are."""
+
+    def in_order(self, schema: Schema) -> Held:
+        """The same rows with the answers of attributes in another order."""
+
+    def fingerprint(self, tally: QuasiTally) -> Fingerprint: ...
+
+
+@dataclass(frozen=True, eq=False)
+class HeldTable:
+    """Coded rows that come in batches."""
+
+    schema: Schema
+    batches: Callable[[], Iterator[Table]]
+    known_by: Fingerprint
+
+    def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
+        parts = [MemoryEngine(batch).sparse_tally(columns) for batch in self.batches() if len(batch)]
+        if not parts:
+            raise InvalidInput("The table has no rows: there is nothing to publish.")
+        if len(parts) == 1:
+            return parts[0]
+        codes, place = np.unique(np.concatenate([part.codes for part in parts]), axis=0, return_inverse=True)
+        counts = np.bincount(place.ravel(), np.concatenate([part.counts for part in parts])).astype(np.int64)
+        return SparseTally(tuple(columns), codes, counts)
+
+    def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        counts = [np.zeros(self.schema.shape(columns), np.int64) for columns in column_sets]
+        for batch in self.batches():
+            for whole, part in zip(counts, MemoryEngine(batch).tallies(column_sets), strict=True):
+                whole += part
+        return counts
+
+    def published(self, recoding: Recoding, others: Sequence[str]) -> Iterator[pa.Table]:
+        """The published rows, in the order of the input."""
+        for batch in self.batches():
+            yield recoding.apply(batch, others)
+
+    def in_order(self, schema: Schema) -> HeldTable:
+        places = {
+            old.name: np.array([new.encode(answer) for answer in old.answers])
+            for old, new in zip(self.schema, schema, strict=True)
+            if old.answers != new.answers
+        }
+
+        def batches() -> Iterator[Table]:
+            for batch in self.batches():
+                columns = {name: batch[name] for name in schema.names}
+                recoded = {name: place[columns[name]].astype(columns[name].dtype) for name, place in places.items()}
+                yield Table(schema, columns | recoded)
+
+        return HeldTable(schema, batches, self.known_by)
+
+    def fingerprint(self, tally: QuasiTally) -> Fingerprint:
+        return self.known_by
