@@ -4,6 +4,7 @@ import contextlib
 import csv
 import json
 import sqlite3
+from unittest import mock
 
 import pytest
 
@@ -124,3 +125,19 @@ def test_a_table_goes_into_the_database_of_its_input_only(stored, table, tmp_pat
     for given in (stored, table):
         assert "the database that holds the input only" in refused("publish", given, "--out", elsewhere, *QUICK)
     assert "There is no file" in refused("check", elsewhere, "--attributes", "age")
+
+
+def test_ctrl_c_while_counting_leaves_no_release_at_all(table, tmp_path):
+    with mock.patch("tacit.publish.anonymization.tally", side_effect=KeyboardInterrupt):
+        stopped = tacit("publish", table, "--out", tmp_path / "out.csv")
+    assert stopped.code == 130
+    assert "Nothing was left half-written" in stopped.err
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_ctrl_c_while_recoding_publishes_what_there_is(table, tmp_path):
+    with mock.patch("tacit.publish.local.best_cut", side_effect=KeyboardInterrupt):
+        stopped = tacit("publish", table, "--method", "local", "--out", tmp_path / "out.csv")
+    assert stopped.code == 0
+    assert "Note: Local recoding was interrupted" in stopped.out
+    assert (tmp_path / "out.csv").exists()

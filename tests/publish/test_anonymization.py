@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from unittest import mock
 
 import numpy as np
@@ -9,6 +10,7 @@ from tacit import bundled
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish import anonymize, check_release
 from tacit.publish import search as searching
+from tacit.publish.proof import _Tree
 
 QUICK = {"evaluations": 1_500, "seconds": 0, "seed": 1}
 
@@ -106,6 +108,37 @@ def test_an_interrupted_search_is_marked():
     assert not release.complete
     assert "interrupted" in release.warnings[0]
     assert release.effective_k >= 5
+
+
+def interrupting(share_from: float, what: str):
+    """Ctrl-C once the work is so far."""
+
+    def progress(share: float, now: str) -> None:
+        if now.startswith(what) and share >= share_from:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_interrupted_local_recoding_is_marked_and_valid(tmp_path):
+    release = anonymize(people(), 5, method="local", progress=interrupting(0.3, "recoding"))
+    whole = anonymize(people(), 5, method="local")
+    assert not release.complete
+    assert whole.complete
+    assert "classes that were still to be cut are published as they were" in release.warnings[0]
+    assert whole.nwp < release.nwp < 1
+    release.write(tmp_path / "out.csv")
+    assert check_release(tmp_path / "out.csv", ["age", "town", "sex", "illness"]).k >= 5
+    assert not json.loads((tmp_path / "out.csv.manifest.json").read_text())["complete"]
+
+
+def test_an_interrupted_proof_keeps_its_bound():
+    with mock.patch.object(_Tree, "probe_root", side_effect=KeyboardInterrupt):
+        release = anonymize(people(), 10, method="exact", evaluations=500, seed=1)
+    exact = anonymize(people(), 10, method="exact", seed=1, seconds=60)
+    assert not release.complete
+    assert "The proof was interrupted" in release.warnings[0]
+    assert release.lower_bound <= exact.nwp <= release.nwp
 
 
 def test_an_unreachable_preference_names_the_nearest():

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput, TacitError
-from tacit.publish import anonymize, check_release
+from tacit.publish import anonymize, check_release, writing
 from tacit.publish.survival import classifier_survival, pair_error
 from tacit.table import read_table
 from tests.publish.test_anonymization import QUICK, people
@@ -91,3 +92,10 @@ def test_what_survives():
     assert 0 < pair_error(nothing) < 0.1  # x and z are nearly uniform, so spreading evenly is nearly right
     with pytest.raises(InvalidInput, match="Did you mean 'y'"):
         classifier_survival(nothing, "yy")
+
+
+def test_an_interruption_while_writing_leaves_nothing_behind(tmp_path):
+    release = anonymize(people(), 6, **QUICK)
+    with mock.patch.object(writing, "counted_batches", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        release.write(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
+
 
 def main() -> None:
     """Run a command; what Tacit refuses is one clear message and exit code 2, never a traceback."""
@@ -16,9 +18,10 @@ def main() -> None:
         app()
     except TacitError as error:
         fail(str(error))
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted. Nothing was left half-written.\n")
-        sys.exit(130)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
+            sys.stderr.write("Interrupted. Nothing was left half-written.\n")
+        raise
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

@@ -22,10 +22,15 @@ from tacit.publish.problem import NECD, NWP, SMALLEST, STRENGTH, SUPPRESSED, Bit
 from tacit.publish.proof import Proof, provable, prove
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
 from tacit.publish.release import Alternative, Release
-from tacit.publish.search import Progress, SearchSettings, search
+from tacit.publish.search import Found, Progress, SearchSettings, search
 from tacit.publish.source import hold, tally
 from tacit.schema import Schema
 
+INTERRUPTED = {
+    "search": "The search was interrupted: this is the best release until then, and nothing is proven.",
+    "proof": "The proof was interrupted: this is the best release until then, and its bound is the one reached by then.",
+    "recoding": "Local recoding was interrupted: classes that were still to be cut are published as they were.",
+}
 PROOF_SECONDS = {"search": 30.0, "exact": 600.0, "local": 0.0}
 
 
@@ -39,7 +44,7 @@ class _Answer:
     front: tuple[Alternative, ...]
     lower_bound: float | None
     evaluations: int
-    complete: bool
+    interrupted: str | None  # what Ctrl-C stopped
 
 
 def anonymize(
@@ -161,8 +166,8 @@ def _refuse_impossible(problem: Problem) -> None:
 
 def _globally(problem: Problem, plan: _Plan, known: Mapping[str, Hierarchy]) -> _Answer:
     found = search(problem, plan.preference, plan.settings, np.random.default_rng(plan.seed), plan.progress)
-    bits, complete = found.chromosome(0, problem.n_bits), found.complete
-    proof = _proof(problem, plan, bits) if complete else None
+    bits = found.chromosome(0, problem.n_bits)
+    proof = _proof(problem, plan, bits) if found.complete else None
     if proof is not None and (plan.method == "exact" or _achieves_more(problem, plan.preference, proof.bits, bits)):
         bits = proof.bits
     measures = problem.measure(bits[None])[0]
@@ -176,8 +181,14 @@ def _globally(problem: Problem, plan: _Plan, known: Mapping[str, Hierarchy]) -> 
         tuple(Alternative(float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])) for m in front),
         None if proof is None else proof.lower_bound,
         found.evaluations,
-        complete,
+        _interrupted(found, proof),
     )
+
+
+def _interrupted(found: Found, proof: Proof | None) -> str | None:
+    if not found.complete:
+        return "search"
+    return None if proof is None or proof.complete else "proof"
 
 
 def _proof(problem: Problem, plan: _Plan, start: Bits) -> Proof | None:
@@ -197,13 +208,13 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
 
 
 def _locally(problem: Problem, plan: _Plan) -> _Answer:
-    classes = recode_locally(problem, progress=plan.progress)
-    recoding = recode_by_classes(problem.tally, classes)
+    found = recode_locally(problem, progress=plan.progress)
+    recoding = recode_by_classes(problem.tally, found.classes)
     sizes = recoding.class_sizes
     nwp = float(recoding.losses() @ problem.weights)
     necd = float(sizes.max() - sizes.min()) / max(1, problem.rows - 1)
     front = (Alternative(nwp, necd, int(sizes.min()), 0),)
-    return _Answer(recoding, nwp, necd, front, None, 0, True)
+    return _Answer(recoding, nwp, necd, front, None, 0, None if found.complete else "recoding")
 
 
 def _release(
@@ -230,15 +241,13 @@ def _release(
         sensitive=secret,
         seed=plan.seed,
         evaluations=answer.evaluations,
-        complete=answer.complete,
+        complete=answer.interrupted is None,
         warnings=_warnings(plan.preference, answer),
     )
 
 
 def _warnings(preference: Preference, answer: _Answer) -> tuple[str, ...]:
-    said = []
-    if not answer.complete:
-        said.append("The search was interrupted: this is the best release until then, and nothing is proven.")
+    said = [] if answer.interrupted is None else [INTERRUPTED[answer.interrupted]]
     if answer.nwp > preference.loss or answer.necd > preference.bias:
         certain = answer.lower_bound is not None and answer.lower_bound > preference.loss
         said.append(

@@ -35,6 +35,7 @@ class Proof:
     lower_bound: float
     nodes: int
     seconds: float
+    complete: bool  # False when interrupted; the bound is true all the same
 
     @property
     def gap(self) -> float:
@@ -63,7 +64,7 @@ def prove(problem: Problem, start: Bits, seconds: float, progress: Progress | No
     if reason:
         raise InvalidInput(f"Method 'exact' cannot be used here: {reason}. Use method 'search'.")
     tree = _Tree(problem, start)
-    began = time.monotonic()
+    began, complete = time.monotonic(), True
     try:
         tree.probe_root(began + seconds)
         reported = began
@@ -74,8 +75,8 @@ def prove(problem: Problem, start: Bits, seconds: float, progress: Progress | No
                 gap = tree.best - tree.lower_bound
                 progress((reported - began) / seconds, f"proving: {tree.best:.4f}, at most {gap:.4f} from the least")
     except KeyboardInterrupt:
-        pass  # what is known so far is the answer
-    return Proof(tree.best_bits, tree.best, tree.lower_bound, tree.nodes, time.monotonic() - began)
+        complete = False  # what is known so far is the answer
+    return Proof(tree.best_bits, tree.best, tree.lower_bound, tree.nodes, time.monotonic() - began, complete)
 
 
 class _Tree:

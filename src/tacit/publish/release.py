@@ -56,7 +56,7 @@ class Release:
     sensitive: tuple[str, ...]
     seed: int
     evaluations: int
-    complete: bool  # False when the search was interrupted
+    complete: bool  # False when it was interrupted; `warnings` says in what
     warnings: tuple[str, ...]
 
     @property

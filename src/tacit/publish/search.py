@@ -57,21 +57,20 @@ class _Seen:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._bits: list[Bits] = []
-        self._measures: list[Measures] = []
+        # Bits and measures together, so that an interruption cannot part them.
+        self._met: list[tuple[Bits, Measures]] = []
         self.evaluations = 0
 
     def measure(self, population: Bits) -> Measures:
         measures = self.problem.measure(population)
         self.evaluations += len(population)
         publishable = measures[:, STRENGTH] >= self.problem.k
-        self._bits.append(np.packbits(population[publishable], axis=1))
-        self._measures.append(measures[publishable])
+        self._met.append((np.packbits(population[publishable], axis=1), measures[publishable]))
         return measures
 
     def found(self, preference: Preference, *, complete: bool) -> Found:
-        bits, first = np.unique(np.concatenate(self._bits), axis=0, return_index=True)
-        measures = np.concatenate(self._measures)[first]
+        bits, first = np.unique(np.concatenate([bits for bits, _ in self._met]), axis=0, return_index=True)
+        measures = np.concatenate([measures for _, measures in self._met])[first]
         ach = preference.achievement(measures[:, NWP], measures[:, NECD])
         order = np.lexsort((measures[:, NWP] + measures[:, NECD], np.round(ach, 12)))
         return Found(bits[order], measures[order], ach[order], self.evaluations, complete)
