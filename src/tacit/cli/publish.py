@@ -55,7 +55,9 @@ def publish(
     evaluations: Annotated[int, typer.Option(help="Generalizations to evaluate.")] = 50_000,
     population: Annotated[int, typer.Option(help="Population of the search.")] = 100,
     polish: Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")] = True,
-    seconds: Annotated[float | None, typer.Option(help="Time for the proof; 30, for method exact 600.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Time for the proof; 30 (with --suppress 0), for exact 600.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the search repeatable.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Picture of the front of alternatives.")] = None,
     json: Annotated[bool, JsonFlag] = False,

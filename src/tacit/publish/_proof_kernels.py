@@ -4,6 +4,11 @@ A node forces some cuts and forbids others. Whatever is decided later, a block o
 the finished release, so it must be publishable already among the classes that the forced cuts make. Which blocks
 survive this test does not depend on the other open cuts; the cheapest chain of surviving blocks from the first answer
 to the last, a shortest path, bounds the penalty of the attribute from below, and the bounds add up.
+
+Where rows may be suppressed, what a block holds of a class that is not publishable will be suppressed, since no part
+of it can be: a block survives while these rows are within the limit. A suppressed row costs 1, which is at least its
+penalty, so the bound stays true; and a class of the forced cuts that is too weak already costs what its rows, in the
+coarsest blocks still possible, are short of 1.
 """
 
 # numba infers the types of kernels from their first call.
@@ -34,11 +39,14 @@ class Instance(NamedTuple):
     first_bit: NDArray[np.int64]
     first_value: NDArray[np.int64]
     price: NDArray[np.float64]  # [position of the block's first answer, position after its last]
+    scale: NDArray[np.float64]  # of each attribute: penalty of a row per further answer in its block
+    rows: int
 
 
 class Paths(NamedTuple):
     """Shortest paths of every attribute, as arrays over positions."""
 
+    weak: NDArray[np.int64]  # [position, position]: rows that such a block would have suppressed
     usable: NDArray[np.bool_]  # [position, position]
     ahead: NDArray[np.float64]  # cost from the first answer
     behind: NDArray[np.float64]  # cost to the last
@@ -87,24 +95,25 @@ def number_classes(instance, member, low, class_of, sample):
 
 
 @njit(cache=True)
-def strike_weak(rows, answers, positions, demand, usable):
-    """Strike the blocks whose rows, counted up to every position, are some but not enough."""
+def count_weak(rows, answers, positions, demand, weak):
+    """Count the rows of the blocks whose rows, given up to every position, are some but not enough."""
     for a in range(len(rows) - 1):
         for b in range(a + 1, len(rows)):
             inside = rows[b] - rows[a]
             if inside == 0:
                 continue
             if not holds(inside, answers[b] - answers[a], demand):
-                usable[positions[a], positions[b]] = False
+                weak[positions[a], positions[b]] += inside
             elif answers.shape[1] == 0:
                 break  # a larger block only has more rows
 
 
 @njit(cache=True)
-def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usable):
-    """Strike the blocks between `low` and `high` in which one class shows too little; False if it does in the whole."""
+def count_class(count, shown, span, bits, base, demand, weak):
+    """Count what the blocks of one attribute within `span` would have suppressed of one class."""
+    low, high = span
     if high - low == 1:  # nothing left to cut, as mostly deep in the tree
-        return holds(count[low], shown[low], demand)
+        return
     stops = np.empty(high - low + 1, np.int64)
     rows = np.zeros(high - low + 1, np.int64)
     answers = np.zeros((high - low + 1, shown.shape[1]), np.int64)
@@ -113,53 +122,70 @@ def strike_blocks(count, shown, low, high, status, base, first_bit, demand, usab
     for v in range(low, high):
         rows[last + 1] += count[v]
         answers[last + 1] += shown[v]
-        if v + 1 == high or status[first_bit + v] != FORBIDDEN:
+        if v + 1 == high or bits[v] != FORBIDDEN:
             last += 1
             stops[last] = v + 1
             if last < high - low:
                 rows[last + 1], answers[last + 1] = rows[last], answers[last]
-    if not holds(rows[last], answers[last], demand):
-        return False
-    strike_weak(rows[: last + 1], answers[: last + 1], base + stops, demand, usable)
-    return True
+    count_weak(rows[: last + 1], answers[: last + 1], base + stops, demand, weak)
 
 
 @njit(cache=True)
-def strike_all(instance, demand, status, usable):
-    """Strike every block that the forced cuts already exclude; False if the forced cuts exclude themselves."""
+def count_answers(instance, class_of, count, shown):
+    """Count the rows, and their sensitive answers, of every class with each answer."""
+    for i in range(len(class_of)):
+        for j in range(instance.codes.shape[1]):
+            v = instance.first_value[j] + instance.codes[i, j]
+            count[class_of[i], v] += instance.counts[i]
+            for s in range(instance.sensitive.shape[1]):
+                shown[class_of[i], v, instance.sensitive[i, s]] += instance.counts[i]
+
+
+@njit(cache=True)
+def short_of_one(instance, member, sample, low, high):
+    """What a row of this combination is at least short of a penalty of 1, in the blocks that the forced cuts make."""
+    short = 1.0
+    for j in range(len(member)):
+        if member[j]:
+            v = instance.first_value[j] + instance.codes[sample, j]
+            short -= instance.scale[j] * (high[v] - low[v] - 1)
+    return short
+
+
+@njit(cache=True)
+def strike_all(instance, demand, status, weak):
+    """Count for every block the rows it would have suppressed; return what the forced cuts cost by suppressing already.
+
+    Infinite if they have more rows suppressed than allowed.
+    """
     low, high = forced_blocks(status, instance)
     rows, answers = len(instance.counts), demand.first_sensitive[-1]
-    usable[:] = True
+    weak[:] = 0
+    suppressed, cost = 0, 0.0
     class_of, sample = np.empty(rows, np.int64), np.empty(rows, np.int64)
     for member in instance.members:
         classes = number_classes(instance, member, low, class_of, sample)
         count = np.zeros((classes, instance.first_value[-1]), np.int64)
         shown = np.zeros((classes if answers > 0 else 1, instance.first_value[-1], answers), np.int64)
-        for i in range(rows):
-            for j in range(len(member)):
-                v = instance.first_value[j] + instance.codes[i, j]
-                count[class_of[i], v] += instance.counts[i]
-                for s in range(instance.sensitive.shape[1]):
-                    shown[class_of[i], v, instance.sensitive[i, s]] += instance.counts[i]
+        count_answers(instance, class_of, count, shown)
+        first = slice(0, instance.first_value[1])  # every row shows one answer of the first attribute
         for c in range(classes):
+            own = shown[c if answers > 0 else 0]
+            size = count[c, first].sum()
+            if not holds(size, own[first].sum(axis=0), demand):
+                suppressed += size
+                cost += size * short_of_one(instance, member, sample[c], low, high)
+                if suppressed > demand.limit:
+                    return np.inf
             for j in range(len(member)):
-                first = instance.first_value[j]
                 if member[j]:
-                    v = first + instance.codes[sample[c], j]
-                    within = slice(first, instance.first_value[j + 1])
-                    if not strike_blocks(
-                        count[c, within],
-                        shown[c if answers > 0 else 0, within],
-                        low[v],
-                        high[v],
-                        status,
-                        first + j,
-                        instance.first_bit[j],
-                        demand,
-                        usable,
-                    ):
-                        return False
-    return True
+                    start = instance.first_value[j]
+                    v = start + instance.codes[sample[c], j]
+                    within = slice(start, instance.first_value[j + 1])
+                    span = (low[v], high[v])
+                    bits = status[instance.first_bit[j] : instance.first_bit[j + 1]]
+                    count_class(count[c, within], own[within], span, bits, start + j, demand, weak)
+    return cost / instance.rows
 
 
 @njit(cache=True)
@@ -278,11 +304,13 @@ def trace(instance, status, paths, cuts):
 def bound(instance, demand, status, target, paths, cuts, rise):
     """Lower bound of a node, infinite if it holds nothing; decides cuts in `status` and traces the bound's own `cuts`."""
     while True:
-        if not strike_all(instance, demand, status, paths.usable):
+        suppressing = strike_all(instance, demand, status, paths.weak)
+        if suppressing == np.inf:
             return np.inf
+        paths.usable[:] = paths.weak <= demand.limit
         total = shortest_paths(instance, status, paths)
-        if total >= target:
-            return total
+        if total + suppressing >= target:
+            return total + suppressing
         trace(instance, status, paths, cuts)
-        if decide(instance, status, paths, total, target, rise) == 0:
-            return total
+        if decide(instance, status, paths, total, target - suppressing, rise) == 0:
+            return total + suppressing

@@ -86,8 +86,9 @@ def anonymize(
     weights
         How much the detail of each quasi-identifier matters; they sum to one. Equal by default.
     method
-        "search" (Dewri et al. 2009, then ruin and recreate, then the proof for `seconds`, 30 by default), "exact" (the
-        least loss whatever the bias, proven within `seconds`, 600 by default), or "local" (rows generalized differently).
+        "search" (Dewri et al. 2009, then ruin and recreate, then the proof for `seconds`, by default 30, and none where rows
+        may be suppressed), "exact" (the least loss whatever the bias, proven within `seconds`, 600 by default), or "local"
+        (rows generalized differently).
     suppress
         Share of rows that may be left out; each counts as fully lost.
     l, t, entropy
@@ -128,7 +129,7 @@ def anonymize(
     )
     _refuse_impossible(problem)
     drawn = secrets.randbits(32) if seed is None else seed
-    plan = _Plan(method, preference, settings, PROOF_SECONDS[method] if seconds is None else seconds, drawn, progress)
+    plan = _Plan(method, preference, settings, _proof_seconds(method, suppress, seconds), drawn, progress)
     answer = _locally(problem, plan) if method == "local" else _globally(problem, plan, known)
     return _release(problem, plan, answer, held, others, secret)
 
@@ -191,6 +192,13 @@ def _interrupted(found: Found, proof: Proof | None) -> str | None:
     return None if proof is None or proof.complete else "proof"
 
 
+def _proof_seconds(method: str, suppress: float, seconds: float | None) -> float:
+    if seconds is not None:
+        return seconds
+    # With suppression a proof rarely ends in half a minute.
+    return 0.0 if suppress > 0 and method == "search" else PROOF_SECONDS[method]
+
+
 def _proof(problem: Problem, plan: _Plan, start: Bits) -> Proof | None:
     """The proof, where one is asked for and there is one; asked for in vain, it is refused."""
     leveled = problem.space.levels[0, problem.space.first_value[:-1]] >= 0
@@ -210,10 +218,10 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
 def _locally(problem: Problem, plan: _Plan) -> _Answer:
     found = recode_locally(problem, progress=plan.progress)
     recoding = recode_by_classes(problem.tally, found.classes)
-    sizes = recoding.class_sizes
     nwp = float(recoding.losses() @ problem.weights)
-    necd = float(sizes.max() - sizes.min()) / max(1, problem.rows - 1)
-    front = (Alternative(nwp, necd, int(sizes.min()), 0),)
+    sizes = recoding.sizes_by_set()
+    necd = max(int(own.max() - own.min()) for own in sizes) / max(1, problem.rows - 1)
+    front = (Alternative(nwp, necd, int(recoding.class_sizes.min()), 0),)
     return _Answer(recoding, nwp, necd, front, None, 0, None if found.complete else "recoding")
 
 

@@ -1,8 +1,8 @@
 """The least loss for a given k, with a certificate: branch and bound, best bound first.
 
 The penalty is a sum over attributes and refining only makes classes smaller, so a node that forces some cuts and
-forbids others has the lower bound computed in `_proof_kernels`. At any time the smallest bound among the open nodes is
-a lower bound for every generalization there is.
+forbids others has the lower bound computed in `_proof_kernels`, also where some rows may be suppressed. At any time the
+smallest bound among the open nodes is a lower bound for every generalization there is.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ class Proof:
 
 def provable(problem: Problem) -> str | None:
     """Why there is no proof for this problem; None where there is."""
-    if problem.demand.limit > 0:
-        return "suppressed rows make the loss no longer a sum over attributes"
+    demand = problem.demand
+    if demand.limit > 0 and (demand.entropy > 0 or demand.closeness < math.inf):
+        return "where rows may be suppressed, a class may show the wanted entropy or t although a larger one does not"
     if (problem.space.levels >= 0).any():
         return "hierarchies replace the cuts it decides on"
     if math.prod(map(int, problem.tally.sizes)) >= 2**63:
@@ -85,6 +86,7 @@ class _Tree:
         self._instance = _instance(problem)
         positions = len(self._instance.price)
         self._paths = Paths(
+            np.zeros((positions, positions), np.int64),
             np.ones((positions, positions), np.bool_),
             np.empty(positions),
             np.empty(positions),
@@ -151,10 +153,16 @@ class _Tree:
         if found >= self.best - ROUNDING:
             return
         cuts = self._cuts.copy()
-        if self._problem.measure(cuts[None])[0, STRENGTH] >= self._problem.k:
-            self.best, self.best_bits = float(self._problem.measure(cuts[None])[0, NWP]), cuts
+        measures = self._problem.measure(cuts[None])[0]
+        if measures[STRENGTH] >= self._problem.k:
+            if measures[NWP] < self.best:
+                self.best, self.best_bits = float(measures[NWP]), cuts
+            if measures[NWP] <= found + ROUNDING:  # suppressed rows may make it cost more than the bound
+                return
+        open_cuts = np.flatnonzero(status == OPEN)
+        candidates = open_cuts[cuts[open_cuts] == 1] if cuts[open_cuts].any() else open_cuts
+        if not len(candidates):
             return
-        candidates = np.flatnonzero((status == OPEN) & (cuts == 1))
         # The cut whose loss would cost most: forcing it binds the other attributes, forbidding it raises the bound.
         bit = candidates[np.argmax(self._rise[candidates])]
         for choice in (FORCED, FORBIDDEN):
@@ -178,7 +186,10 @@ def _instance(problem: Problem) -> Instance:
             price[base + a, base + b] = problem.weights[j] * (rows[b] - rows[a]) * (b - a - 1) / max(1, size - 1)
     members = np.array([[j in members for j in range(len(sizes))] for members in tally.sets])
     sensitive = np.ascontiguousarray(tally.sensitive_codes)
-    return Instance(tally.codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price)
+    scale = problem.weights / np.maximum(1, sizes - 1)
+    return Instance(
+        tally.codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price, scale, tally.rows
+    )
 
 
 def _merge_inseparable(instance: Instance, status: NDArray[np.uint8]) -> Instance:

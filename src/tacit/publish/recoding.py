@@ -43,12 +43,16 @@ class Recoding:
     @property
     def class_sizes(self) -> Codes:
         """Rows in each published class, as its labels show it; of several sets of quasi-identifiers, all classes."""
+        return np.concatenate(self.sizes_by_set())
+
+    def sizes_by_set(self) -> list[Codes]:
+        """Rows in each published class, apart for every set of quasi-identifiers."""
         kept = self.classes >= 0
         sizes = []
         for members in self.tally.sets:
             _, place = np.unique(self.labels[kept][:, list(members)], axis=0, return_inverse=True)
             sizes.append(np.bincount(place.ravel(), self.counts[kept]).astype(np.int64))
-        return np.concatenate(sizes)
+        return sizes
 
     @property
     def suppressed(self) -> int:

@@ -118,9 +118,8 @@ def refuse_combinations(method: str, suppress: float, sets: Sequence[Any], hiera
         )
     if method == "local":
         for wanted, what in (
-            (suppress > 0, "suppression"),
-            (len(sets) > 1, "several sets"),
-            (hierarchies, "hierarchies"),
+            (suppress > 0, "suppression: every row has its place in a class"),
+            (hierarchies, "hierarchies: its classes are boxes of neighbouring answers"),
         ):
             if wanted:
                 raise InvalidInput(f"Local recoding does not go with {what}. Leave it away, or use method 'search'.")
