@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tacit.publish._class_kernels import diversity_share
+from tacit.publish._demand_kernels import holds
 
 
 @njit(cache=True)
@@ -38,14 +38,6 @@ def extent(low, high, scale):
     for j in range(len(scale)):
         total += scale[j] * (high[j] - low[j])
     return total
-
-
-@njit(cache=True)
-def holds(size, shown, demand):
-    """Whether a class of this size with these sensitive answers may be published."""
-    if size < demand.k:
-        return False
-    return len(shown) == 0 or diversity_share(shown, size, demand) >= 1
 
 
 @njit(cache=True)

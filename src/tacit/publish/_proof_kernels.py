@@ -23,8 +23,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.publish._class_kernels import power_above, spread
-from tacit.publish._local_kernels import holds
+from tacit.publish._demand_kernels import holds
+from tacit.publish._halves_kernels import power_above, spread
 
 OPEN, FORCED, FORBIDDEN = 0, 1, 2
 

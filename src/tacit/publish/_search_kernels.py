@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.publish._class_kernels import decode, measure_all, price_blocks
+from tacit.publish._class_kernels import measure_all
+from tacit.publish._space_kernels import decode, price_blocks
 from tacit.publish.achievement import EPSILON
 
 # Of ruin and recreate, tuned on Adult at k = 10 to 100: how far the order of setting bits strays from the savings,

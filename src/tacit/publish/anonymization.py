@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacit.errors import InvalidInput, UnknownName
+from tacit.errors import InvalidInput
 from tacit.publish import request
 from tacit.publish.achievement import Preference
 from tacit.publish.held import Held
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
-from tacit.publish.lattice import prove_levels
-from tacit.publish.local import recode_locally
+from tacit.publish.methods import Answer, Plan, find, proof_seconds
 from tacit.publish.order import ordered_by_data
-from tacit.publish.problem import NECD, NWP, SMALLEST, STRENGTH, SUPPRESSED, Bits, Problem, pose
-from tacit.publish.proof import Proof, provable, prove
-from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
-from tacit.publish.release import Alternative, Release
-from tacit.publish.search import Found, Progress, SearchSettings, search
+from tacit.publish.problem import STRENGTH, Problem, pose
+from tacit.publish.release import Release
+from tacit.publish.search import Progress
 from tacit.publish.source import hold, tally
 from tacit.schema import Schema
 
@@ -31,20 +27,6 @@ INTERRUPTED = {
     "proof": "The proof was interrupted: this is the best release until then, and its bound is the one reached by then.",
     "recoding": "Local recoding was interrupted: classes that were still to be cut are published as they were.",
 }
-PROOF_SECONDS = {"search": 30.0, "exact": 600.0, "local": 0.0}
-
-
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    """What a method found."""
-
-    recoding: Recoding
-    nwp: float
-    necd: float
-    front: tuple[Alternative, ...]
-    lower_bound: float | None
-    evaluations: int
-    interrupted: str | None  # what Ctrl-C stopped
 
 
 def anonymize(
@@ -109,10 +91,7 @@ def anonymize(
     request.checked_order(order)
     held = hold(data, schema, missing=missing)  # type: ignore[arg-type]
     held = ordered_by_data(held) if order == "data" else held
-    others = (*secret, *keep)
-    for name in others:
-        if name not in held.schema:
-            raise UnknownName("Attribute", name, held.schema.names)
+    others = request.checked_others((*secret, *keep), held.schema)
     sets = request.quasi_identifier_sets(attributes, held.schema, others)
     names = tuple(dict.fromkeys(name for members in sets for name in members))
     known = _hierarchies(hierarchies, held.schema, names)
@@ -129,19 +108,8 @@ def anonymize(
     )
     _refuse_impossible(problem)
     drawn = secrets.randbits(32) if seed is None else seed
-    plan = _Plan(method, preference, settings, _proof_seconds(method, suppress, seconds), drawn, progress)
-    answer = _locally(problem, plan) if method == "local" else _globally(problem, plan, known)
-    return _release(problem, plan, answer, held, others, secret)
-
-
-@dataclass(frozen=True)
-class _Plan:
-    method: str
-    preference: Preference
-    settings: SearchSettings
-    seconds: float
-    seed: int
-    progress: Progress | None
+    plan = Plan(method, preference, settings, proof_seconds(method, suppress, seconds), drawn, progress)
+    return _release(problem, plan, find(problem, plan, known), held, others, secret)
 
 
 def _hierarchies(
@@ -165,68 +133,8 @@ def _refuse_impossible(problem: Problem) -> None:
     )
 
 
-def _globally(problem: Problem, plan: _Plan, known: Mapping[str, Hierarchy]) -> _Answer:
-    found = search(problem, plan.preference, plan.settings, np.random.default_rng(plan.seed), plan.progress)
-    bits = found.chromosome(0, problem.n_bits)
-    proof = _proof(problem, plan, bits) if found.complete else None
-    if proof is not None and (plan.method == "exact" or _achieves_more(problem, plan.preference, proof.bits, bits)):
-        bits = proof.bits
-    measures = problem.measure(bits[None])[0]
-    names = [known[name].names if name in known else None for name in problem.tally.names]
-    recoding = recode_globally(problem, bits, names)
-    front = [found.measures[i] for i in found.front()]
-    return _Answer(
-        recoding,
-        float(measures[NWP]),
-        float(measures[NECD]),
-        tuple(Alternative(float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])) for m in front),
-        None if proof is None else proof.lower_bound,
-        found.evaluations,
-        _interrupted(found, proof),
-    )
-
-
-def _interrupted(found: Found, proof: Proof | None) -> str | None:
-    if not found.complete:
-        return "search"
-    return None if proof is None or proof.complete else "proof"
-
-
-def _proof_seconds(method: str, suppress: float, seconds: float | None) -> float:
-    if seconds is not None:
-        return seconds
-    # With suppression a proof rarely ends in half a minute.
-    return 0.0 if suppress > 0 and method == "search" else PROOF_SECONDS[method]
-
-
-def _proof(problem: Problem, plan: _Plan, start: Bits) -> Proof | None:
-    """The proof, where one is asked for and there is one; asked for in vain, it is refused."""
-    leveled = problem.space.levels[0, problem.space.first_value[:-1]] >= 0
-    if leveled.all() and problem.demand.limit == 0 and plan.seconds > 0:
-        return prove_levels(problem, start, plan.seconds)
-    if plan.method == "exact" or (plan.seconds > 0 and provable(problem) is None):
-        return prove(problem, start, plan.seconds, plan.progress)
-    return None
-
-
-def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: Bits) -> bool:
-    measures = problem.measure(np.stack([one, other]))
-    first, second = preference.achievement(measures[:, NWP], measures[:, NECD])
-    return bool(first < second - 1e-12)
-
-
-def _locally(problem: Problem, plan: _Plan) -> _Answer:
-    found = recode_locally(problem, progress=plan.progress)
-    recoding = recode_by_classes(problem.tally, found.classes)
-    nwp = float(recoding.losses() @ problem.weights)
-    sizes = recoding.sizes_by_set()
-    necd = max(int(own.max() - own.min()) for own in sizes) / max(1, problem.rows - 1)
-    front = (Alternative(nwp, necd, int(recoding.class_sizes.min()), 0),)
-    return _Answer(recoding, nwp, necd, front, None, 0, None if found.complete else "recoding")
-
-
 def _release(
-    problem: Problem, plan: _Plan, answer: _Answer, held: Held, others: tuple[str, ...], secret: tuple[str, ...]
+    problem: Problem, plan: Plan, answer: Answer, held: Held, others: tuple[str, ...], secret: tuple[str, ...]
 ) -> Release:
     nwp, necd = np.array([answer.nwp]), np.array([answer.necd])
     names = problem.tally.names
@@ -254,7 +162,7 @@ def _release(
     )
 
 
-def _warnings(preference: Preference, answer: _Answer) -> tuple[str, ...]:
+def _warnings(preference: Preference, answer: Answer) -> tuple[str, ...]:
     said = [] if answer.interrupted is None else [INTERRUPTED[answer.interrupted]]
     if answer.nwp > preference.loss or answer.necd > preference.bias:
         certain = answer.lower_bound is not None and answer.lower_bound > preference.loss

@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish._class_kernels import Demand, HalvedTally, Space, measure_all
+from tacit.publish._class_kernels import measure_all
+from tacit.publish._demand_kernels import Demand
+from tacit.publish._halves_kernels import HalvedTally
+from tacit.publish._space_kernels import Space
 from tacit.publish.tally import QuasiTally
 
 Bits = NDArray[np.uint8]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish._class_kernels import decode, diversity_share
+from tacit.publish._demand_kernels import diversity_share
+from tacit.publish._space_kernels import decode
 from tacit.publish.labels import block_label, label
 from tacit.publish.local import tight_boxes
 from tacit.publish.problem import Bits, Problem

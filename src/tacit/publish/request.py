@@ -31,6 +31,13 @@ def checked_order(order: str) -> str:
     return order
 
 
+def checked_others(names: tuple[str, ...], schema: Schema) -> tuple[str, ...]:
+    """The attributes that are published as they are."""
+    for name in names:
+        schema[name]  # an unknown name is refused with the nearest known one
+    return names
+
+
 def quasi_identifier_sets(
     attributes: Sequence[str] | Sequence[Sequence[str]] | None, schema: Schema, others: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:

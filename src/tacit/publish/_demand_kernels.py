@@ -1,0 +1,115 @@
+"""Whether classes may be published, compiled: their size, and how diverse their sensitive answers are."""
+
+# numba infers the types of kernels from their first call.
+# ruff: noqa: ANN001, ANN202
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Demand(NamedTuple):
+    """What every published class must show."""
+
+    k: int
+    first_sensitive: Ints  # first answer of each sensitive attribute on their axis, and the number of answers
+    distinct: float  # l as a number of answers; 0 where not asked
+    entropy: float  # log l; 0 where not asked
+    closeness: float  # t; infinite where not asked
+    ordered: Ints  # per sensitive attribute: whether distance between its answers counts
+    overall: Floats  # share of each sensitive answer in the whole table
+    limit: int  # rows that may be suppressed
+
+
+@njit(cache=True)
+def diversity_share(sensitive, size, demand):
+    """How much of the demanded l and t a class shows: 1 if all, less in proportion otherwise."""
+    share = 1.0
+    for s in range(len(demand.first_sensitive) - 1):
+        start, stop = demand.first_sensitive[s], demand.first_sensitive[s + 1]
+        answers, entropy, moved, carried = 0, 0.0, 0.0, 0.0
+        for v in range(start, stop):
+            part = sensitive[v] / size
+            if part > 0:
+                answers += 1
+                entropy -= part * math.log(part)
+            carried += part - demand.overall[v]
+            if demand.ordered[s]:  # earth mover's distance along the order: what is carried over each step
+                moved += abs(carried) / (stop - start - 1)
+            else:
+                moved += abs(part - demand.overall[v]) / 2
+        if demand.distinct > 0:
+            share = min(share, answers / demand.distinct)
+        if demand.entropy > 0 and entropy < demand.entropy - 1e-9:
+            share = min(share, entropy / demand.entropy)
+        if moved > demand.closeness + 1e-9:
+            share = min(share, demand.closeness / moved)
+    return share
+
+
+@njit(cache=True)
+def holds(size, shown, demand):
+    """Whether a class of this size with these sensitive answers may be published."""
+    if size < demand.k:
+        return False
+    return len(shown) == 0 or diversity_share(shown, size, demand) >= 1
+
+
+@njit(cache=True)
+def strengths(sizes, sensitive, demand):
+    """Size of every class; below k, in proportion, where its sensitive answers are not diverse enough."""
+    strength = sizes.copy()
+    for c in range(len(sizes)):
+        if sizes[c] > 0:
+            share = diversity_share(sensitive[c], sizes[c], demand)
+            if share < 1:
+                strength[c] = min(sizes[c], np.uint32(share * (demand.k - 1)))
+    return strength
+
+
+@njit(cache=True)
+def weakest_publishable(sizes, strength, demand):
+    """Least strength once as many rows as allowed, from the weakest classes up, are left out."""
+    weak = np.zeros(demand.k, np.int64)
+    for c in range(len(sizes)):
+        if strength[c] < demand.k:
+            weak[strength[c]] += sizes[c]
+    seen = 0
+    for firm in range(demand.k):
+        seen += weak[firm]
+        if seen > demand.limit:
+            return firm
+    return demand.k
+
+
+@njit(cache=True)
+def judge(sizes, strength, demand, rows):
+    """Largest and smallest published class, least strength, rows suppressed (0 if too many), the weakest cell."""
+    suppressed = np.int64(0)
+    weakest = np.uint64(0)
+    least, smallest, largest = np.int64(rows + 1), np.int64(rows + 1), np.int64(0)
+    for c in range(np.uint64(len(sizes))):
+        size = np.int64(sizes[c])
+        if size > 0:
+            if strength[c] < demand.k:
+                suppressed += size
+                if sizes[weakest] == 0 or strength[c] <= strength[weakest]:
+                    weakest = np.uint64(c)
+            else:
+                least = min(least, np.int64(strength[c]))
+                smallest, largest = min(smallest, size), max(largest, size)
+    if suppressed <= demand.limit and suppressed < rows:
+        return largest, smallest, least, suppressed, weakest
+    for c in range(np.uint64(len(sizes))):  # cannot be published: its measures are those of the whole table
+        if sizes[c] > 0:
+            smallest, largest = min(smallest, np.int64(sizes[c])), max(largest, np.int64(sizes[c]))
+    return largest, smallest, np.int64(weakest_publishable(sizes, strength, demand)), np.int64(0), weakest

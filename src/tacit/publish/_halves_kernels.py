@@ -1,0 +1,151 @@
+"""Combinations as pairs of halves, compiled: the inner loop of the search.
+
+The distinct combinations of a set of quasi-identifiers are kept as pairs (left half, right half): every attribute
+belongs to one half, a generalization first maps the few distinct halves to class halves, and only then one addition
+per combination counts the classes in a table small enough for the fastest cache.
+"""
+
+# numba infers the types of kernels from their first call.
+# ruff: noqa: ANN001, ANN202
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Counts = NDArray[np.uint32]
+
+DIRECT_KEYS = 1 << 14
+# Indices are unsigned in the inner loops: signed ones would be tested for "counts from the end" on every access.
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
+
+
+class HalvedTally(NamedTuple):
+    """The distinct combinations of one set of quasi-identifiers, sorted by their left half."""
+
+    left_columns: Ints
+    right_columns: Ints
+    left: Counts  # [distinct left half, column]
+    right: Counts
+    run_start: Counts  # first combination of each left half, and the number of combinations
+    right_of: Counts  # right half of each combination
+    counts: Counts
+    sensitive: Counts  # [combination, sensitive attribute]: position on the axis of sensitive answers
+
+
+@njit(cache=True)
+def half_keys(halves, columns, space, block, keys):
+    """Write one number for every generalized half, equal for equal halves; return how many numbers are possible."""
+    first_value = space.first_value
+    share = np.empty(first_value[-1], np.uint64)
+    start_of = np.empty(len(columns), np.uint32)
+    possible = np.uint64(1)
+    for c in range(len(columns)):
+        start, stop = first_value[columns[c]], first_value[columns[c] + 1]
+        blocks = 0
+        for v in range(start, stop):
+            share[v] = np.uint64(block[v]) * possible
+            blocks = max(blocks, block[v] + 1)
+        start_of[c] = start
+        possible *= np.uint64(blocks)
+    for i in range(np.uint64(len(halves))):
+        key = np.uint64(0)
+        for c in range(np.uint64(halves.shape[1])):
+            key += share[start_of[c] + halves[i, c]]
+        keys[i] = key
+    return possible
+
+
+@njit(cache=True)
+def first_of_keys(keys, possible, number, first):
+    """Number the distinct keys 0, 1, ... in order of appearance; `first` is where each appears."""
+    distinct = np.uint32(0)
+    if possible <= DIRECT_KEYS:
+        seen = np.zeros(possible, np.uint32)
+        for i in range(np.uint64(len(keys))):
+            if seen[keys[i]] == 0:
+                first[distinct] = i
+                distinct += np.uint32(1)
+                seen[keys[i]] = distinct
+            number[i] = seen[keys[i]] - np.uint32(1)
+        return distinct
+    capacity = power_above(2 * len(keys))
+    slot_of = np.zeros(capacity, np.uint32)
+    for i in range(np.uint64(len(keys))):
+        slot = spread(keys[i], capacity)
+        while slot_of[slot] != 0 and keys[first[slot_of[slot] - np.uint32(1)]] != keys[i]:
+            slot = (slot + np.uint64(1)) & np.uint64(capacity - 1)
+        if slot_of[slot] == 0:
+            first[distinct] = i
+            distinct += np.uint32(1)
+            slot_of[slot] = distinct
+        number[i] = slot_of[slot] - np.uint32(1)
+    return distinct
+
+
+@njit(cache=True)
+def power_above(least):
+    power = 1
+    while power < least:
+        power *= 2
+    return power
+
+
+@njit(cache=True)
+def spread(key, capacity):
+    """Slot of a key in a hash table whose capacity is a power of two."""
+    mixed = np.uint64(key) * HASH_FACTOR
+    return (mixed ^ (mixed >> np.uint64(32))) & np.uint64(capacity - 1)
+
+
+@njit(cache=True)
+def number_halves(halves, columns, space, block, number, first):
+    keys = np.empty(len(halves), np.uint64)
+    possible = half_keys(halves, columns, space, block, keys)
+    return first_of_keys(keys, possible, number, first)
+
+
+@njit(cache=True)
+def price_of_halves(halves, columns, space, penalty, first, distinct):
+    """Penalty that every numbered half adds to its rows."""
+    price = np.zeros(distinct)
+    for h in range(distinct):
+        for c in range(len(columns)):
+            price[h] += penalty[space.first_value[columns[c]] + halves[first[h], c]]
+    return price
+
+
+@njit(cache=True)
+def count_sizes(tally, left_number, right_number, rights, table):
+    """Add every combination to the cell of its class."""
+    run_start, right_of, counts = tally.run_start, tally.right_of, tally.counts
+    for left in range(np.uint32(len(run_start) - 1)):
+        base = left_number[left] * rights
+        for i in range(run_start[left], run_start[left + np.uint32(1)]):
+            table[base + right_number[right_of[i]]] += counts[i]
+
+
+@njit(cache=True)
+def number_cells(tally, left_number, right_number, rights, keys, cell_of):
+    """Number the occupied cells where a table of all would be too large; ``keys[number]`` is the cell itself."""
+    capacity = power_above(2 * len(tally.counts))
+    slot_of = np.zeros(capacity, np.uint32)
+    distinct = np.uint32(0)
+    for left in range(np.uint32(len(tally.run_start) - 1)):
+        base = np.uint64(left_number[left]) * np.uint64(rights)
+        for i in range(tally.run_start[left], tally.run_start[left + np.uint32(1)]):
+            cell = base + np.uint64(right_number[tally.right_of[i]])
+            slot = spread(cell, capacity)
+            while slot_of[slot] != 0 and keys[slot_of[slot] - np.uint32(1)] != cell:
+                slot = (slot + np.uint64(1)) & np.uint64(capacity - 1)
+            if slot_of[slot] == 0:
+                keys[distinct] = cell
+                distinct += np.uint32(1)
+                slot_of[slot] = distinct
+            cell_of[i] = slot_of[slot] - np.uint32(1)
+    return distinct
