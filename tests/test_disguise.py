@@ -138,7 +138,7 @@ def test_a_run_without_a_seed_is_no_simulation_and_never_repeats(truths, tmp_pat
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     for out in (one, two):
         disguise_file(truths, WARNER, out)
-        assert read_metadata(out) == {"scheme": WARNER.hash, "simulation": False}
+        assert read_metadata(out) == {"scheme": WARNER.hash}  # the mark belongs to simulations alone
         assert not Reports.read(out, WARNER).is_simulation
     assert content(one) != content(two)
 

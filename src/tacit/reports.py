@@ -144,8 +144,8 @@ def file_table(reports: Reports, path: str | Path) -> pa.Table:
 
 
 def scheme_note(scheme: Scheme, *, is_simulation: bool) -> dict[str, Any]:
-    """What a report file says of itself."""
-    return {"scheme": scheme.hash, "simulation": is_simulation}
+    """What a report file says of itself; only a simulation bears the mark of one."""
+    return {"scheme": scheme.hash} | ({"simulation": True} if is_simulation else {})
 
 
 def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:
