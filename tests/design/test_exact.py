@@ -122,6 +122,16 @@ def test_a_uniform_prior_under_amplification_agrees_with_subset_selection(gamma:
     assert amplification(point.matrix) == pytest.approx(gamma, rel=1e-6)
 
 
+def test_each_demanded_gamma_gets_its_point_in_the_order_of_the_demands() -> None:
+    points = exact_front(SKEWED, 1000, gamma=[5.0, 2.0, 19.0]).points
+    assert [point.gamma for point in points] == pytest.approx([5.0, 2.0, 19.0])
+
+
+def test_each_demanded_privacy_gets_its_point_in_the_order_of_the_demands() -> None:
+    points = exact_front(SKEWED, 1000, delta=0.8, privacy=[0.45, 0.3, 0.4]).points
+    assert [point.privacy for point in points] == pytest.approx([0.45, 0.3, 0.4])
+
+
 def test_gamma_diagonal_is_found_where_it_is_optimal() -> None:
     point = exact_front(np.full(5, 0.2), 1000, gamma=50.0).points[0]
     assert point.mse == pytest.approx(expected_mse(gamma_diagonal_matrix(5, 50.0), np.full(5, 0.2), 1000), rel=1e-6)

@@ -36,7 +36,8 @@ def exact_front(
 
     Under `delta` (and a single `gamma`, if given) one point for every `privacy`, by default `points` of them equally
     spaced from the least attainable privacy to .98 of the largest. With `gamma` alone, one point for each: the least
-    error of any channel of that amplification, whose guarantee needs no prior. `progress` is told the share done.
+    error of any channel of that amplification, whose guarantee needs no prior. The points stand in the order in which
+    they were asked for. `progress` is told the share done.
     """
     started = time.perf_counter()
     problem = DesignProblem.of(prior, records, delta=delta, answers=answers)
@@ -47,7 +48,6 @@ def exact_front(
             found.append(_certified_point(problem, vertices, budget))
             if progress is not None:
                 progress((done + 1) / len(demands))
-    found.sort(key=lambda point: point.privacy)
     seconds = time.perf_counter() - started
     return Front("exact", problem.prior, problem.records, delta, seconds, tuple(found), problem.answers)
 

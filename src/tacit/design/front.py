@@ -56,7 +56,9 @@ class FrontPoint:
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Channels in order of their privacy, none of them better than another in both privacy and error.
+    """Channels none of which is better than another in both privacy and error.
+
+    They stand in order of their privacy, or in the order in which an exact front was asked for them.
 
     Example
     -------
@@ -118,7 +120,8 @@ class Front:
         style = {"exact": {"color": "black", "marker": "o", "markersize": 3, "linewidth": 1}}
         few = len(self.points) < 40
         default = {"marker": ".", "markersize": 6 if few else 2, "linewidth": 1 if few else 0}
-        ax.plot(self.privacies, self.errors, label=self.method, **style.get(self.method, default))
+        order = np.argsort(self.privacies)
+        ax.plot(self.privacies[order], self.errors[order], label=self.method, **style.get(self.method, default))
         ax.set(xlabel="privacy (chance that the best guess is wrong)", ylabel="mean squared error", yscale="log")
 
 
