@@ -71,13 +71,13 @@ def test_a_chance_outside_zero_to_one_is_refused(value: float) -> None:
         checked_chance("theta", value)
 
 
-@pytest.mark.parametrize("value", ["0.5", None, [0.5], 1j])
+@pytest.mark.parametrize("value", ["0.5", None, [0.5], 1j, True])
 def test_a_chance_that_is_no_number_is_refused(value: object) -> None:
     with pytest.raises(InvalidInput, match="theta must be a number between 0 and 1, not"):
         checked_chance("theta", value)
 
 
-@pytest.mark.parametrize("gamma", [0.99, 0, -1, math.nan, math.inf, "19", None, 10**400])
+@pytest.mark.parametrize("gamma", [0.99, 0, -1, math.nan, math.inf, "19", None, True, 10**400])
 def test_an_impossible_gamma_is_refused(gamma: object) -> None:
     with pytest.raises(InvalidInput, match="finite number of at least 1, not"):
         checked_gamma(gamma)

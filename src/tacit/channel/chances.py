@@ -21,7 +21,7 @@ SUM_TOLERANCE = 1e-6
 
 def checked_chance(name: str, value: float) -> float:
     """`value` if it is a probability, else a refusal that names the parameter."""
-    if not isinstance(value, Real):
+    if not isinstance(value, Real) or isinstance(value, bool):
         raise InvalidInput(f"{name} must be a number between 0 and 1, not {value!r}.")
     if not 0 <= value <= 1:
         raise InvalidInput(f"{name} must lie between 0 and 1, not {value!r}.")
@@ -30,7 +30,7 @@ def checked_chance(name: str, value: float) -> float:
 
 def checked_gamma(gamma: float) -> float:
     """`gamma` if it is a finite amplification of at least 1."""
-    if not (isinstance(gamma, Real) and 1 <= gamma <= LARGEST_GAMMA):
+    if isinstance(gamma, bool) or not (isinstance(gamma, Real) and 1 <= gamma <= LARGEST_GAMMA):
         raise InvalidInput(f"gamma, the amplification, must be a finite number of at least 1, not {gamma!r}.")
     return float(gamma)
 
