@@ -53,6 +53,8 @@ NAMED: dict[str, Channel] = {
 UNINFORMATIVE: dict[str, tuple[Channel, str]] = {
     "nothing kept": (channels.uniform_perturbation(0.0).build((3,)), "kept with chance 0"),
     "warner at 1/n": (channels.warner(0.25).build((4,)), "kept with chance 0"),
+    "warner at 1/n, rounded": (channels.warner(1 / 3).build((3,)), "kept with chance 0"),
+    "warner at 1/n of a group, rounded": (channels.warner(1 / 6).build((2, 3)), "kept with chance 0"),
     "gamma-diagonal 1": (channels.gamma_diagonal(1).build((3,)), "kept with chance 0"),
     "flip 1/2": (channels.flip(0.5).build((2, 2)), "theta = 1/2"),
     "singular matrix": (channels.matrix([[0.5, 0.5], [0.5, 0.5]]).build((2,)), "singular .* linearly independent"),

@@ -169,6 +169,12 @@ class MixtureChannel(MixtureLaw):
             return Fraction(self.coin, ONE)
         return Fraction(self.size * self.coin - ONE, ONE * (self.size - 1))
 
+    def is_invertible(self) -> bool:
+        if self.others:
+            # A p that is 1/n but for the rounding of chances keeps nothing: what is left of it is the rounding.
+            return 2 * abs(self.size * self.coin - ONE) > self.size
+        return self.keep != 0
+
     @property
     def rarest(self) -> Fraction:
         if self.personal is None:
@@ -255,6 +261,9 @@ class MarginalMixture(MixtureLaw):
     @property
     def exact_keep(self) -> Fraction:
         return self.whole.exact_keep
+
+    def is_invertible(self) -> bool:
+        return self.whole.is_invertible()
 
     @property
     def rarest(self) -> Fraction:
