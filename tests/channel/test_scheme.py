@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,17 @@ class TestRoundTrip:
             "groups": [{"attributes": ["smokes", "drinks"], "channel": {"kind": "flip", "theta": 0.8}}],
         }
         assert written == {**bare, "hash": document_hash(bare)}
+
+    def test_the_hash_of_a_written_document_can_be_computed_with_any_json_library(self, tmp_path: Path) -> None:
+        groups = [
+            (["smokes"], channels.gamma_diagonal(19.0)),
+            (["drinks"], channels.matrix([[1.0, 0.25], [0.0, 0.75]])),
+        ]
+        Scheme.of(ATTRIBUTES, groups, prior={"smokes": [0.0, 1.0]}).write(tmp_path / "scheme.json")
+        written = json.loads((tmp_path / "scheme.json").read_text(encoding="utf-8"))
+        stated = written.pop("hash")
+        text = json.dumps(written, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert hashlib.sha256(text.encode()).hexdigest() == stated
 
     def test_two_schemes_with_other_parameters_have_other_hashes(self) -> None:
         hashes = {Scheme.of([SMOKES], [(["smokes"], channels.warner(p))]).hash for p in (0.7, 0.71, 0.7 + 1e-12)}

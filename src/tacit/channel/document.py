@@ -68,6 +68,17 @@ def _placed(digits: str, point: int) -> str:
     return f"{digits[0]}{fraction}e{point - 1:+d}"
 
 
+def plain_numbers(value: Any) -> Any:
+    """`value` with whole numbers as integers: every program then writes 19 as its canonical form has it, not as 19.0."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, list | tuple):
+        return [plain_numbers(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain_numbers(item) for key, item in value.items()}
+    return value
+
+
 def document_hash(document: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical document without its hash."""
     bare = {key: value for key, value in document.items() if key != "hash"}

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.chances import checked_distribution, integer_weights
-from tacit.channel.document import FORMAT, checked_document, document_hash, read_json
+from tacit.channel.document import FORMAT, checked_document, document_hash, plain_numbers, read_json
 from tacit.channel.protocol import Channel
 from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput, UnknownName
@@ -208,7 +208,7 @@ class Scheme:
             document["groups"] = [group.to_document() for group in self.groups]
         if self.prior is not None:
             document["prior"] = {name: list(chances) for name, chances in self.prior.items()}
-        return document
+        return dict(plain_numbers(document))
 
     @cached_property
     def hash(self) -> str:
