@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.entries import names
+from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table
 
 
@@ -21,7 +21,7 @@ def check(
     from tacit.count.connections import shown
     from tacit.publish import check_release
 
-    found = check_release(table, names(attributes), names(sensitive), threshold=threshold)
+    found = check_release(table, listed_names(attributes), listed_names(sensitive), threshold=threshold)
     if json:
         print_json(found.to_document())
         return

@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.alternatives import show_alternatives
 from tacit.cli.measure import show_measures
+from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 from tacit.errors import InvalidInput
 
@@ -55,18 +56,18 @@ def design_scheme(
     if purpose is not None:
         _checked_purpose(groups, theta, fronts, per_group=per_group)
         bound = demanded_gamma(theta=None, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
-        _design_for(purpose, attributes, bound, _names(public), truths, respondents, out, json=json)
+        _design_for(purpose, attributes, bound, listed_names(public), truths, respondents, out, json=json)
         return
     if fronts:
         picks = _picked(
-            attributes, fronts, _names(public), privacy=privacy, mse=mse, margin=margin, respondents=respondents
+            attributes, fronts, listed_names(public), privacy=privacy, mse=mse, margin=margin, respondents=respondents
         )
-        made = _from_fronts(attributes, picks, _names(public), respondents)
+        made = _from_fronts(attributes, picks, listed_names(public), respondents)
     else:
         made = design(
             attributes,
-            None if groups is None else [_names(part) for part in groups.split(";")],
-            _names(public),
+            None if groups is None else listed_groups(groups),
+            listed_names(public),
             theta=theta,
             gamma=gamma,
             epsilon=epsilon,
@@ -173,7 +174,3 @@ def _from_fronts(schema: Schema, picks: dict[str, Picked], public: list[str], re
     from tacit.design.from_front import scheme_from_fronts
 
     return scheme_from_fronts(schema, picks, public, respondents=respondents)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

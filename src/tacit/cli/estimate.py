@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def estimate(
     checked_level(level)
     found: list[ReportSource]
     found = [joined_reports(reports, scheme, join)] if join is not None else read_reports(reports, scheme)
-    names = [name.strip() for name in attributes.split(",") if name.strip()]
-    result = tacit.estimate(found, names, method=method, sampling=sampling)
+    result = tacit.estimate(found, listed_names(attributes), method=method, sampling=sampling)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
     if json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.attacking import attack_from, show_attack
+from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 from tacit.errors import InvalidInput
 
@@ -49,8 +50,7 @@ def measure(
     measures = measure_scheme(plan, assumed, respondents)
     found = None
     if attack:
-        names = [name.strip() for name in known.split(",") if name.strip()]
-        found = attack_from(plan, reports, assumed if data is not None else None, names, seed)
+        found = attack_from(plan, reports, assumed if data is not None else None, listed_names(known), seed)
     if json:
         document = measures.to_document()
         print_json(document if found is None else {**document, "attack": found.to_document()})

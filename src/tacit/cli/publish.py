@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit.cli.entries import names, numbers, sets
+from tacit.cli.names import listed_groups, listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, print_json, print_text, progress
 from tacit.errors import InvalidInput
 
@@ -70,18 +70,18 @@ def publish(
         release = anonymize(
             people,
             k,
-            sets(attributes),
-            numbers("weights", weights),
+            None if attributes is None else listed_groups(attributes),
+            listed_numbers("weights", weights),
             prefer_loss,
             prefer_bias,
-            schema=_schema(people, schema, numbers("granularity", granularity), missing),
+            schema=_schema(people, schema, listed_numbers("granularity", granularity), missing),
             method=method,
             suppress=suppress,
-            sensitive=names(sensitive),
+            sensitive=listed_names(sensitive),
             l=l_answers,
             t=t_distance,
             entropy=entropy,
-            keep=names(keep),
+            keep=listed_names(keep),
             hierarchies=hierarchies,
             order=order,
             missing=missing,
