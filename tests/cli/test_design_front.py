@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import typer
 
+from tacit import Attribute, Scheme
 from tacit.cli import app as commands
 from tacit.cli.design_front import front
 from tacit.measure.matrix import expected_mse, map_privacy
+from tacit.schema import numeric
 from tests.cli.run import refused, tacit
 
 if "front" not in typer.main.get_command(commands.design).commands:
@@ -66,6 +68,24 @@ def test_the_prior_can_be_counted_from_data(tmp_path: Path) -> None:
     assert set(answer["points"][0]["reports"]) == {"rather no", "rather yes"}
 
 
+def test_a_schema_says_how_the_data_are_read(tmp_path: Path) -> None:
+    data, schema = tmp_path / "people.csv", tmp_path / "schema.json"
+    data.write_text("age,smokes\n" + "20,no\n" * 60 + "50,yes\n" * 40)
+    Scheme.of([Attribute("smokes", ("yes", "no")), numeric("age", [35], labels=["young", "old"])]).write(schema)
+    for attribute, answers, prior in (("smokes", ["yes", "no"], [0.4, 0.6]), ("age", ["young", "old"], [0.6, 0.4])):
+        answer = tacit(
+            "design", "front", "--data", data, "--attribute", attribute, "--schema", schema, "--gamma", "3", "--json"
+        ).json
+        assert answer["answers"] == answers
+        assert answer["prior"] == prior
+
+
+def test_a_picture_of_an_unknown_kind_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    out, plot = tmp_path / "front.json", tmp_path / "front.txt"
+    assert "Use .png" in refused("design", "front", "--prior", "0.5,0.5", "--out", out, "--plot", plot)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -75,6 +95,9 @@ def test_the_prior_can_be_counted_from_data(tmp_path: Path) -> None:
         (("--prior", "0.5,0.5,0"), "number 3 is 0"),
         (("--prior", "a,b"), "numbers separated by commas"),
         (("--prior", "1"), "at least two answers"),
+        (("--prior", ""), "numbers separated by commas"),
+        (("--distribution", "normal", "--gamma", ""), "--gamma is ''; it must be numbers"),
+        (("--distribution", "normal", "--schema", "s.json"), "give --data FILE"),
         (("--distribution", "normal", "--delta", "0.1"), "theorem 5"),
         (("--distribution", "normal", "--delta", "1.1"), "at most 1"),
         (("--distribution", "uniform", "--categories", "1000"), "no certified bound"),

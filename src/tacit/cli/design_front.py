@@ -27,6 +27,7 @@ def front(
     prior: Annotated[str | None, typer.Option(help="Expected share of each answer, separated by commas.")] = None,
     data: Annotated[Path | None, typer.Option(help="File of truths to take the shares from.")] = None,
     attribute: Annotated[str | None, typer.Option(help="Attribute of the file.")] = None,
+    schema: Annotated[Path | None, typer.Option(help="Scheme document that says how the file is read.")] = None,
     records: Annotated[int | None, typer.Option(help="Number of respondents; 10000, or the rows of the file.")] = None,
     delta: Annotated[float | None, typer.Option(help="How sure any report may make anyone of any answer.")] = None,
     gamma: Annotated[str | None, typer.Option(help="Bounds on amplification, separated by commas (exact).")] = None,
@@ -50,7 +51,7 @@ def front(
     from tacit.design.problem import DesignProblem
 
     methods = _checked_methods(method)
-    shares, answers, n_rows = expected_shares(distribution, categories, prior, data, attribute)
+    shares, answers, n_rows = expected_shares(distribution, categories, prior, data, attribute, schema)
     gammas = _gammas(gamma, epsilon)
     if gammas and methods != ["exact"]:
         raise InvalidInput("--gamma and --epsilon bound the exact method only. Use --method exact, or --delta.")
@@ -58,6 +59,7 @@ def front(
     DesignProblem.of(shares, n_records, delta=delta, answers=answers)  # refuse before anything is searched
     for path in (out, plot):
         _check_writable(path)
+    _check_picture(plot)
 
     def make(name: str, tell: Callable[[float], None]) -> Front:
         if name == "exact":
@@ -160,9 +162,19 @@ def _write_plot(path: Path, fronts: Sequence[Front]) -> None:
     from tacit.report.fronts import draw_fronts
     from tacit.table.files import written_whole
 
-    figure = draw_fronts(fronts)
-    kind = path.suffix.lower().lstrip(".") or "png"
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise InvalidInput(f"A picture cannot be written as {path.suffix!r}. Use .png, .svg or .pdf.")
     with written_whole(path) as temporary:
-        figure.savefig(temporary, format=kind, dpi=150)
+        draw_fronts(fronts).savefig(temporary, format=_picture_kind(path), dpi=150)
+
+
+def _picture_kind(path: Path) -> str:
+    return path.suffix.lower().lstrip(".") or "png"
+
+
+def _check_picture(path: Path | None) -> None:
+    """Refuse a picture of an unknown kind before the search, not after it."""
+    if path is None:
+        return
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    if _picture_kind(path) not in FigureCanvasBase.get_supported_filetypes():
+        raise InvalidInput(f"A picture cannot be written as {path.suffix!r}. Use .png, .svg or .pdf.")
