@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tacit.cli.output import JsonFlag, note, print_json, print_table
-from tacit.errors import InvalidInput
+from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 
 if TYPE_CHECKING:
     from tacit.mine.itemset_result import Itemsets
@@ -58,9 +57,8 @@ def _infinite(made: Rules) -> list[str]:
 
 def _show(found: Itemsets, made: Rules, top: int) -> None:
     if not len(found):
-        raise InvalidInput(
-            f"No itemset reaches a support of {found.min_support:g}. Lower --min-support, or collect more reports."
-        )
+        print_text(f"No itemset reaches a support of {found.min_support:g}. Lower --min-support for rarer ones.")
+        return
     rows = [(", ".join(i.labels), f"{i.support:.4f}", f"{i.standard_error:.4f}") for i in found]
     longest = sorted(rows, key=lambda row: -float(row[1]))[:top]
     title = f"{len(found):,} frequent itemsets in {found.n_reports:,} reports"
