@@ -7,6 +7,8 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -338,3 +340,22 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     few = peak_megabytes("streaming", sources[2], tmp_path)
     assert peak_megabytes("streaming", sources[12], tmp_path) - few < 20
     assert peak_megabytes("whole", sources[12], tmp_path) - few > 40  # what the check would notice
+
+
+@pytest.mark.parametrize(
+    "frame", [pa.table, pl.DataFrame, pd.DataFrame, dict], ids=["arrow", "polars", "pandas", "dict"]
+)
+def test_data_frames_go_in_and_are_read_with_the_schema_of_the_scheme(frame) -> None:
+    rows = {"age": ["old", "young", "old"], "smokes": ["no", "yes", "no"]}
+    scheme = Scheme.of([SMOKES, AGE], [(["smokes"], channels.warner(1.0))])
+    reports = disguise(frame(rows), scheme, seed=1)
+    assert reports.to_arrow().select(["age", "smokes"]).to_pydict() == rows
+
+
+def test_a_data_frame_with_other_answers_or_columns_is_refused() -> None:
+    with pytest.raises(UnknownAnswer, match="'smokes' has no answer 'maybe'"):
+        disguise({"smokes": ["maybe"], "age": ["old"]}, WARNER)
+    with pytest.raises(InvalidInput, match="does not name the column"):
+        disguise({"smokes": ["no"], "age": ["old"], "name": ["Ann"]}, WARNER)
+    with pytest.raises(InvalidInput, match="str does not speak Arrow"):
+        disguise("people.csv", WARNER)

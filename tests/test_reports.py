@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -232,3 +233,13 @@ def test_a_value_that_was_not_dealt_is_refused() -> None:
     rows = {"questionnaire": ["a", "b"], "smokes": ["no", "yes"], "age": [None, "old"]}
     with pytest.raises(SchemeMismatch, match="questionnaire 'b' has a value for 'smokes'"):
         Reports.from_arrow(rows, scheme)
+
+
+@pytest.mark.parametrize(
+    "frame", [pa.table, pl.DataFrame, pd.DataFrame, dict], ids=["arrow", "polars", "pandas", "dict"]
+)
+def test_clear_data_frames_go_through_the_explicit_door(frame) -> None:
+    reports = Reports.from_truth(frame({"table": ["x", "y", "x"], "n": [3, 1, 2]}))
+    assert reports.scheme.is_identity
+    assert [attribute.answers for attribute in reports.scheme.schema] == [("x", "y"), ("1", "2", "3")]
+    assert reports.n_reports == 3

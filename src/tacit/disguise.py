@@ -20,8 +20,8 @@ from tacit.table.columns import checked_columns
 from tacit.table.files import column_names, table_writer
 
 
-def disguise(dataset: Dataset, scheme: Scheme, *, seed: int | None = None) -> Reports:
-    """One report for each true record.
+def disguise(dataset: Dataset | Any, scheme: Scheme, *, seed: int | None = None) -> Reports:
+    """One report for each true record of a dataset, or of any data frame, which is read with the scheme's schema.
 
     Randomness comes from the operating system; a `seed` makes a repeatable simulation, and the reports say so.
 
@@ -31,7 +31,8 @@ def disguise(dataset: Dataset, scheme: Scheme, *, seed: int | None = None) -> Re
     >>> disguise(truth, scheme, seed=1).n_reports
     4
     """
-    return disguised(dataset.table, scheme, randomness_from(seed))
+    truths = dataset if isinstance(dataset, Dataset) else Dataset.from_arrow(dataset, scheme.schema)
+    return disguised(truths.table, scheme, randomness_from(seed))
 
 
 def disguised(table: Table, scheme: Scheme, randomness: Randomness) -> Reports:

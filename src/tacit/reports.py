@@ -13,7 +13,7 @@ import numpy as np
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.schema import RESERVED, Schema
-from tacit.table import Table, as_arrow, decode, encode, read_table
+from tacit.table import Table, as_arrow, decode, encode, infer_schema, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
 from tacit.table.files import is_parquet, read_metadata, table_writer
 
@@ -74,9 +74,14 @@ class Reports:
         return self.parts[0]
 
     @classmethod
-    def from_truth(cls, truth: HoldsTable | Table) -> Reports:
-        """Clear records as reports of the scheme that disguises nothing: the one explicit door from truth to mining."""
-        table = truth if isinstance(truth, Table) else truth.table
+    def from_truth(cls, truth: HoldsTable | Table | Any) -> Reports:
+        """Clear records as reports of the scheme that disguises nothing: the one explicit door from truth to mining.
+
+        The answers of a plain data frame are those that occur in it.
+        """
+        table = truth if isinstance(truth, Table) else getattr(truth, "table", None)
+        if not isinstance(table, Table):
+            table = _coded(truth)
         return cls(Scheme.of(table.schema), (table,))
 
     @classmethod
@@ -113,6 +118,11 @@ class Reports:
     def rows(self, which: Any) -> Reports:
         """Some of the reports (a mask, positions or a slice) of a scheme that deals only one questionnaire."""
         return Reports(self.scheme, (self.table.rows(which),), self.is_simulation)
+
+
+def _coded(frame: Any) -> Table:
+    table = as_arrow(frame)
+    return encode(table, infer_schema(table))
 
 
 def report_columns(scheme: Scheme) -> list[str]:

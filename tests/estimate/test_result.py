@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 import tacit
@@ -34,6 +35,17 @@ def test_an_arrow_table_has_a_row_per_cell(found: TableEstimate) -> None:
     assert table.column_names == ["age", "smokes", "probability", "standard_error", "low", "high"]
     assert table.num_rows == 6
     assert table.column("probability").to_pylist() == found.probabilities.ravel().tolist()
+
+
+def test_it_goes_into_any_data_frame(found: TableEstimate) -> None:
+    assert pl.DataFrame(found).rows() == [tuple(row.values()) for row in found.to_arrow().to_pylist()]
+
+
+def test_an_attribute_named_like_a_number_keeps_its_answers() -> None:
+    clear = tacit.Reports.from_truth({"low": ["a", "b", "b"]})
+    table = tacit.estimate(clear, "low").to_arrow()
+    assert table.column("low").to_pylist() == ["a", "b"]
+    assert table.column_names == ["low", "probability", "standard_error", "low_", "high"]
 
 
 def test_it_prints_one_line_per_cell(found: TableEstimate) -> None:

@@ -108,14 +108,18 @@ class TableEstimate:
         }
 
     def to_arrow(self) -> Any:
-        """One row per cell: the answers, then the numbers."""
+        """One row per cell: the answers, then the numbers; an attribute of the same name keeps it."""
         import pyarrow as pa
 
         rows = list(self.cells())
         columns: dict[str, list[Any]] = {name: [row["answers"][name] for row in rows] for name in self.names}
         for key in ("probability", "standard_error", "low", "high"):
-            columns[key] = [row[key] for row in rows]
+            name = f"{key}_" if key in columns else key
+            columns[name] = [row[key] for row in rows]
         return pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __str__(self) -> str:
         rows = [(" ".join(row["answers"].values()), row["probability"], row["standard_error"]) for row in self.cells()]
