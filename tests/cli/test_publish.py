@@ -141,3 +141,19 @@ def test_ctrl_c_while_recoding_publishes_what_there_is(table, tmp_path):
     assert stopped.code == 0
     assert "Note: Local recoding was interrupted" in stopped.out
     assert (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "further", "message"),
+    [
+        ("people.csv", (), "would overwrite the table of people"),
+        ("none/out.csv", (), "Make it first"),
+        ("out.csv", ("--plot", "front.xyz"), "cannot be written as '.xyz'. Use .png"),
+        ("out.csv", ("--seconds", -1), "greater than or equal to 0"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_the_search(table, tmp_path, out, further, message):
+    held = table.read_bytes()
+    assert message in refused("publish", table, "--k", 2, "--out", tmp_path / out, *further)
+    assert list(tmp_path.iterdir()) == [table]
+    assert table.read_bytes() == held

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
 from tacit.cli.shares import expected_shares, numbers
+from tacit.cli.writing import check_picture, check_writable, picture_kind
 from tacit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
@@ -57,9 +57,8 @@ def front(
         raise InvalidInput("--gamma and --epsilon bound the exact method only. Use --method exact, or --delta.")
     n_records = records if records is not None else n_rows or 10_000
     DesignProblem.of(shares, n_records, delta=delta, answers=answers)  # refuse before anything is searched
-    for path in (out, plot):
-        _check_writable(path)
-    _check_picture(plot)
+    check_writable(out)
+    check_picture(plot)
 
     def make(name: str, tell: Callable[[float], None]) -> Front:
         if name == "exact":
@@ -137,18 +136,6 @@ def _gammas(gamma: str | None, epsilon: str | None) -> list[float]:
     return [] if epsilon is None else [math.exp(value) for value in numbers("--epsilon", epsilon)]
 
 
-def _check_writable(path: Path | None) -> None:
-    """Refuse an output that cannot be written before the search, not after it."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise InvalidInput(f"{str(path)!r} is a folder. Give the name of a file.")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"There is no folder {str(path.parent)!r} to write {path.name!r} into. Make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise InvalidInput(f"Nothing can be written into {str(path.parent)!r}: permission denied.")
-
-
 def _write_json(path: Path, document: dict[str, Any]) -> None:
     import json as json_module
 
@@ -163,18 +150,4 @@ def _write_plot(path: Path, fronts: Sequence[Front]) -> None:
     from tacit.table.files import written_whole
 
     with written_whole(path) as temporary:
-        draw_fronts(fronts).savefig(temporary, format=_picture_kind(path), dpi=150)
-
-
-def _picture_kind(path: Path) -> str:
-    return path.suffix.lower().lstrip(".") or "png"
-
-
-def _check_picture(path: Path | None) -> None:
-    """Refuse a picture of an unknown kind before the search, not after it."""
-    if path is None:
-        return
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    if _picture_kind(path) not in FigureCanvasBase.get_supported_filetypes():
-        raise InvalidInput(f"A picture cannot be written as {path.suffix!r}. Use .png, .svg or .pdf.")
+        draw_fronts(fronts).savefig(temporary, format=picture_kind(path), dpi=150)

@@ -10,6 +10,7 @@ import typer
 
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, print_json, print_text, progress
+from tacit.cli.writing import check_picture, check_writable, picture_kind
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def publish(
     population: Annotated[int, typer.Option(help="Population of the search.")] = 100,
     polish: Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")] = True,
     seconds: Annotated[
-        float | None, typer.Option(help="Time for the proof; 30 (with --suppress 0), for exact 600.")
+        float | None, typer.Option(min=0, help="Time for the proof; 30 (with --suppress 0), for exact 600.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the search repeatable.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Picture of the front of alternatives.")] = None,
@@ -66,6 +67,9 @@ def publish(
     from tacit.publish import anonymize
 
     people, new_table = _opened(table), _table_beside(table, out)
+    if new_table is None:
+        _check_out(table, Path(out))
+    check_picture(plot)
     with progress("Searching and proving", 1.0) as bar:
         release = anonymize(
             people,
@@ -117,6 +121,12 @@ def _table_beside(table: str, out: str) -> str | None:
             "A release can become a table of the database that holds the input only. Write it to a file."
         )
     return name
+
+
+def _check_out(table: str, out: Path) -> None:
+    if Path(table).resolve() == out.resolve():
+        raise InvalidInput("The release would overwrite the table of people. Give another name for the output.")
+    check_writable(out)
 
 
 def _write(release: Release, out: str, new_table: str | None) -> None:
@@ -188,6 +198,5 @@ def _plot(release: Release, path: Path) -> None:
     from tacit.report.release_front import front_figure
     from tacit.table import written_whole
 
-    kind = path.suffix.lstrip(".") or "png"
     with written_whole(path) as temporary:
-        front_figure(release).savefig(temporary, format=kind, dpi=150)
+        front_figure(release).savefig(temporary, format=picture_kind(path), dpi=150)
