@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from tacit import Attribute, Scheme, channels
-from tacit.design.plan import plan
+from tacit.design.plan import UNEVEN, _variance_at, plan
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.measure.scheme import measure
 from tacit.schema import Schema
+from tests.conformance.channels import NAMED
 
 SMOKES, AGE = Attribute("smokes", ("no", "yes")), Attribute("age", tuple("abcdefghij"))
 SCHEMA = Schema((SMOKES, AGE))
@@ -99,3 +100,19 @@ def test_a_bare_distribution_is_that_of_the_only_group():
 
 def test_the_names_of_the_json_answer():
     assert {"respondents", "per_attribute", "direct_questioning"} <= set(plan(Scheme.of(SCHEMA), 0.03).to_document())
+
+
+@pytest.mark.parametrize("channel", [channel for channel in NAMED.values() if channel.kind not in UNEVEN], ids=repr)
+def test_channels_that_treat_answers_alike_are_asked_about_one_of_them(channel):
+    attributes = [Attribute(f"q{i}", tuple(f"a{j}" for j in range(size))) for i, size in enumerate(channel.shape)]
+    names = [attribute.name for attribute in attributes]
+    scheme = Scheme.of(attributes, [(names, channels.Recipe(channel.kind, channel.parameters))])
+    for attribute in attributes:
+        variances = [_variance_at(scheme, attribute.name, code, 0.5) for code in range(attribute.size)]
+        assert variances == pytest.approx([variances[0]] * attribute.size)
+
+
+def test_a_hundred_thousand_answers_are_planned_at_once():
+    town = Attribute("town", tuple(f"t{i}" for i in range(100_000)))
+    needed = plan(Scheme.of([town], [(["town"], channels.gamma_diagonal(1e6))]), 0.1)
+    assert needed.respondents > needed.direct_questioning

@@ -15,6 +15,8 @@ from tacit.estimate.result import checked_level
 from tacit.measure.cost import report_variance
 from tacit.measure.prior import Prior, by_name
 
+# Channels that may treat answers differently; under all others renaming the answers changes nothing.
+UNEVEN = ("matrix", "mixture")
 # Shares beside one half at which a plan is checked: with more than two answers a large share may need more people.
 OTHER_SHARES = tuple(np.arange(1, 20) / 20)
 
@@ -108,7 +110,14 @@ def _direct_variance(prior: Prior, name: str) -> float:
 
 def _at_half(scheme: Scheme, name: str) -> tuple[float, int]:
     """The largest variance of one contribution at a share of one half, and the code of the answer that has it."""
-    return max((_variance_at(scheme, name, code, 0.5), code) for code in range(scheme.schema[name].size))
+    return max((_variance_at(scheme, name, code, 0.5), code) for code in _different_codes(scheme, name))
+
+
+def _different_codes(scheme: Scheme, name: str) -> Sequence[int]:
+    """Codes of answers that may differ in their variance: the first stands for all where the channels treat all alike."""
+    groups = [part.group_of(name) for part in scheme.questionnaires if name in part.attributes]
+    alike = all(group is None or group.channel.kind not in UNEVEN for group in groups)
+    return [0] if alike else range(scheme.schema[name].size)
 
 
 def _variance_at(scheme: Scheme, name: str, code: int, share: float) -> float:
