@@ -107,7 +107,7 @@ def test_a_questionnaire_that_was_never_dealt_is_refused():
     [
         ("mixture", lambda table: table.drop_columns(["b"]), "The column 'b' is missing"),
         ("dealt", lambda table: table.drop_columns(["questionnaire"]), "The column 'questionnaire' is missing"),
-        ("sets", lambda table: table.append_column("name", pa.array(["Eve"] * 200)), r"name the column\(s\) 'name'"),
+        ("sets", lambda table: table.append_column("name", pa.array(["Eve"] * 200)), r"have the column\(s\) 'name'"),
         ("bits", lambda table: table.rename_columns({"a=x": "a"}), "The column 'a=x' is missing"),
     ],
 )
@@ -243,3 +243,12 @@ def test_clear_data_frames_go_through_the_explicit_door(frame) -> None:
     assert reports.scheme.is_identity
     assert [attribute.answers for attribute in reports.scheme.schema] == [("x", "y"), ("1", "2", "3")]
     assert reports.n_reports == 3
+
+
+@pytest.mark.parametrize("name", ["mixture", "dealt"])
+def test_a_column_that_reports_do_not_have_is_refused_with_what_can_be_done(name) -> None:
+    scheme = SCHEMES[name]
+    table = disguise(truth(), scheme, seed=1).to_arrow()
+    with pytest.raises(InvalidInput, match=r"have the column\(s\) 'id'.*Take the others out of the file") as refusal:
+        Reports.from_arrow(table.append_column("id", pa.array(range(table.num_rows))), scheme)
+    assert "--drop-others" not in str(refusal.value)

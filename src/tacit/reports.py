@@ -89,6 +89,7 @@ class Reports:
         """Reports in any data frame; their columns must be the scheme's, in any order."""
         table = as_arrow(data)
         if not scheme.is_dealt:
+            _check_columns(table.column_names, scheme)
             return cls(scheme, (encode(table, scheme.report_schema),), is_simulation)
         return cls(scheme, tuple(_dealt_parts(table, scheme)), is_simulation)
 
@@ -118,6 +119,17 @@ class Reports:
     def rows(self, which: Any) -> Reports:
         """Some of the reports (a mask, positions or a slice) of a scheme that deals only one questionnaire."""
         return Reports(self.scheme, (self.table.rows(which),), self.is_simulation)
+
+
+def _check_columns(present: Sequence[str], scheme: Scheme) -> None:
+    wanted = report_columns(scheme)
+    checked_columns(present, wanted, drop_others=True)
+    others = [name for name in present if name not in wanted]
+    if others:
+        raise InvalidInput(
+            f"The reports have the column(s) {', '.join(map(repr, others[:8]))}, but reports of this scheme have only "
+            f"{', '.join(map(repr, wanted[:12]))}. Take the others out of the file, or give the scheme that names them."
+        )
 
 
 def _coded(frame: Any) -> Table:
@@ -180,7 +192,7 @@ def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:
 def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[Table]:
     import pyarrow.compute as pc
 
-    checked_columns(table.column_names, report_columns(scheme), drop_others=False)
+    _check_columns(table.column_names, scheme)
     for name in table.column(RESERVED).unique().to_pylist():
         scheme.questionnaire(str(name))
     for questionnaire in scheme.questionnaires:
