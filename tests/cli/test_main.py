@@ -56,5 +56,10 @@ def test_version() -> None:
     assert tacit("--version").out.startswith("tacit 0.")
 
 
+def test_the_module_runs_as_the_command_does() -> None:
+    done = subprocess.run([sys.executable, "-m", "tacit", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == tacit("--version").out
+
+
 def test_an_unknown_command_is_refused() -> None:
     assert "No such command" in refused("guess")

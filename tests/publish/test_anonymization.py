@@ -205,6 +205,7 @@ def test_alternatives_are_on_a_front():
         ({"method": "local", "suppress": 0.1}, "Local recoding does not go with suppression"),
         ({"attributes": [["age"], ["town"]], "suppress": 0.1}, "union of the sets"),
         ({"evaluations": 3}, "evaluations must be"),
+        ({"seconds": -1}, "seconds must be a number from 0, not -1"),
         ({"population": 3_000}, "cannot be evaluated with 1500"),
         ({"hierarchies": "nowhere"}, "no folder 'nowhere'"),
     ],

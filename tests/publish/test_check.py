@@ -56,6 +56,11 @@ def test_refusals(attributes, sensitive, error, message):
         check_release(TABLE, attributes, sensitive)
 
 
+def test_a_threshold_is_a_class_size():
+    with pytest.raises(InvalidInput, match="at least 1, not 0"):
+        check_release(TABLE, ["age"], threshold=0)
+
+
 def test_an_empty_table_is_refused():
     with pytest.raises(InvalidInput, match="no rows"):
         check_release({"age": []}, ["age"])

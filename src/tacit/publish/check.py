@@ -104,6 +104,8 @@ def check_release(
     secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     if not wanted:
         raise InvalidInput("Name at least one attribute that somebody may know of a person.")
+    if threshold < 1:
+        raise InvalidInput(f"The threshold is a class size of at least 1, not {threshold}.")
     both = [name for name in secret if name in wanted]
     if both:
         raise InvalidInput(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.errors import InvalidInput
 from tacit.publish.achievement import Preference
 from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.lattice import prove_levels
@@ -79,6 +81,8 @@ def _interrupted(found: Found, proof: Proof | None) -> str | None:
 
 def proof_seconds(method: str, suppress: float, seconds: float | None) -> float:
     if seconds is not None:
+        if not 0 <= seconds < math.inf:
+            raise InvalidInput(f"seconds must be a number from 0, not {seconds!r}. With 0 nothing is proven.")
         return seconds
     # With suppression a proof rarely ends in half a minute.
     return 0.0 if suppress > 0 and method == "search" else PROOF_SECONDS[method]
