@@ -18,7 +18,12 @@ def test_every_study_has_its_rows(result):
     assert [row[0] for row in populations.rows] == ["population 100", "population 250", "population 500"]
     assert len(weights.rows) == len(blocks.rows) == 5
     assert len(biases.rows) == 4
-    assert len(result.plots) == 2
+    assert [plot.name for plot in result.plots] == ["k", "population", "weights", "bias"]
+
+
+def test_axes_name_the_values_that_were_tried(result):
+    ticks = [label.get_text() for label in result.plots[0].figure.axes[0].get_xticklabels()]
+    assert ticks == ["2", "5", "10", "25", "50", "100"]
 
 
 def test_the_wanted_k_is_reached(result):

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import bundled
+from tacit.experiments.kanon_plots import blocks_kept, loss_and_bias, loss_by_k
 from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NECD, NWP, SMALLEST, Bits, Problem, pose
 from tacit.publish.search import Found, SearchSettings, search
 from tacit.publish.source import hold, tally
 from tacit.publish.tally import QuasiTally
-from tacit.report.plots import BLUE, GREY, ORANGE, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,9 +80,13 @@ def run(out: Path, quick: bool, seed: int, progress: Progress = lambda share: No
     )
     plots = (
         StudyPlot(
-            "k", "What the wanted k costs, by the published search and with ruin and recreate", _k_figure(wanted)
+            "k",
+            "What the wanted k costs, by the published search and with ruin and recreate",
+            loss_by_k(WANTED_K, _losses(wanted[::2]), _losses(wanted[1::2])),
         ),
-        StudyPlot("bias", "Loss and bias as the preferred bias falls", _bias_figure(biases)),
+        StudyPlot("population", "Loss and bias by the size of the population", _by_population(populations)),
+        StudyPlot("weights", "Blocks that each attribute keeps under each weighting", _by_weights(weightings, counted)),
+        StudyPlot("bias", "Loss and bias as the preferred bias falls", _by_bias(biases)),
     )
     return StudyResult("kanon", TITLE, tuple(_comparisons(wanted, biases, evaluations)), tables, plots)
 
@@ -177,22 +181,21 @@ def _comparisons(wanted: Sequence[Run], biases: Sequence[Run], evaluations: int)
     )
 
 
-def _k_figure(wanted: Sequence[Run]) -> Figure:
-    figure, axes = new_figure()
-    for runs, color, label in ((wanted[::2], GREY, "published search"), (wanted[1::2], BLUE, "with ruin and recreate")):
-        axes.plot(WANTED_K, [each.best[NWP] for each in runs], "o-", color=color, label=label)
-    axes.set_xscale("log")
-    axes.set_xlabel("wanted k")
-    axes.set_ylabel("share of detail lost (NWP)")
-    axes.legend(frameon=False)
-    return figure
+def _losses(runs: Sequence[Run]) -> list[float]:
+    return [float(each.best[NWP]) for each in runs]
 
 
-def _bias_figure(biases: Sequence[Run]) -> Figure:
-    figure, axes = new_figure()
-    axes.plot(BIASES, [each.best[NWP] for each in biases], "o-", color=BLUE, label="loss (NWP)")
-    axes.plot(BIASES, [each.best[NECD] for each in biases], "s-", color=ORANGE, label="bias (NECD)")
-    axes.set_xscale("log")
-    axes.set_xlabel("preferred bias")
-    axes.legend(frameon=False)
-    return figure
+def _unevenness(runs: Sequence[Run]) -> list[float]:
+    return [float(each.best[NECD]) for each in runs]
+
+
+def _by_population(runs: Sequence[Run]) -> Figure:
+    return loss_and_bias("population", POPULATIONS, _losses(runs), _unevenness(runs))
+
+
+def _by_bias(runs: Sequence[Run]) -> Figure:
+    return loss_and_bias("preferred bias", BIASES, _losses(runs), _unevenness(runs))
+
+
+def _by_weights(runs: Sequence[Run], counted: QuasiTally) -> Figure:
+    return blocks_kept([each.label for each in runs], counted.names, [each.blocks() for each in runs])
