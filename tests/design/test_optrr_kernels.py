@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tacit.design import _lagrangian_kernels as lagrangian
 from tacit.design import _matrix_kernels as matrices
 from tacit.design import _optrr_kernels as steps
 from tacit.design import _polish_kernels as polishing
@@ -33,8 +34,16 @@ def test_measures_agree_with_the_measures_of_a_channel() -> None:
 
 
 def test_a_singular_matrix_has_infinite_error() -> None:
-    work = np.empty((2, N, N))
-    assert matrices.inverse_trace(np.full((N, N), 1 / N), PRIOR, work[0], work[1]) == np.inf
+    room = np.empty((N, N)), np.empty(N, dtype=np.intp)
+    assert matrices.inverse_trace(np.full((N, N), 1 / N), PRIOR, *room) == np.inf
+
+
+def test_the_inverse_is_the_inverse() -> None:
+    inverse, order = np.empty((N, N)), np.empty(N, dtype=np.intp)
+    for matrix in np.random.default_rng(2).normal(size=(50, N, N)):
+        matrix[0, 0] = 0.0  # the first pivot must be found in another row
+        assert matrices.invert(matrix, inverse, order)
+        np.testing.assert_allclose(inverse @ matrix, np.eye(N), atol=1e-9)
 
 
 @pytest.mark.parametrize("delta", [0.35, 0.5, 0.8])
@@ -130,15 +139,19 @@ def test_the_lower_error_replaces_the_other_in_either_direction() -> None:
     assert trace[0] == 2.0
 
 
-def test_the_polish_has_the_right_gradient() -> None:
+@pytest.mark.parametrize("accuracy", [np.eye(N), closeness(N)], ids=["exact", "closeness"])
+def test_the_polish_has_the_right_gradient(accuracy: np.ndarray) -> None:
     rng = np.random.default_rng(9)
     matrix = random_matrices(1, seed=9)[0]
-    guesses, multipliers, work = rng.integers(0, N, N), rng.random((3, N, N)), np.empty((2, N, N))
+    exact = bool((accuracy == np.eye(N)).all())
+    guesses, multipliers = rng.integers(0, N, N), rng.random((3, N, N))
+    multipliers[0, np.arange(N), guesses] = 0.0  # a guess does not compete with itself
+    work, order = np.empty((lagrangian.USED_MATRICES, N, N)), np.empty(N, dtype=np.intp)
 
     def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
         at, gradient = flat.reshape(N, N).copy(), np.empty((N, N))
-        total = polishing.log_trace(at, PRIOR, gradient, work[0], work[1])
-        total += polishing.add_bounds(at, PRIOR, closeness(N), guesses, 0.3, 0.6, multipliers, 7.0, gradient)
+        total = lagrangian.log_trace(at, PRIOR, gradient, work, order)
+        total += lagrangian.add_bounds(at, PRIOR, accuracy, exact, guesses, 0.3, 0.6, multipliers, 7.0, gradient, work)
         return total, gradient.ravel()
 
     _, gradient = value(matrix.ravel())
@@ -151,8 +164,43 @@ def test_projection_finds_the_nearest_distribution() -> None:
     rng = np.random.default_rng(10)
     for _ in range(50):
         values = rng.normal(size=N)
-        shift = polishing.simplex_shift(values, np.empty(N))
+        shift = polishing.simplex_shift(values)
         nearest = np.maximum(values - shift, 0)
         assert nearest.sum() == pytest.approx(1)
         for other in rng.dirichlet(np.ones(N), 20):
             assert (values - nearest) @ (other - nearest) <= 1e-12
+
+
+def test_projection_stands_values_of_any_size() -> None:
+    values = np.array([1e17, 1e17, 3.0, -1e17, 0.0, 2.0])
+    shift = polishing.simplex_shift(values)
+    assert np.isfinite(shift)
+    assert (np.maximum(values - shift, 0)[2:] == 0).all()
+
+
+def test_a_guess_that_wants_to_gain_less_gives_way() -> None:
+    """Multipliers of the other guesses above the budget's price: the fixed guess is the wrong one."""
+    guesses, multipliers = np.zeros(N, dtype=np.intp), np.zeros((3, N, N))
+    multipliers[2, 0, 0] = 1.0
+    multipliers[0, 0, 2], multipliers[0, 0, 3] = 0.5, 0.6
+    multipliers[0, 1, 4] = 0.9
+    assert lagrangian.change_guesses(guesses, multipliers) == 1
+    assert guesses.tolist() == [3, 0, 0, 0, 0, 0]
+    assert multipliers[0, 0, 3] == 0.0
+
+
+def test_a_descent_from_anywhere_ends_within_the_bounds() -> None:
+    for matrix in random_matrices(10, seed=12):
+        worst = polishing.polish(matrix, PRIOR, np.eye(N), True, 0.5, 0.7, 2.0, 600.0, 40, 300, np.inf)
+        assert worst <= 1e-5
+        assert map_privacy(matrix, PRIOR) >= 0.5 - 1e-4
+        assert worst_posterior(matrix, PRIOR) <= 0.7 + 1e-2
+        np.testing.assert_allclose(matrix.sum(axis=0), 1, atol=1e-9)
+
+
+def test_a_hopeless_descent_is_given_up() -> None:
+    start = random_matrices(1, seed=13)[0]
+    finished, given_up = start.copy(), start.copy()
+    for matrix, hopeless in ((finished, np.inf), (given_up, 0.0)):
+        polishing.polish(matrix, PRIOR, np.eye(N), True, 0.5, 0.7, 2.0, 600.0, 40, 300, hopeless)
+    assert np.abs(finished - given_up).max() > 1e-6

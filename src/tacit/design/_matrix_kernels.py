@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 
 # Sweeps over the columns before a matrix that still breaks the bound is blended towards equal columns.
@@ -17,51 +18,53 @@ SINGULAR = 1e-12  # pivots below this: the matrix has no inverse to working prec
 
 
 @njit(cache=True)
-def invert(matrix: Array, inverse: Array, work: Array) -> bool:
-    """Write the inverse (Gauss-Jordan with row pivoting); False if the matrix is singular to working precision."""
+def invert(matrix: Array, inverse: Array, order: Codes) -> bool:
+    """Write the inverse (Gauss-Jordan in place, row pivoting); False if the matrix is singular to working precision.
+
+    `order` is room for the rows that were exchanged.
+    """
     n = matrix.shape[0]
     for i in range(n):
         for j in range(n):
-            work[i, j] = matrix[i, j]
-            inverse[i, j] = 1.0 if i == j else 0.0
-    for column in range(n):
-        pivot = column
-        for i in range(column + 1, n):
-            if abs(work[i, column]) > abs(work[pivot, column]):
+            inverse[i, j] = matrix[i, j]
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(inverse[i, k]) > abs(inverse[pivot, k]):
                 pivot = i
-        if abs(work[pivot, column]) < SINGULAR:
+        if abs(inverse[pivot, k]) < SINGULAR:
             return False
-        _scale_pivot_row(work, inverse, column, pivot)
-        for i in range(n):
-            if i != column:
-                _eliminate(work, inverse, column, i)
+        order[k] = pivot
+        _eliminate(inverse, k, pivot)
+    for k in range(n - 1, -1, -1):  # exchanged rows of the matrix are exchanged columns of its inverse
+        if order[k] != k:
+            for i in range(n):
+                inverse[i, k], inverse[i, order[k]] = inverse[i, order[k]], inverse[i, k]
     return True
 
 
 @njit(cache=True)
-def _scale_pivot_row(work: Array, inverse: Array, column: int, pivot: int) -> None:
-    scale = 1.0 / work[pivot, column]
-    for j in range(work.shape[0]):
-        work[column, j], work[pivot, j] = work[pivot, j], work[column, j]
-        inverse[column, j], inverse[pivot, j] = inverse[pivot, j], inverse[column, j]
-        work[column, j] *= scale
-        inverse[column, j] *= scale
+def _eliminate(inverse: Array, k: int, pivot: int) -> None:
+    n = inverse.shape[0]
+    if pivot != k:
+        for j in range(n):
+            inverse[k, j], inverse[pivot, j] = inverse[pivot, j], inverse[k, j]
+    scale = 1.0 / inverse[k, k]
+    inverse[k, k] = 1.0
+    for j in range(n):
+        inverse[k, j] *= scale
+    for i in range(n):
+        factor = inverse[i, k]
+        if i != k and factor != 0.0:
+            inverse[i, k] = 0.0
+            for j in range(n):
+                inverse[i, j] -= factor * inverse[k, j]
 
 
 @njit(cache=True)
-def _eliminate(work: Array, inverse: Array, column: int, row: int) -> None:
-    factor = work[row, column]
-    if factor == 0.0:
-        return
-    for j in range(work.shape[0]):
-        work[row, j] -= factor * work[column, j]
-        inverse[row, j] -= factor * inverse[column, j]
-
-
-@njit(cache=True)
-def inverse_trace(matrix: Array, prior: Array, inverse: Array, work: Array) -> float:
+def inverse_trace(matrix: Array, prior: Array, inverse: Array, order: Codes) -> float:
     """Trace of the inverse information of a square channel, ``sum_v q_v |A^-1[:, v]|^2``; infinite if singular."""
-    if not invert(matrix, inverse, work):
+    if not invert(matrix, inverse, order):
         return np.inf
     n = matrix.shape[0]
     total = 0.0

@@ -27,9 +27,9 @@ def added_traces(joint: Array, prior: Array) -> Array:
         for u in range(n):
             likelihoods[v, u] = joint[v, u] / (chances[v] * prior[u])
     information = (likelihoods.T * chances) @ likelihoods
-    inverse, work = np.empty((n, n)), np.empty((n, n))
+    inverse, order = np.empty((n, n)), np.empty(n, dtype=np.intp)
     added = np.full((count, count), np.inf)
-    if not invert(information, inverse, work):
+    if not invert(information, inverse, order):
         return added
     solved = likelihoods @ inverse
     once, twice = solved @ likelihoods.T, solved @ solved.T

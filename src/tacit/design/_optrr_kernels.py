@@ -16,11 +16,11 @@ Codes = NDArray[np.intp]
 def measure(matrices: Array, prior: Array, accuracy: Array, exact: bool, privacy: Array, trace: Array) -> None:
     """Fill the two objectives of every matrix."""
     n = prior.shape[0]
-    inverse, work = np.empty((n, n)), np.empty((n, n))
+    inverse, order = np.empty((n, n)), np.empty(n, dtype=np.intp)
     for i in range(matrices.shape[0]):
         guessed = exact_guesses(matrices[i], prior) if exact else right_guesses(matrices[i], prior, accuracy)
         privacy[i] = 1.0 - guessed
-        trace[i] = inverse_trace(matrices[i], prior, inverse, work)
+        trace[i] = inverse_trace(matrices[i], prior, inverse, order)
 
 
 @njit(cache=True)

@@ -1,9 +1,9 @@
 """The optimal set polished: local search with exact derivatives at levels of privacy, and straight lines between.
 
 OptRR's operators alone stay some way above the best square matrices. At about fifty levels of privacy this search
-descends from the matrices OptRR found, from Warner's and from the exact channel with its reports merged until they are
-as few as the answers. Neighbouring levels then try each other's best, and each level hops from its best into other
-valleys. At last every slot between the levels descends from its neighbours' channels.
+descends from the matrices OptRR found, from Warner's, from random ones and from the exact channel with its reports
+merged until they are as few as the answers. Neighbouring levels then try each other's best, and each level hops from
+its best into other valleys. At last every slot between the levels descends from its neighbours' channels.
 """
 
 from __future__ import annotations
@@ -26,16 +26,22 @@ from tacit.design.sweeps import warner_matrix
 Matrix = NDArray[np.float64]
 
 LEVELS = 48
-FOUND_STARTS = 1  # matrices of the optimal set tried at each level
+RANDOM_STARTS = 50  # for every level
 # Ways to merge reports: share of the dual price put on right guesses, and how much chance decides.
 MERGES = ((0.0, 0.0), (1.0, 0.0), (0.5, 1.0), (0.5, 3.0))
 PASSES = 6  # times the levels' best are handed on upwards and downwards, then left by hops
-HOPS = 2  # of each kind, for every restless level and pass
+HOPS = 8  # of each kind, for every restless level and pass
 RESTLESS = 1e-3  # relative gain in a pass that makes a level and its neighbours worth more hops
 CROSSED_WITHIN = 3  # levels whose columns are tried together
-LEAST_PENALTY = 20.0
 # Rounds of multipliers, gradient steps in each.
-NEAR, SHORT, LONG = (6, 80), (12, 160), (40, 300)
+NEAR, SHORT, LONG = (6, 80), (12, 80), (40, 300)
+NEAR_THE_TOP, MORE_ROUNDS = 0.02, 3  # so near to the largest privacy descents take longer
+# Looser bounds at first lead to worse optima at most privacies, tighter ones at the highest.
+PENALTY = 600.0
+PENALTY_AT_THE_TOP = 0.2  # over the square of what is left of the privacy: the error grows as fast
+PRICE = 0.5  # over what is left: about what a right guess is worth, in the logarithm of the error
+HOPELESS = 1.03  # times the best known error: a descent that will stay above is given up
+AIM = 0.05  # where in its slot a channel should lie: the error is least at the lower end
 PROMISING = 1  # ends of short descents followed to the bottom
 MOST_ANSWERS_MERGED = 12  # beyond, the exact channel of every level takes longer than it helps
 
@@ -87,14 +93,14 @@ class Polish:
         return np.unique((first + (last - first) * spread).round().astype(np.intp))
 
     def _privacy(self, slot: int) -> float:
-        return (slot + 0.5) / len(self.optimal.trace)
+        return (slot + AIM) / len(self.optimal.trace)
 
     def _search(self, slot: int, *, merge: bool) -> None:
         """Descend to the slot's privacy from everything worth a try, then further from the most promising."""
         starts = self._starts(self._privacy(slot)) + (self._merged(self._privacy(slot)) if merge else [])
-        ends = [self._descend(slot, start, firm=turn % 2 == 1) for turn, start in enumerate(starts)]
+        ends = [self._descend(slot, start) for start in starts]
         for end in sorted(ends, key=self._trace)[:PROMISING]:
-            self._descend(slot, end, effort=LONG)
+            self._descend(slot, end, LONG)
 
     def _hop(self, k: int) -> None:
         """Descend from channels near the best of a level, and from what that finds."""
@@ -120,8 +126,11 @@ class Polish:
 
     def _starts(self, level: float) -> list[Matrix]:
         # Warner's matrix of about this privacy: the front must be nowhere above it.
-        warner = warner_matrix(self.problem.n_answers, max(1 - level, 1.5 / self.problem.n_answers))
-        return [*self.optimal.nearest(level, FOUND_STARTS), warner]
+        n = self.problem.n_answers
+        warner = warner_matrix(n, max(1 - level, 1.5 / n))
+        made = np.empty((RANDOM_STARTS, n, n))
+        _optrr_kernels.first_population(made, self.problem.prior, 1.0, self.rng)
+        return [*self.optimal.nearest(level, 1), warner, *made]
 
     def _merged(self, level: float) -> list[Matrix]:
         """The exact channel of this privacy, its reports merged to as many as there are answers."""
@@ -139,21 +148,21 @@ class Polish:
                 starts.append(matrix / matrix.sum(axis=0))
         return starts
 
-    def _descend(self, slot: int, start: Matrix, *, firm: bool = False, effort: tuple[int, int] = SHORT) -> Matrix:
+    def _descend(self, slot: int, start: Matrix, effort: tuple[int, int] = SHORT) -> Matrix:
         """Local optimum at the slot's privacy from `start`; kept in the optimal set if it is the slot's best.
 
-        `firm` holds to the budget from the first step on, which leads to other optima; `effort` is how many rounds of
-        how many steps to go at most.
+        `effort` is how many rounds of how many steps to go at most.
         """
-        prior, cap = self.problem.prior, self.problem.posterior_cap
+        prior, cap, exact = self.problem.prior, self.problem.posterior_cap, self.problem.accuracy is None
+        privacy = self._privacy(slot)
+        left = max(self.problem.most_privacy - privacy, 1e-3)
         matrix = np.array(start, order="C")
-        level = self._privacy(slot)
-        # The error grows like the inverse square of what is left of the privacy, and so must the penalty.
-        left = max(self.problem.most_privacy - level, 1e-3)
-        multipliers = np.zeros((3, *matrix.shape))
-        multipliers[2, 0, 0] = 1 / left if firm else 0.0
-        penalty = min(max(LEAST_PENALTY, 0.2 / left**2), 1e5)
-        _polish_kernels.polish(matrix, prior, self.accuracy, 1 - level, cap, multipliers, penalty, *effort)
+        penalty = max(PENALTY, PENALTY_AT_THE_TOP / left**2)
+        hopeless = float(np.log(HOPELESS * self.optimal.trace[slot:].min()))
+        rounds, steps = effort if left > NEAR_THE_TOP else (MORE_ROUNDS * effort[0], effort[1])
+        _polish_kernels.polish(
+            matrix, prior, self.accuracy, exact, 1 - privacy, cap, PRICE / left, penalty, rounds, steps, hopeless
+        )
         _matrix_kernels.blend(matrix, prior, cap)
         self._meet(matrix[None])
         return matrix
@@ -167,7 +176,7 @@ class Polish:
 
     def _carry(self, slot: int, neighbour: int) -> None:
         """Continue a slot's channel into the next slot."""
-        self._descend(neighbour, self._best(slot), effort=NEAR)
+        self._descend(neighbour, self._best(slot), NEAR)
 
     def _meet(self, channels: Matrix) -> None:
         """Each of the channels replaces a worse one in its slot of the optimal set."""
@@ -178,8 +187,9 @@ class Polish:
 
     def _trace(self, matrix: Matrix) -> float:
         n = len(matrix)
-        work = np.empty((2, n, n))
-        return float(_matrix_kernels.inverse_trace(matrix, self.problem.prior, work[0], work[1]))
+        return float(
+            _matrix_kernels.inverse_trace(matrix, self.problem.prior, np.empty((n, n)), np.empty(n, dtype=np.intp))
+        )
 
 
 def _there_and_back(slots: Sequence[int]) -> list[tuple[int, int]]:
