@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise
 from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
-from tacit.reports import MissingSchemeNote, joined, report_columns
+from tacit.reports import MissingSchemeNote, joined, joint_scheme, report_columns
 
 A, B, C = Attribute("a", ("x", "y", "z")), Attribute("b", ("no", "yes")), Attribute("c", ("0", "1"))
 LABELS = channels.matrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.125, 0.375], [0.125] * 3], list("pqrs"))
@@ -198,6 +198,15 @@ def test_two_parties_are_joined_on_a_key():
     assert both.scheme.public_names == ("b",)
     assert both.table["a"].tolist() == left.table["a"][1:].tolist()
     assert both.table["b"].tolist() == right.table["b"][:5][::-1].tolist()
+
+
+def test_a_joint_scheme_keeps_what_either_design_assumed():
+    smokes, sex = Attribute("smokes", ("no", "yes")), Attribute("sex", ("f", "m"))
+    designed = Scheme.of([smokes], prior={"smokes": [0.9, 0.1]})
+    assert joint_scheme(designed, Scheme.of([sex])).prior == {"smokes": (0.9, 0.1)}
+    both = joint_scheme(Scheme.of([sex], prior={"sex": [0.5, 0.5]}), designed)
+    assert both.prior == {"sex": (0.5, 0.5), "smokes": (0.9, 0.1)}
+    assert joint_scheme(Scheme.of([smokes]), Scheme.of([sex])).prior is None
 
 
 def test_a_join_with_a_simulation_is_a_simulation():

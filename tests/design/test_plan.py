@@ -41,6 +41,21 @@ def test_a_given_prior_counts_instead_of_one_half():
     assert needed.warnings == ()
 
 
+def test_the_prior_a_scheme_was_designed_for_counts_unless_another_is_given():
+    groups = [(["smokes"], channels.warner(0.75))]
+    bare, designed = Scheme.of(SCHEMA, groups), Scheme.of(SCHEMA, groups, prior={"smokes": [0.9, 0.1]})
+    assert plan(designed, 0.02).per_attribute["smokes"] == plan(bare, 0.02, {"smokes": [0.9, 0.1]}).respondents
+    assert plan(designed, 0.02).prior == "design"
+    assert plan(designed, 0.02, {"smokes": [0.5, 0.5]}) == plan(bare, 0.02, {"smokes": [0.5, 0.5]})
+
+
+def test_attributes_the_prior_does_not_speak_of_are_planned_at_one_half():
+    scheme = Scheme.of(SCHEMA, [(["age"], channels.warner(0.75))])
+    needed = plan(scheme, 0.02, {"smokes": [0.9, 0.1]})
+    assert needed.per_attribute["age"] == plan(scheme, 0.02).per_attribute["age"]
+    assert needed.per_attribute_direct["smokes"] < needed.per_attribute_direct["age"]
+
+
 def test_the_planned_number_keeps_the_margin_and_one_fewer_does_not():
     scheme = Scheme.of(SCHEMA, [(["smokes", "age"], channels.gamma_diagonal(19))])
     prior = {"smokes": [0.7, 0.3], "age": np.arange(1, 11) / 55}

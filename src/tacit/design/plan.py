@@ -58,7 +58,8 @@ def plan(
 ) -> Plan:
     """The number of respondents for a margin of error, the most over all answers.
 
-    Without a prior each answer in turn is taken to have the share one half, the others sharing the rest alike.
+    The prior is the one given, else the one the scheme was designed for. An attribute that neither speaks of is planned
+    for each answer in turn having the share one half, the others sharing the rest alike.
 
     >>> from tacit import Attribute, Scheme, channels
     >>> scheme = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(0.75))])
@@ -69,17 +70,18 @@ def plan(
     if not 0 < margin < 1:
         raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
     people = _People(checked_level(level) / margin)
-    given = None if prior is None else Prior.of(scheme.schema, by_name(scheme, prior))
-    names = scheme.schema.names
-    if given is None:
-        halves = {name: _at_half(scheme, name) for name in names}
-        per_attribute = {name: people.needed(variance) for name, (variance, _) in halves.items()}
-        direct = dict.fromkeys(names, people.needed(0.25))
-        warnings = tuple(_larger_shares(scheme, halves, people))
-    else:
-        per_attribute = {name: people.needed(float(report_variance(scheme, given, [name]).max())) for name in names}
-        direct = {name: people.needed(_direct_variance(given, name)) for name in names}
-        warnings = ()
+    stated = prior is not None or scheme.prior is not None
+    known = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior) if stated else None
+    unknown = [name for name in scheme.schema.names if known is None or known.is_uniform([name])]
+    halves = {name: _at_half(scheme, name) for name in unknown}
+    disguised = {name: variance for name, (variance, _) in halves.items()}
+    clear = dict.fromkeys(unknown, 0.25)
+    if known is not None:
+        spoken_of = [name for name in scheme.schema.names if name not in halves]
+        disguised |= {name: float(report_variance(scheme, known, [name]).max()) for name in spoken_of}
+        clear |= {name: _direct_variance(known, name) for name in spoken_of}
+    per_attribute = {name: people.needed(disguised[name]) for name in scheme.schema.names}
+    direct = {name: people.needed(clear[name]) for name in scheme.schema.names}
     return Plan(
         margin=margin,
         level=level,
@@ -87,8 +89,8 @@ def plan(
         per_attribute=per_attribute,
         direct_questioning=max(direct.values()),
         per_attribute_direct=direct,
-        prior="share one half" if given is None else given.source,
-        warnings=warnings,
+        prior="share one half" if known is None else known.source,
+        warnings=tuple(_larger_shares(scheme, halves, people)),
     )
 
 
