@@ -97,7 +97,7 @@ def best_square(prior: np.ndarray, privacy: float, delta: float, starts: int, se
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds")
-@pytest.mark.parametrize("privacy", [0.35, 0.5])
+@pytest.mark.parametrize("privacy", [0.35, 0.5, 0.535])
 def test_it_is_within_five_percent_of_a_gradient_search(polished, privacy: float) -> None:
     reference = best_square(FIVE, privacy, 0.8, starts=12, seed=12)
     reached = polished.errors[polished.privacies >= privacy - 1e-6].min()
@@ -170,10 +170,11 @@ def test_families_are_fronts_under_the_bound(family: str) -> None:
 
 def test_lower_bounds_between_levels_are_close_to_the_exact_front() -> None:
     warner = optimal_front(FIVE, records=1000, delta=0.8, method="warner")
-    for point in warner.points[5:-40:60]:
+    near_the_top = [point for point in warner.points[-40::12] if point.privacy < 0.998 * (1 - FIVE.max())]
+    for point in [*warner.points[5:-40:60], *near_the_top]:
         exact = exact_front(FIVE, 1000, delta=0.8, privacy=point.privacy).points[0]
         assert point.lower_bound <= exact.mse * (1 + 1e-9)
-        assert point.lower_bound >= 0.99 * exact.mse
+        assert point.lower_bound >= 0.985 * exact.mse
 
 
 @pytest.mark.parametrize(

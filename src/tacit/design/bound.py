@@ -21,7 +21,7 @@ Matrix = NDArray[np.float64]
 DUALS = 24
 DUALS_OF_MANY = 6  # where vertices must be generated each dual takes seconds; the bound stays valid, if less tight
 # Closer to the largest privacy than this share of the range the least error grows without limit.
-SHORT_OF_MOST = 0.005
+SHORT_OF_MOST = 0.001
 
 
 class LowerBound:
@@ -36,7 +36,8 @@ class LowerBound:
         vertices = uniform_and_capped(problem.n_answers, problem.posterior_cap)
         count = DUALS if len(vertices) <= FEW_VERTICES else DUALS_OF_MANY
         ceiling = problem.most_privacy - SHORT_OF_MOST * (problem.most_privacy - problem.least_privacy)
-        levels = np.unique(np.clip(np.linspace(lowest, highest, count), problem.least_privacy, ceiling))
+        spread = 1 - np.linspace(1, 0, count) ** 3  # denser towards the largest privacy, where the bound bends most
+        levels = np.unique(np.clip(lowest + (highest - lowest) * spread, problem.least_privacy, ceiling))
         with single_thread():
             duals = tuple(certified_design(vertices, problem.prior, 1 - level).dual for level in levels)
         return cls(problem, duals)
