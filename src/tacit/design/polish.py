@@ -26,16 +26,17 @@ from tacit.design.sweeps import warner_matrix
 Matrix = NDArray[np.float64]
 
 LEVELS = 48
-RANDOM_STARTS = 50  # for every level
+RANDOM_STARTS = 40  # for every level
 # Ways to merge reports: share of the dual price put on right guesses, and how much chance decides.
 MERGES = ((0.0, 0.0), (1.0, 0.0), (0.5, 1.0), (0.5, 3.0))
 PASSES = 6  # times the levels' best are handed on upwards and downwards, then left by hops
-HOPS = 8  # of each kind, for every restless level and pass
+HOPS = 7  # of each kind, for every restless level and pass
 RESTLESS = 1e-3  # relative gain in a pass that makes a level and its neighbours worth more hops
 CROSSED_WITHIN = 3  # levels whose columns are tried together
 # Rounds of multipliers, gradient steps in each.
 NEAR, SHORT, LONG = (6, 80), (12, 80), (40, 300)
 NEAR_THE_TOP, MORE_ROUNDS = 0.02, 3  # so near to the largest privacy descents take longer
+TOP_SLOTS, CLIMBED = 5, 20  # the last slots, and from how far below they are tried to be reached
 # Looser bounds at first lead to worse optima at most privacies, tighter ones at the highest.
 PENALTY = 600.0
 PENALTY_AT_THE_TOP = 0.2  # over the square of what is left of the privacy: the error grows as fast
@@ -67,7 +68,8 @@ class Polish:
             self._do(work, progress, 0.4 + 0.4 * turn / PASSES, 0.4 + 0.4 * (turn + 1) / PASSES)
             restless = _widened(self._reached() < (1 - RESTLESS) * before)
         every_slot = range(levels[0], levels[-1] + 1)
-        self._do([partial(self._carry, *pair) for pair in _there_and_back(every_slot)], progress, 0.8, 1.0)
+        self._do([partial(self._carry, *pair) for pair in _there_and_back(every_slot)], progress, 0.8, 0.95)
+        self._do([partial(self._climb, slot) for slot in every_slot[-TOP_SLOTS:]], progress, 0.95, 1.0)
 
     @staticmethod
     def _do(work: list[partial[None]], progress: Callable[[float], None], first: float, last: float) -> None:
@@ -148,20 +150,23 @@ class Polish:
                 starts.append(matrix / matrix.sum(axis=0))
         return starts
 
-    def _descend(self, slot: int, start: Matrix, effort: tuple[int, int] = SHORT) -> Matrix:
+    def _descend(
+        self, slot: int, start: Matrix, effort: tuple[int, int] = SHORT, *, hopeless: float = HOPELESS
+    ) -> Matrix:
         """Local optimum at the slot's privacy from `start`; kept in the optimal set if it is the slot's best.
 
-        `effort` is how many rounds of how many steps to go at most.
+        `effort` is how many rounds of how many steps to go at most; `hopeless`, how many times the best known error
+        makes it give up.
         """
         prior, cap, exact = self.problem.prior, self.problem.posterior_cap, self.problem.accuracy is None
         privacy = self._privacy(slot)
         left = max(self.problem.most_privacy - privacy, 1e-3)
         matrix = np.array(start, order="C")
         penalty = max(PENALTY, PENALTY_AT_THE_TOP / left**2)
-        hopeless = float(np.log(HOPELESS * self.optimal.trace[slot:].min()))
+        worst = float(np.log(hopeless * self.optimal.trace[slot:].min()))
         rounds, steps = effort if left > NEAR_THE_TOP else (MORE_ROUNDS * effort[0], effort[1])
         _polish_kernels.polish(
-            matrix, prior, self.accuracy, exact, 1 - privacy, cap, PRICE / left, penalty, rounds, steps, hopeless
+            matrix, prior, self.accuracy, exact, 1 - privacy, cap, PRICE / left, penalty, rounds, steps, worst
         )
         _matrix_kernels.blend(matrix, prior, cap)
         self._meet(matrix[None])
@@ -177,6 +182,12 @@ class Polish:
     def _carry(self, slot: int, neighbour: int) -> None:
         """Continue a slot's channel into the next slot."""
         self._descend(neighbour, self._best(slot), NEAR)
+
+    def _climb(self, slot: int) -> None:
+        """Descend from the channels of many slots below: at the top what is left shrinks by much from slot to slot."""
+        for below in range(max(slot - CLIMBED, 0), slot):
+            if np.isfinite(self.optimal.trace[below]):
+                self._descend(slot, self.optimal.channels[below], hopeless=np.inf)
 
     def _meet(self, channels: Matrix) -> None:
         """Each of the channels replaces a worse one in its slot of the optimal set."""
