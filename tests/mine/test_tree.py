@@ -12,6 +12,7 @@ from tacit import Attribute, Reports, Scheme, TreeClassifier, channels
 from tacit.bundled import binary_breast_cancer, binary_votes
 from tacit.disguise import disguise
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
+from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
 from tacit.mine.growth import Grower, Rules
 from tacit.mine.tables import node_tables
@@ -248,6 +249,22 @@ def _contrast(reports: Reports, path: tuple[str, ...], contrast: np.ndarray) -> 
     shares = next(table for attribute, table, _ in everybody.by_answer() if attribute.name == "sex")
     variance = everybody.contrast_variances(SCHEMA["sex"], [(0,), (1,)], contrast)
     return float((shares * contrast[0]).sum()), float(variance[0])
+
+
+def test_excesses_are_what_a_branch_has_beyond_its_due() -> None:
+    shares = np.array([[0.2, 0.1, 0.1], [0.1, 0.3, 0.1], [-0.02, 0.01, 0.0], [0.05, 0.03, 0.02]])
+    present = shares[[0, 1, 3]]
+    excess = present - np.multiply.outer(present.sum(axis=1), present.sum(axis=0)) / present.sum()
+    contrasts = kernels.excess_contrasts(shares).reshape(4, 3, 4, 3)
+    np.testing.assert_allclose((contrasts[[0, 1, 3]] * shares).sum(axis=(2, 3)), excess, atol=1e-15)
+    assert not contrasts[:, :, 2].any()  # a branch that holds nobody says nothing
+    two = kernels.excess_contrasts(present[:2, :2])
+    assert two.shape == (1, 2, 2)
+    assert (two[0] * present[:2, :2]).sum() == pytest.approx((0.2 * 0.3 - 0.1 * 0.1) / 0.7)
+
+
+def test_a_branch_that_holds_everybody_has_no_excess() -> None:
+    assert not len(kernels.excess_contrasts(np.array([[0.5, 0.5], [0.1, -0.2]])))
 
 
 def test_noise_alone_is_not_split_on() -> None:

@@ -91,6 +91,54 @@ def split_worths(tables: Floats, criterion: int) -> Floats:
 
 
 @njit(cache=True)
+def excess_contrasts(shares: Floats) -> Floats:
+    """Weights ``[which, branch, class]`` that give each branch's excess of each class; none if one branch holds everybody.
+
+    A branch whose estimated size is not above zero is left out. Of two branches, and of two classes, one is enough.
+    """
+    branches, classes = shares.shape
+    sizes = np.zeros(branches)
+    of_classes = np.zeros(classes)
+    for branch in range(branches):
+        size = shares[branch].sum()
+        if size > 0:
+            sizes[branch] = size
+            of_classes += shares[branch]
+    if np.count_nonzero(sizes) < 2:
+        return np.zeros((0, branches, classes))
+    within, total = clipped_shares(of_classes), sizes.sum()
+    some, kinds = 1 if branches == 2 else branches, 1 if classes == 2 else classes
+    contrasts = np.zeros((some * kinds, branches, classes))
+    for one in range(some):
+        for kind in range(kinds):
+            for branch in range(branches):
+                if sizes[branch] > 0:
+                    of_branch = (branch == one) - sizes[one] / total
+                    for of_class in range(classes):
+                        contrasts[one * kinds + kind, branch, of_class] = of_branch * (
+                            (of_class == kind) - within[kind]
+                        )
+    return contrasts
+
+
+@njit(cache=True)
+def contrast_squares(contrasts: Floats, back: Floats, shown: Floats, shares: Floats) -> Floats:
+    """What a report adds to each contrast, squared, less what its truth does; means over ``contrasts[which, truth]``."""
+    squares = np.zeros(len(contrasts))
+    for which in range(len(contrasts)):
+        of_reports, of_truths = 0.0, 0.0
+        for place in range(len(shown)):
+            added = 0.0
+            for truth in range(len(shares)):
+                added += back[place, truth] * contrasts[which, truth]
+            of_reports += shown[place] * added**2
+        for truth in range(len(shares)):
+            of_truths += shares[truth] * contrasts[which, truth] ** 2
+        squares[which] = max(of_reports - of_truths, 0.0)
+    return squares
+
+
+@njit(cache=True)
 def excess_variances(shares: Floats, variances: Floats, total_variance: float) -> Floats:
     """Variances of ``count - share * total`` for each class, for fixed shares.
 

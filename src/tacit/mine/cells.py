@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -25,6 +25,18 @@ from tacit.table.coded import code_type
 
 KEPT_STACKS = 16
 
+# For each wanted row of mean squares the groups with a condition, and those whose reports are looked at.
+Wanted = tuple[tuple[frozenset[int], frozenset[int]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """Which groups' reports are looked at for each attribute together with the class: those without a condition."""
+
+    raw: list[frozenset[int]]  # by position of the attribute
+    wanted: Wanted  # the different ones of them
+    rows: NDArray[np.int64]  # and where among those each attribute finds its own
+
 
 @dataclass(frozen=True, eq=False)
 class JointTables:
@@ -38,8 +50,9 @@ class JointTables:
     squares: CellSquares
     cells: NDArray[np.int64]
     estimates: Array
-    _stacks: dict[tuple[tuple[frozenset[int], frozenset[int]], ...], Array] = field(default_factory=dict, repr=False)
+    _stacks: dict[Wanted, Array] = field(default_factory=dict, repr=False)
     _ways_back: dict[tuple[str, str, frozenset[int]], Array | None] = field(default_factory=dict, repr=False)
+    _looks: dict[tuple[str, frozenset[int]], Looks] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, source: Source, schema: Schema, *, likelihood: bool = False) -> JointTables:
@@ -49,11 +62,11 @@ class JointTables:
             return cls(source, schema, squares, squares.cells, fit.distribution.reshape(-1)[squares.cells])
         return cls(source, schema, squares, squares.cells, squares.estimates)
 
-    @property
+    @cached_property
     def n_reports(self) -> int:
         return self.source.engine.n_rows
 
-    def stacked(self, wanted: tuple[tuple[frozenset[int], frozenset[int]], ...]) -> Array:
+    def stacked(self, wanted: Wanted) -> Array:
         """Mean squares for several choices of groups, one row each; a tree asks for the same again and again."""
         if wanted not in self._stacks:
             if len(self._stacks) >= KEPT_STACKS:
@@ -84,6 +97,16 @@ class JointTables:
             solved = part.estimator.solve_adjoint(front, guesses.get(part.covered))
             weights = np.moveaxis(solved, range(len(axes)), axes)
         return weights.reshape(math.prod(shape), -1)
+
+    def looks(self, target: str, conditioned: frozenset[int]) -> Looks:
+        """What is looked at in place of truths, of each attribute and a class, below a path with some conditions."""
+        if (target, conditioned) not in self._looks:
+            of_class = self.parts[target]
+            raw = [frozenset((part, of_class)) - conditioned for part in self.groups]
+            different = tuple(dict.fromkeys(raw))
+            rows = np.array([different.index(groups) for groups in raw], dtype=np.int64)
+            self._looks[target, conditioned] = Looks(raw, tuple((conditioned, groups) for groups in different), rows)
+        return self._looks[target, conditioned]
 
     @cached_property
     def codes(self) -> NDArray[Any]:
@@ -131,18 +154,29 @@ class JointTables:
     def is_clear(self) -> bool:
         return all(is_clear(part) for part in self.squares.joint.parts)
 
+    @cached_property
+    def is_inverted(self) -> bool:
+        """Whether the estimates are those of inversion, to which the errors belong."""
+        return self.estimates is self.squares.estimates
+
     def people(self, target: str) -> CellPeople:
-        return CellPeople(self, target, {}, np.arange(len(self.cells)))
+        others = enumerate(self.schema.attributes)
+        free = {place: tuple(range(each.size)) for place, each in others if each.name != target}
+        return CellPeople(self, target, {}, np.arange(len(self.cells)), free)
 
 
 @dataclass(frozen=True, eq=False)
 class CellPeople:
-    """People within a path: the positions of their cells among those of the joint estimate."""
+    """People within a path: the positions of their cells among those of the joint estimate.
+
+    `free` holds the answers that are left of every attribute with a choice, by position.
+    """
 
     tables: JointTables
     target: str
     path: Path
     cells: NDArray[np.int64]
+    free: Mapping[int, Codes]
 
     @cached_property
     def _target(self) -> int:
@@ -157,21 +191,20 @@ class CellPeople:
         """The groups that the path has a condition on."""
         return frozenset(self.tables.parts[name] for name in self.path)
 
-    def _touched(self, *names: str) -> frozenset[int]:
-        return self._groups.union([self.tables.parts[name] for name in names])
-
     @cached_property
     def _names_single_answers(self) -> bool:
-        return all(mask.sum() == 1 or is_clear(self.tables.part(name)) for name, mask in self.path.items())
+        tables = self.tables
+        return all(tables.places[name] not in self.free or is_clear(tables.part(name)) for name in self.path)
 
     def _sums_hold(self, touched: frozenset[int]) -> bool:
         """Whether mean squares are sums over cells: no disguised group has a condition on several answers at once."""
         return touched <= self.tables.disjoint and self._names_single_answers
 
     def shares(self) -> NodeShares:
-        tables = self.tables
-        (classes,) = self._by_class(tables.estimates[None])
         by_class, whole = self._counted()
+        classes = by_class.probabilities
+        if not self.tables.is_inverted:
+            (classes,) = self._by_class(self.tables.estimates[None])
         return NodeShares(
             float(classes.sum()) if self.path else 1.0,
             float(whole.population_variance) if self.path else 0.0,
@@ -186,7 +219,7 @@ class CellPeople:
     def _counted(self) -> Sequence[ConditionedTable]:
         """The estimates by inversion with their mean squares: of each class, and of the whole node."""
         tables, rows = self.tables, self.tables.n_reports
-        touched = self._touched(self.target)
+        touched = self._groups | {tables.parts[self.target]}
         if not self._sums_hold(touched):
             return tables.conditioned.tables(self.path, [[self.target], []])
         nothing: frozenset[int] = frozenset()
@@ -198,50 +231,41 @@ class CellPeople:
         ]
 
     @cached_property
-    def _free(self) -> dict[int, Codes]:
-        """The answers that are left of every attribute with a choice, by position."""
-        attributes = enumerate(self.tables.schema.attributes)
-        left = {place: allowed_codes(self.path, attribute) for place, attribute in attributes if place != self._target}
-        return {place: codes for place, codes in left.items() if len(codes) > 1}
+    def _free_places(self) -> NDArray[np.int64]:
+        return np.array(list(self.free), dtype=np.int64)
+
+    def _by_answer(self, values: Array, which: NDArray[np.int64]) -> Array:
+        """For every free attribute the sums ``[answer, class]`` of one of several rows of values."""
+        shape = self.tables.widest, self._n_classes
+        return kernels.all_answer_sums(
+            self.cells, self.tables.codes, self._target, values, self._free_places, which, shape
+        )
+
+    def _estimated(self, values: Array) -> Array:
+        return self._by_answer(values[None], np.zeros(len(self.free), dtype=np.int64))
 
     @cached_property
-    def _free_places(self) -> NDArray[np.int64]:
-        return np.array(list(self._free), dtype=np.int64)
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return self.tables.widest, self._n_classes
-
-    def _by_answer(self, values: Array, which: Sequence[int]) -> Array:
-        """For every free attribute the sums ``[answer, class]`` of one of several rows of values."""
-        tables, chosen = self.tables, np.array(which, dtype=np.int64)
-        return kernels.all_answer_sums(
-            self.cells, tables.codes, self._target, values, self._free_places, chosen, self._shape
-        )
+    def _shares_by_answer(self) -> Array:
+        return self._estimated(self.tables.estimates)
 
     def by_answer(self) -> list[tuple[Attribute, Array, Codes]]:
         attributes = self.tables.schema.attributes
-        sums = self._by_answer(self.tables.estimates[None], [0] * len(self._free))
         return [
             (attributes[place], table[: attributes[place].size], codes)
-            for (place, codes), table in zip(self._free.items(), sums, strict=True)
+            for (place, codes), table in zip(self.free.items(), self._shares_by_answer, strict=True)
         ]
 
     def contrast_variances(self, attribute: Attribute, branches: Sequence[Codes], contrasts: Array) -> Array:
-        tables = self.tables
+        tables, place = self.tables, self.tables.places[attribute.name]
         if tables.is_clear:
             return np.zeros(len(contrasts))
-        back = tables.way_back(attribute.name, self.target, self._raw(attribute.name))
+        back = tables.way_back(attribute.name, self.target, self._looks.raw[place])
         if back is None or not self._sums_hold(self._groups):
             return self._independent_variances(attribute, branches, contrasts)
-        weights = np.zeros((attribute.size, self._n_classes, len(contrasts)))
-        for position, codes in enumerate(branches):
-            weights[list(codes)] = contrasts[:, position].T
-        shown, shares = (found[attribute.name].reshape(-1) for found in self._reported)
-        of_truths = weights.reshape(len(shares), -1)
-        # What a report adds to the contrast, squared, less what the truth does.
-        squares = shown @ (back @ of_truths) ** 2 - shares @ of_truths**2
-        return np.maximum(squares, 0) / tables.n_reports
+        row, size = self._rows[place], attribute.size
+        shown, shares = (table[row, :size].reshape(-1) for table in self._reported)
+        by_truth = _spread(contrasts, branches, size).reshape(len(contrasts), -1)
+        return kernels.contrast_squares(by_truth, back, shown, shares) / tables.n_reports
 
     def _independent_variances(self, attribute: Attribute, branches: Sequence[Codes], contrasts: Array) -> Array:
         asked, tables = [[self.target], []], self.tables.conditioned
@@ -249,30 +273,40 @@ class CellPeople:
         classes, totals = (np.stack([each.respondents_variance for each in kind]) for kind in zip(*found, strict=True))
         return independent_variances(DisguiseVariances(classes, totals), contrasts)
 
-    def _raw(self, attribute: str) -> frozenset[int]:
-        """The groups of an attribute and of the class that the path has no condition on: there reports are looked at."""
-        return self._touched(attribute, self.target) - self._groups
+    @cached_property
+    def _looks(self) -> Looks:
+        return self.tables.looks(self.target, self._groups)
 
     @cached_property
-    def _reported(self) -> tuple[dict[str, Array], dict[str, Array]]:
+    def _rows(self) -> dict[int, int]:
+        """Where each free attribute stands among them."""
+        return {place: row for row, place in enumerate(self.free)}
+
+    @cached_property
+    def _reported(self) -> tuple[Array, Array]:
         """For every free attribute how often it is shown with each class, and the estimated shares, ``[answer, class]``.
 
         Both are summed over the same cells in the same order, so that clear data give exact zeros.
         """
-        tables, attributes = self.tables, self.tables.schema.attributes
-        free = [attributes[place] for place in self._free]
-        raw = [self._raw(attribute.name) for attribute in free]
-        different = tuple(dict.fromkeys(raw))
-        stacked = tables.stacked(tuple((self._groups, groups) for groups in different))
-        shown = self._by_answer(stacked, [different.index(groups) for groups in raw])
-        shares = self._by_answer(tables.squares.estimates[None], [0] * len(free))
-        return (
-            {attribute.name: table[: attribute.size] for attribute, table in zip(free, shown, strict=True)},
-            {attribute.name: table[: attribute.size] for attribute, table in zip(free, shares, strict=True)},
-        )
+        tables, looks = self.tables, self._looks
+        shown = self._by_answer(tables.stacked(looks.wanted), looks.rows[self._free_places])
+        shares = self._shares_by_answer if tables.is_inverted else self._estimated(tables.squares.estimates)
+        return shown, shares
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         path = narrowed(self.path, attribute, codes)
         place = self.tables.places[attribute.name]
         cells = kernels.chosen_cells(self.cells, self.tables.codes, place, path[attribute.name])
-        return type(self)(self.tables, self.target, path, cells)
+        left = {**self.free, place: allowed_codes(path, attribute)}
+        free = {each: answers for each, answers in left.items() if len(answers) > 1}
+        return type(self)(self.tables, self.target, path, cells, free)
+
+
+def _spread(contrasts: Array, branches: Sequence[Codes], size: int) -> Array:
+    """Weights ``[which, answer, class]`` of branches as those of their answers."""
+    if len(branches) == size:
+        return contrasts
+    weights = np.zeros((len(contrasts), size, contrasts.shape[2]))
+    for position, codes in enumerate(branches):
+        weights[:, list(codes)] = contrasts[:, position, None]
+    return weights

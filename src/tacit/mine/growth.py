@@ -140,25 +140,13 @@ class Grower:
         A branch's excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so
         its error is sound even where the total of a branch is not known to be above zero; a ratio's is not.
         """
-        present = candidate.shares.sum(axis=1) > 0
-        if present.sum() < 2:
+        contrasts = kernels.excess_contrasts(candidate.shares)
+        if not len(contrasts):
             return False
-        contrasts = _excesses(candidate.shares * present[:, None])
-        variances = people.contrast_variances(candidate.attribute, candidate.branches, contrasts * self.factors)
+        weighed = contrasts if self._is_even else contrasts * self.factors
+        variances = people.contrast_variances(candidate.attribute, candidate.branches, weighed)
         excess = (contrasts * candidate.shares).sum(axis=(1, 2))
         return bool((excess**2 > self.rules.significance**2 * variances).any())
-
-
-def _excesses(shares: Array) -> Array:
-    """For each branch and class the weights ``[which, branch, class]`` that give its excess; one of two is enough."""
-    sizes = shares.sum(axis=1)
-    within, weights = kernels.clipped_shares(shares.sum(axis=0)), sizes / sizes.sum()
-    branches, classes = shares.shape
-    present = (sizes > 0).astype(np.float64)
-    of_branch = (np.eye(branches) - weights[:, None]) * present
-    of_class = np.eye(classes) - within[:, None]
-    some, kinds = of_branch[: 1 if branches == 2 else branches], of_class[: 1 if classes == 2 else classes]
-    return (some[:, None, :, None] * kinds[None, :, None, :]).reshape(-1, branches, classes)
 
 
 def _best_first(worths: Array) -> list[int]:
