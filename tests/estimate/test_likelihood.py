@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import tacit
-from tacit import Reports, Scheme, channels
+from tacit import Attribute, Reports, Schema, Scheme, channels
 from tacit.count import MemoryEngine, Source, sources
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimate import evidence as evidence_module
 from tacit.estimate.evidence import gathered
 from tacit.estimate.expectation import Step, accelerated, expectation_step
 from tacit.estimate.likelihood import above_water, most_likely
+from tacit.estimate.orbits import flip_fit
 from tacit.table import Table
 from tests.estimate.simulation import SCHEMA, SCHEMES, marginal, simulated
 
@@ -116,6 +117,50 @@ def test_the_closed_form_is_the_optimum_of_the_iteration(scheme: str) -> None:
     assert update(fit.distribution).remaining <= 1e-12
     iterated = accelerated(start, update, 1e-12, 100_000)
     assert np.allclose(iterated.distribution, fit.distribution, atol=1e-4)
+
+
+BITS = Schema(tuple(Attribute(name, ("no", "yes")) for name in "abcdef"))
+FLIPPED = {
+    "one group": [("abcdef", 0.3)],
+    "two groups": [("fda", 0.3), ("bec", 0.6)],
+    "some told as they are": [("be", 0.45), ("c", 0.9)],
+    "one each": [(name, 0.2) for name in "abcdef"],
+    "nothing hidden": [("abc", 0), ("def", 1)],
+}
+
+
+def flipped_reports(groups: list[tuple[str, float]], rows: int) -> Reports:
+    rng = np.random.default_rng(7)
+    told = {name: (rng.random(rows) < rng.random()).astype(np.uint8) for name in "abcdef"}
+    told["f"] = told["a"] | told["b"]
+    scheme = Scheme.of(BITS, [(list(names), channels.flip(theta)) for names, theta in groups])
+    return tacit.disguise(tacit.Dataset(Table(BITS, told)), scheme, seed=3)
+
+
+@pytest.mark.parametrize("groups", FLIPPED.values(), ids=FLIPPED)
+@pytest.mark.parametrize("rows", [1, 40, 3000])
+def test_orbits_of_flips_hold_the_optimum_of_the_whole(groups: list[tuple[str, float]], rows: int) -> None:
+    reports = flipped_reports(groups, rows)
+    names = list("cadbfe")
+    _, evidence = gathered(sources(reports), names)
+    fit = flip_fit(evidence, (2,) * 6, 1e-9, 50_000)
+    assert fit is not None
+    assert fit.converged
+    assert np.isclose(fit.distribution.sum(), 1)
+    assert fit.distribution.min() >= 0
+    assert expectation_step(evidence)(fit.distribution).remaining <= 1e-9
+    np.testing.assert_array_equal(most_likely(sources(reports), names, lambda _: 2).distribution, fit.distribution)
+
+
+def test_orbits_say_when_they_stopped_too_early() -> None:
+    _, evidence = gathered(sources(flipped_reports(FLIPPED["two groups"], 3000)), list("abcdef"))
+    assert not flip_fit(evidence, (2,) * 6, 1e-12, 2).converged
+
+
+def test_other_channels_have_no_orbits() -> None:
+    reports = simulated(SCHEMES["warner"], 100, 1)
+    assert flip_fit(gathered(sources(reports), ["age", "smokes"])[1], (3, 2), 1e-9, 10) is None
+    assert flip_fit(gathered(sources(simulated(SCHEMES["dealt"], 100, 1)), ["age"])[1], (3,), 1e-9, 10) is None
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

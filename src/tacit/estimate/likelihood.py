@@ -1,7 +1,7 @@
 """The distribution of the truth that makes the counted reports most likely.
 
 Stays a distribution where inversion may not, at the price of bias near the faces of the simplex. A mixture has a closed
-form; everything else is iterated until a bound on what is still to be gained is met.
+form; everything else is iterated until a bound on what is still to be gained is met, under flips orbit by orbit.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimate.evidence import Evidence, Tallied, gathered
 from tacit.estimate.expectation import Fit, accelerated, expectation_step
+from tacit.estimate.orbits import flip_fit
 
 __all__ = ["Fit", "accelerated", "most_likely"]
 
@@ -37,7 +38,11 @@ def most_likely(
     _checked_cells(covered, shape)
     start = np.full(shape, 1 / np.prod(shape))
     _checked_possible(evidence, start)
-    fit = mixture_fit(evidence, shape) or accelerated(start, expectation_step(evidence), tolerance, max_steps)
+    fit = (
+        mixture_fit(evidence, shape)
+        or flip_fit(evidence, shape, tolerance, max_steps)
+        or accelerated(start, expectation_step(evidence), tolerance, max_steps)
+    )
     others = tuple(axis for axis, name in enumerate(covered) if name not in names)
     return Fit(fit.distribution.sum(axis=others), fit.steps, fit.converged)
 
