@@ -95,7 +95,7 @@ def published_repeat(repeat: int) -> None:
             for groups in (1, 2, 3):
                 scheme = grouped(data.table, groups, theta, repeat)
                 reports = disguised(training, scheme, SeededRandomness(repeat))
-                TreeClassifier(target, significance=0).fit(reports)
+                TreeClassifier(target, significance=0, method="inversion").fit(reports)
                 TreeClassifier(target).fit(reports)
 
 

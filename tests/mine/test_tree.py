@@ -171,11 +171,42 @@ def test_dealt_questionnaires_give_a_tree_of_what_is_asked_together() -> None:
 
 def test_likelihood_keeps_every_share_within_bounds() -> None:
     reports = simulated(SCHEMES["uniform"], 200, 5)
-    assert node_tables(reports, likelihood=True).estimates.min() >= 0
+    assert node_tables(reports, "likelihood").estimates.min() >= 0
     assert node_tables(reports).estimates.min() < 0
     tree = TreeClassifier("drinks", method="likelihood", significance=0).fit(reports).tree_
     assert all(node.size >= 0 for node in tree.walk())
     assert tree.n_leaves > 1
+
+
+def flipped_cancer(theta: float, groups: int, seed: int) -> Reports:
+    data = binary_breast_cancer()
+    parts = dealt_into_groups(list(data.schema.names), groups, seed)
+    return disguise(data, Scheme.of(data.schema, [(part, channels.flip(theta)) for part in parts]), seed=seed)
+
+
+@pytest.mark.parametrize(("theta", "groups", "method"), [(0.9, 2, "inversion"), (0.4, 2, "likelihood")])
+def test_likelihood_is_taken_where_inversion_is_mostly_noise(theta: float, groups: int, method: str) -> None:
+    reports = flipped_cancer(theta, groups, 1)
+    tree = TreeClassifier("Class").fit(reports)
+    assert tree.method_ == method
+    assert_same_tree(tree.tree_, TreeClassifier("Class", method=method).fit(reports).tree_)
+
+
+def test_likelihood_is_not_taken_where_it_is_slow() -> None:
+    assert TreeClassifier("Class").fit(flipped_cancer(0.4, 10, 1)).method_ == "inversion"
+    assert TreeClassifier("drinks").fit(simulated(SCHEMES["warner"], 50, 1)).method_ == "inversion"
+    assert TreeClassifier("drinks").fit(simulated(SCHEMES["dealt"], 500, 1)).method_ == "inversion"
+
+
+def test_near_one_half_likelihood_finds_what_inversion_cannot() -> None:
+    """At theta = .51 the inverted shares say nothing, but the whole joint table still does. Without guards, to see it."""
+    truth = binary_breast_cancer()
+    reports = [flipped_cancer(0.51, 1, seed) for seed in range(5)]
+    likely, inverted = (
+        np.mean([TreeClassifier("Class", method=method, significance=0).fit(each).score(truth) for each in reports])
+        for method in ("likelihood", "inversion")
+    )
+    assert likely > inverted + 0.1
 
 
 def test_a_known_class_distribution_is_kept() -> None:

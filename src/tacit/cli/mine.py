@@ -33,7 +33,7 @@ KnownOption = Annotated[
 ]
 Criterion = Literal["gain", "ratio", "gini"]
 Splits = Literal["multiway", "binary"]
-Method = Literal["inversion", "likelihood"]
+Method = Literal["auto", "inversion", "likelihood"]
 
 
 @app.command()
@@ -49,10 +49,13 @@ def tree(
     criterion: Annotated[Criterion, typer.Option(help="What a split should gain.")] = "gain",
     splits: Annotated[Splits, typer.Option(help="One branch per answer, or two branches.")] = "multiway",
     significance: Annotated[
-        float | None, typer.Option(help="Standard errors by which branches must differ; 0 is the published rule.")
+        float | None,
+        typer.Option(help="Standard errors by which branches must differ; 0 and inversion: as published."),
     ] = None,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Most splits from the root to a leaf.")] = None,
-    method: Annotated[Method, typer.Option(help="How to estimate.")] = "inversion",
+    method: Annotated[
+        Method, typer.Option(help="How to estimate; auto: likelihood where inversion is mostly noise.")
+    ] = "auto",
     rules: Annotated[bool, typer.Option("--rules", help="Print one sentence for each leaf, not an outline.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the tree (.svg, .png, .pdf).")] = None,
     json: Annotated[bool, JsonFlag] = False,
@@ -60,15 +63,14 @@ def tree(
     """Grow a decision tree for a class."""
     from tacit.mine import TreeClassifier
 
-    options: dict[str, Any] = {} if significance is None else {"significance": significance}
     model = TreeClassifier(
         target,
         criterion=criterion,
         splits=splits,
+        significance=significance,
         max_depth=max_depth,
         method=method,
         class_shares=_known(known_class),
-        **options,
     ).fit(_read(reports, scheme))
     leaves = model.tree_.n_leaves
     if prune is not None:
@@ -78,7 +80,7 @@ def tree(
         _save(model.plot(), plot)
     found = _scores(model, test, _test_schemes(scheme, test_scheme, "--test") if test else [], truth)
     if json:
-        print_json({"model": model.to_document(), "n_leaves": model.tree_.n_leaves, **found})
+        print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **found})
     else:
         print_text("\n".join(model.rules()) if rules else model.to_text())
         _print_scores(found)

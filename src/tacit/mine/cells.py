@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from tacit.count.protocol import Source
 from tacit.estimate.conditioned import ConditionedTable, ConditionedTables
 from tacit.estimate.inversion import inverted
 from tacit.estimate.likelihood import most_likely
+from tacit.estimate.orbits import has_orbits
 from tacit.estimate.parts import Part, parts_for
 from tacit.estimate.squares import CellSquares, has_disjoint_cells, is_clear, shows_truths
 from tacit.mine import _tree_kernels as kernels
@@ -24,6 +25,13 @@ from tacit.schema import Attribute, Schema
 from tacit.table.coded import code_type
 
 KEPT_STACKS = 16
+
+Method = Literal["auto", "inversion", "likelihood"]
+METHODS = ("auto", "inversion", "likelihood")
+# Where inversion takes away more than this share of all people, in cells of which it finds fewer than none, the likelihood
+# estimate makes the better trees (chosen by experiment: docs/classifiers.md).
+MOST_NEGATIVE = 0.5
+LIKELIHOOD_TOLERANCE = 1e-6  # of the log-likelihood per report; no split hangs on less
 
 # For each wanted row of mean squares the groups with a condition, and those whose reports are looked at.
 Wanted = tuple[tuple[frozenset[int], frozenset[int]], ...]
@@ -55,12 +63,12 @@ class JointTables:
     _looks: dict[tuple[str, frozenset[int]], Looks] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, source: Source, schema: Schema, *, likelihood: bool = False) -> JointTables:
+    def of(cls, source: Source, schema: Schema, method: Method) -> JointTables:
         squares = CellSquares(inverted(source, schema.names))
-        if likelihood:
-            fit = most_likely([source], schema.names, lambda name: schema[name].size)
-            return cls(source, schema, squares, squares.cells, fit.distribution.reshape(-1)[squares.cells])
-        return cls(source, schema, squares, squares.cells, squares.estimates)
+        if method == "inversion" or (method == "auto" and not _likelihood_pays(squares)):
+            return cls(source, schema, squares, squares.cells, squares.estimates)
+        fit = most_likely([source], schema.names, lambda name: schema[name].size, tolerance=LIKELIHOOD_TOLERANCE)
+        return cls(source, schema, squares, squares.cells, fit.distribution.reshape(-1)[squares.cells])
 
     @cached_property
     def n_reports(self) -> int:
@@ -300,6 +308,12 @@ class CellPeople:
         left = {**self.free, place: allowed_codes(path, attribute)}
         free = {each: answers for each, answers in left.items() if len(answers) > 1}
         return type(self)(self.tables, self.target, path, cells, free)
+
+
+def _likelihood_pays(squares: CellSquares) -> bool:
+    """Whether the noise of inversion is great, and the likelihood is quickly found."""
+    negative = -float(np.minimum(squares.estimates, 0).sum())
+    return negative > MOST_NEGATIVE and has_orbits(squares.joint.parts)
 
 
 def _spread(contrasts: Array, branches: Sequence[Codes], size: int) -> Array:

@@ -1,7 +1,7 @@
 """Growing a tree from estimated shares: ID3 with every probability replaced by its estimate.
 
 What matters most under a disguise is where to stop: a split is made only where a branch differs from the others by some
-standard errors, and a node answers otherwise than the one above it only where a class is ahead by half of one. They are
+standard errors, and a node answers otherwise than the one above it only where a class is ahead by some as well. They are
 the errors of the disguise alone, so that clear data give the tree of clear data.
 """
 
@@ -30,8 +30,13 @@ ALL_SUBSETS = 6
 # Worths closer than this are equal but for rounding; the attribute that is listed first is taken.
 SAME_WORTH = 1e-12
 
-# A node answers otherwise than the one above it where a class is ahead by this many standard errors of the disguise.
-LABEL_ERRORS = 0.5
+
+@dataclass(frozen=True)
+class Guard:
+    """By how many standard errors of the disguise branches must differ, and a class be ahead of the answer above."""
+
+    split: float
+    label: float
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Rules:
 
     criterion: Criterion = "gain"
     splits: Splits = "multiway"
-    significance: float = 2.5
+    guard: Guard = Guard(0, 0)
     max_depth: int | None = None
     min_share: float = 0.0
 
@@ -109,7 +114,7 @@ class Grower:
         covariance = min(float(found.disguise.totals - found.disguise.classes.sum()) / 2, 0.0)
         variance = weights[0] ** 2 * one + weights[1] ** 2 * two - 2 * weights[0] * weights[1] * covariance
         ahead = float((found.classes * self.factors)[label] - (found.classes * self.factors)[other])
-        return ahead >= min(self.rules.significance, LABEL_ERRORS) * math.sqrt(max(variance, 0.0))
+        return ahead >= self.rules.guard.label * math.sqrt(max(variance, 0.0))
 
     def _may_split(self, node: Node, depth: int) -> bool:
         deep_enough = self.rules.max_depth is not None and depth >= self.rules.max_depth
@@ -122,7 +127,7 @@ class Grower:
             return None
         worths = split_worths([candidate.shares for candidate in candidates], self.rules.criterion)
         for place in _best_first(worths):
-            if self.rules.significance <= 0 or self._differ(people, candidates[place]):
+            if self.rules.guard.split <= 0 or self._differ(people, candidates[place]):
                 return candidates[place]
         return None
 
@@ -146,7 +151,7 @@ class Grower:
         weighed = contrasts if self._is_even else contrasts * self.factors
         variances = people.contrast_variances(candidate.attribute, candidate.branches, weighed)
         excess = (contrasts * candidate.shares).sum(axis=(1, 2))
-        return bool((excess**2 > self.rules.significance**2 * variances).any())
+        return bool((excess**2 > self.rules.guard.split**2 * variances).any())
 
 
 def _best_first(worths: Array) -> list[int]:

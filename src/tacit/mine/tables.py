@@ -18,7 +18,7 @@ from tacit.estimate import true_schema
 from tacit.estimate.conditioned import JOINT_CELLS, ConditionedTable, ConditionedTables
 from tacit.estimate.inversion import COVARIANCE_CELLS
 from tacit.estimate.pooling import MOST_POOLED, pooled
-from tacit.mine.cells import JointTables
+from tacit.mine.cells import JointTables, Method
 from tacit.mine.people import (
     Codes,
     DisguiseVariances,
@@ -41,6 +41,10 @@ class NodeTables(Protocol):
 
     @property
     def n_reports(self) -> int: ...
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether estimates are those of inversion, to which the errors belong."""
 
     def people(self, target: str) -> People:
         """Everybody, by the classes of a target attribute."""
@@ -117,6 +121,10 @@ class SourceTables:
     def _conditioned(self) -> ConditionedTables:
         return ConditionedTables(self.source)
 
+    @property
+    def is_inverted(self) -> bool:
+        return True
+
     def people(self, target: str) -> People:
         return PathPeople(self, target, {})
 
@@ -151,6 +159,10 @@ class PooledTables:
     @property
     def n_reports(self) -> int:
         return sum(source.engine.n_rows for source in self.found)
+
+    @property
+    def is_inverted(self) -> bool:
+        return True
 
     def people(self, target: str) -> People:
         return PathPeople(self, target, {})
@@ -188,11 +200,11 @@ class PooledTables:
         return table.population_variance
 
 
-def node_tables(reports: ReportSource | Sequence[ReportSource], *, likelihood: bool = False) -> NodeTables:
-    """The numbers behind a model: in one table where it fits, else asked for as needed."""
+def node_tables(reports: ReportSource | Sequence[ReportSource], method: Method = "inversion") -> NodeTables:
+    """The numbers behind a model: in one table where it fits, else asked for as needed, by inversion."""
     found, schema = ordered_sources(reports)
     if len(found) > 1:
-        if likelihood:
+        if method == "likelihood":
             raise InvalidInput("Likelihood needs reports of a single scheme without questionnaires. Use inversion.")
         return PooledTables(found, schema)
     (source,) = found
@@ -201,8 +213,8 @@ def node_tables(reports: ReportSource | Sequence[ReportSource], *, likelihood: b
     # Bits do not sum to one over the answers of an attribute, so a sum of cells would be a poorer estimate.
     has_bits = any(column.shows == "bits" for column in source.engine.schema)
     if max(cells, tally) <= JOINT_CELLS and not has_bits:
-        return JointTables.of(source, schema, likelihood=likelihood)
-    if likelihood:
+        return JointTables.of(source, schema, method)
+    if method == "likelihood":
         raise InvalidInput(
             f"The joint table of all attributes has {cells:.3g} cells, too many for its likelihood (at most {JOINT_CELLS:,}). "
             "Leave attributes out, or use inversion."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.channel.protocol import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, UnknownName
+from tacit.mine.cells import METHODS, Method
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.growth import Rules, Splits, grown
+from tacit.mine.growth import Guard, Rules, Splits, grown
 from tacit.mine.impurity import CRITERIA, Criterion
 from tacit.mine.predictions import checked_attributes
 from tacit.mine.pruning import pruned
@@ -25,6 +26,11 @@ from tacit.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+# Chosen by experiment, on other data than any result is reported on (docs/classifiers.md). The errors are those of inversion
+# for both: the likelihood estimate is steadier, so less is asked of it, and of an answer only that its class is ahead.
+GUARDS: dict[Method, Guard] = {"inversion": Guard(split=2.5, label=0.5), "likelihood": Guard(split=1, label=0)}
 
 
 class TreeClassifier(ReportClassifier):
@@ -39,12 +45,14 @@ class TreeClassifier(ReportClassifier):
     splits:
         "multiway" makes one branch per answer, "binary" two branches.
     significance:
-        By how many standard errors of the disguise a branch must differ from the others for a split to be made; a node then
-        answers otherwise than the one above it where a class is ahead by half of one. 0 is the published rule without either.
+        By how many standard errors of the disguise a branch must differ from the others for a split to be made: without
+        it 2.5, or 1 for likelihood. A node answers otherwise than the one above it where a class is ahead, for inversion
+        by half an error. 0 with inversion is the published rule, without either.
     max_depth, min_share:
         Bounds on the depth, and on the estimated share of people in a node that may be split.
     method:
-        "inversion", or "likelihood" for the most likely joint distribution where it fits memory.
+        "inversion", or "likelihood" for the most likely joint distribution where it fits memory; "auto" takes likelihood
+        where flips hide so much that inversion is mostly noise. `method_` says which it was.
     class_shares:
         The distribution of the classes where it is known, as a list in the order of the answers or by answer; every
         estimate is then made to agree with it.
@@ -62,10 +70,10 @@ class TreeClassifier(ReportClassifier):
         *,
         criterion: Criterion = "gain",
         splits: Splits = "multiway",
-        significance: float = 2.5,
+        significance: float | None = None,
         max_depth: int | None = None,
         min_share: float = 0.0,
-        method: Literal["inversion", "likelihood"] = "inversion",
+        method: Method = "auto",
         class_shares: Sequence[float] | Mapping[str, float] | None = None,
     ) -> None:
         self.target = target
@@ -78,24 +86,30 @@ class TreeClassifier(ReportClassifier):
         self.class_shares = class_shares
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
-        rules = self._checked_rules()
-        tables = node_tables(reports, likelihood=self.method == "likelihood")
+        self._checked_choices()
+        tables = node_tables(reports, self.method)
         self.schema_, self.n_reports_ = tables.schema, tables.n_reports
+        self.method_: Method = "inversion" if tables.is_inverted else "likelihood"
         self.target_ = checked_target(tables.schema, target)
         known = checked_class_shares(self.class_shares, self.target_)
-        self.tree_ = grown(tables.people(target), self.target_.size, rules, known)
+        self.tree_ = grown(tables.people(target), self.target_.size, self._rules(), known)
         return self
 
-    def _checked_rules(self) -> Rules:
+    def _checked_choices(self) -> None:
         if self.criterion not in CRITERIA:
             raise UnknownName("Criterion", str(self.criterion), CRITERIA)
         if self.splits not in ("multiway", "binary"):
             raise UnknownName("Way to split", str(self.splits), ("multiway", "binary"))
-        if self.method not in ("inversion", "likelihood"):
-            raise UnknownName("Method", str(self.method), ("inversion", "likelihood"))
-        if not self.significance >= 0:
+        if self.method not in METHODS:
+            raise UnknownName("Method", str(self.method), METHODS)
+        if self.significance is not None and not self.significance >= 0:
             raise InvalidInput(f"significance is a number of standard errors of at least 0, not {self.significance!r}.")
-        return Rules(self.criterion, self.splits, self.significance, self.max_depth, self.min_share)
+
+    def _rules(self) -> Rules:
+        guard = GUARDS[self.method_]
+        if self.significance is not None:
+            guard = Guard(self.significance, min(self.significance, guard.label))
+        return Rules(self.criterion, self.splits, guard, self.max_depth, self.min_share)
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
         return predicted(self.tree_, table, self.target_.size)
