@@ -53,6 +53,13 @@ def test_tables_and_pictures_are_complete(result: StudyResult) -> None:
     assert result.to_document()["name"] == "trees"
 
 
+def test_bands_of_deviation_stay_within_accuracies(result: StudyResult) -> None:
+    axes = result.plots[0].figure.axes
+    heights = [path.vertices[:, 1] for axis in axes for band in axis.collections for path in band.get_paths()]
+    assert heights
+    assert all(height.min() >= 0 and height.max() <= 1 for height in heights)
+
+
 def test_progress_never_goes_back(result: StudyResult, told: list[float]) -> None:
     assert told == sorted(told)
     assert told[-1] == 1.0

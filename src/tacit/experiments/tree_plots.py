@@ -43,7 +43,8 @@ def draw_curves(axes: Axes, xs: Sequence[float], curves: Curves, lines: Mapping[
     axes.spines[["top", "right"]].set_visible(False)
     for (name, (means, deviations)), colour in zip(curves.items(), COLOURS, strict=False):
         axes.plot(xs, means, "o-", color=colour, markersize=3.5, linewidth=1.4, label=name)
-        axes.fill_between(xs, means - deviations, means + deviations, color=colour, alpha=0.15, linewidth=0)
+        band = np.clip([means - deviations, means + deviations], 0, 1)  # no accuracy lies beyond
+        axes.fill_between(xs, *band, color=colour, alpha=0.15, linewidth=0)
     for (name, level), dashes in zip(lines.items(), DASHES, strict=False):
         axes.axhline(level, color=GREY, linestyle=dashes, linewidth=1.2, label=f"{name} ({level:.3f})")
 
