@@ -151,7 +151,8 @@ def polish(
 ) -> float:
     """Local optimum near `matrix` (in place); returns the largest violation left.
 
-    `price` is a first guess at what the budget is worth. It gives up where the logarithm of the trace stays above `hopeless`.
+    `price` is a first guess at what the budget is worth. It gives up where the logarithm of the trace would stay above
+    `hopeless`.
     """
     n = matrix.shape[0]
     work = np.empty((USED_MATRICES + 4, n, n))
@@ -168,7 +169,7 @@ def polish(
             matrix, prior, accuracy, exact, guesses, budget, delta, multipliers, penalty, steps, work
         )
         worst = update_multipliers(matrix, prior, accuracy, exact, guesses, budget, delta, multipliers, penalty, work)
-        # The multipliers push the value up, the steps down, less and less: it cannot fall faster than in this round.
+        # Steps bring less and less, so what would stay too high even at this round's pace is given up.
         falling = max(0.0, value_before - value)
         if turn >= FIRST_ROUNDS and value - falling * (rounds - turn) > hopeless:
             break
