@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -34,6 +35,21 @@ def test_the_iterative_check_compares_at_equal_privacy() -> None:
     check = iterative.iterative_errors(warner, found, repetitions=50, seed=1)
     assert len(check.table.rows) == iterative.LEVELS
     assert "of 8 privacies" in check.comparison.ours
+
+
+def test_attributes_without_a_shared_privacy_are_told_apart() -> None:
+    """Under a tight bound all of Warner's matrices say next to nothing, and OptRR's stay below their privacy."""
+    prior = named_prior("gamma", 5)
+    warner = optimal_front(prior, delta=0.75, method="warner")
+    found = optimal_front(prior, delta=0.75, generations=50, polish=False, seed=1)
+    apart = dataclasses.replace(warner, points=warner.points[-1:])
+    below = dataclasses.replace(found, points=found.points[:3])
+    panels = [optrr.Panel("a", "a", 0.75, apart, below), optrr.Panel("b", "b", 0.75, warner, found)]
+    assert panels[0].ratios == []
+    (said,) = optrr._adult_comparison(panels)
+    assert "of 1 attributes that share any" in said.ours
+    assert said.ours.endswith("of 2")
+    assert optrr._adult_table(panels).rows[0][-2:] == ("none shared", "-")
 
 
 @pytest.mark.slow
