@@ -168,6 +168,14 @@ def test_families_are_fronts_under_the_bound(family: str) -> None:
     assert all(point.excess >= 1 - 1e-9 for point in front.points)
 
 
+def test_channels_whose_privacy_differs_by_rounding_are_one_point() -> None:
+    """Warner's matrices that never change the best guess all have the largest privacy; the cheapest is kept."""
+    prior = np.array([0.9, 0.04, 0.03, 0.02, 0.01])
+    front = optimal_front(prior, delta=0.95, method="warner")
+    assert (front.privacies > 0.1 - 1e-6).sum() == 1
+    assert (np.diff(front.privacies) > 1e-9).all()
+
+
 def test_lower_bounds_between_levels_are_close_to_the_exact_front() -> None:
     warner = optimal_front(FIVE, records=1000, delta=0.8, method="warner")
     near_the_top = [point for point in warner.points[-40::12] if point.privacy < 0.998 * (1 - FIVE.max())]

@@ -24,6 +24,8 @@ INFINITE_GAMMA = (
     "bound on posteriors holds only where the prior is right. For a promise that needs no prior, bound gamma."
 )
 
+SAME_PRIVACY = 10  # decimals
+
 
 @dataclass(frozen=True, eq=False)
 class FrontPoint:
@@ -142,7 +144,8 @@ def measured_point(
 
 def undominated(privacy: Matrix, mse: Matrix) -> NDArray[np.intp]:
     """Indices of the points no other beats in privacy and error, by growing privacy."""
-    order = np.lexsort((mse, -privacy))
+    # Privacies that differ by rounding are one: else channels that say next to nothing would all be kept.
+    order = np.lexsort((mse, -privacy.round(SAME_PRIVACY)))
     best_so_far = np.minimum.accumulate(np.concatenate([[np.inf], mse[order][:-1]]))
     return order[mse[order] < best_so_far][::-1]
 

@@ -27,5 +27,6 @@ def draw_fronts(fronts: Sequence[Front], title: str = "") -> Figure:
     # Close to the largest privacy every error grows without limit; a thousand times the least is all there is to see.
     axes.set_ylim(0.7 * errors.min(), min(1.3 * errors.max(), CROPPED_AT * errors.min()))
     axes.set_title(title, loc="left", fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
+    axes.ticklabel_format(axis="x", useOffset=False)
+    axes.legend(frameon=False, fontsize=8, markerscale=2)
     return figure
