@@ -16,8 +16,9 @@ from tacit.survey.app import SurveyServer
 HEADER_SECONDS = 5.0
 KEEP_ALIVE_SECONDS = 15
 # uvloop takes one new connection from a listening socket in each turn of its loop. In a crowd a turn is long, and
-# whoever comes last would wait for seconds; so the same socket is listened on many times over.
-LISTENERS = 32
+# whoever comes last would wait for seconds; so the same socket is listened on many times over. Each costs a new
+# connection a few microseconds.
+LISTENERS = 96
 # How long the busy event loop may keep the writing thread from the interpreter. With Python's own 5 ms, answering those
 # who are told to come back later starves the writer.
 WRITER_WAITS_SECONDS = 0.0005
