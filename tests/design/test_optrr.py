@@ -52,6 +52,18 @@ def test_it_is_nowhere_above_warner(polished) -> None:
             assert reached <= point.mse * (1 + 1e-9)
 
 
+def test_on_equal_shares_warner_is_kept_where_nothing_better_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Close to the largest privacy the search alone ended above Warner's matrices with p < 1/n."""
+    monkeypatch.setattr("tacit.design.polish.LEVELS", 6)
+    monkeypatch.setattr("tacit.design.polish.RANDOM_STARTS", 1)
+    prior = named_prior("uniform", 6)
+    found = optimal_front(prior, records=1000, delta=0.75, generations=20, seed=1, slots=500)
+    warner = optimal_front(prior, records=1000, delta=0.75, method="warner")
+    for point in warner.points:
+        if point.privacy <= found.privacies.max():
+            assert found.errors[found.privacies >= point.privacy - 1 / 500].min() <= point.mse * (1 + 1e-9)
+
+
 def best_square(prior: np.ndarray, privacy: float, delta: float, starts: int, seed: int) -> float:
     """Least error over square matrices by sequential quadratic programming with exact derivatives."""
     n = len(prior)

@@ -21,7 +21,7 @@ from tacit.design.hops import crossed, exchanged, mixed, swapped
 from tacit.design.optimal_set import Matrices
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
-from tacit.design.sweeps import warner_matrix
+from tacit.design.sweeps import warner_family, warner_matrix
 
 Matrix = NDArray[np.float64]
 
@@ -58,6 +58,7 @@ class Polish:
 
     def run(self, progress: Callable[[float], None]) -> None:
         """Search at every level, hand on what was found, hop out of it, and at last go through all slots."""
+        self._meet_warner()
         levels = [int(slot) for slot in self.levels]
         self._do([partial(self._search, slot, merge=k % 2 == 0) for k, slot in enumerate(levels)], progress, 0.0, 0.4)
         restless = np.ones(len(levels), dtype=np.bool_)
@@ -76,6 +77,12 @@ class Polish:
         for done, task in enumerate(work):
             task()
             progress(first + (last - first) * (done + 1) / len(work))
+
+    def _meet_warner(self) -> None:
+        """Let Warner's matrices that keep the bound meet the optimal set: the front is to be nowhere above them."""
+        prior, cap = self.problem.prior, self.problem.posterior_cap
+        family = warner_family(self.problem.n_answers)
+        self._meet(np.array([matrix for matrix in family if _matrix_kernels.largest_posterior(matrix, prior) <= cap]))
 
     def _vertices(self) -> Matrix | None:
         if self.problem.accuracy is not None or self.problem.n_answers > MOST_ANSWERS_MERGED:
@@ -127,7 +134,6 @@ class Polish:
         return np.minimum.accumulate(self.optimal.trace[::-1])[::-1][self.levels]
 
     def _starts(self, level: float) -> list[Matrix]:
-        # Warner's matrix of about this privacy: the front must be nowhere above it.
         n = self.problem.n_answers
         warner = warner_matrix(n, max(1 - level, 1.5 / n))
         made = np.empty((RANDOM_STARTS, n, n))
