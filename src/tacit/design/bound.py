@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,24 @@ from tacit.errors import InvalidInput
 
 Matrix = NDArray[np.float64]
 
-# Each dual bounds the error at every privacy and is tight at its own; with this many the bound between is too.
-DUALS = 24
-DUALS_OF_MANY = 6  # where vertices must be generated each dual takes seconds; the bound stays valid, if less tight
-# Closer to the largest privacy than this share of the range the least error grows without limit.
-SHORT_OF_MOST = 0.001
+
+@dataclass(frozen=True)
+class Spread:
+    """Which exact solutions the bound is made of. Each bounds the error at every privacy and is tight at its own."""
+
+    duals: int
+    bend: int  # 1 for even steps; more puts them closer together towards the largest privacy
+    short_of_most: float  # share of the range left out at the top, where the least error grows without limit
+
+    def levels(self, problem: DesignProblem, lowest: float, highest: float) -> Matrix:
+        ceiling = problem.most_privacy - self.short_of_most * (problem.most_privacy - problem.least_privacy)
+        shares = 1 - np.linspace(1, 0, self.duals) ** self.bend
+        return np.unique(np.clip(lowest + (highest - lowest) * shares, problem.least_privacy, ceiling))
+
+
+DENSE = Spread(duals=24, bend=3, short_of_most=0.001)
+# Where vertices must be generated each dual takes seconds, the more so near the top; few are left for low privacies.
+SPARSE = Spread(duals=6, bend=1, short_of_most=0.005)
 
 
 class LowerBound:
@@ -34,10 +48,8 @@ class LowerBound:
     def between(cls, problem: DesignProblem, lowest: float, highest: float) -> LowerBound:
         """The bound from exact solutions spread over the privacies that are wanted."""
         vertices = uniform_and_capped(problem.n_answers, problem.posterior_cap)
-        count = DUALS if len(vertices) <= FEW_VERTICES else DUALS_OF_MANY
-        ceiling = problem.most_privacy - SHORT_OF_MOST * (problem.most_privacy - problem.least_privacy)
-        spread = 1 - np.linspace(1, 0, count) ** 3  # denser towards the largest privacy, where the bound bends most
-        levels = np.unique(np.clip(lowest + (highest - lowest) * spread, problem.least_privacy, ceiling))
+        spread = DENSE if len(vertices) <= FEW_VERTICES else SPARSE
+        levels = spread.levels(problem, lowest, highest)
         with single_thread():
             duals = tuple(certified_design(vertices, problem.prior, 1 - level).dual for level in levels)
         return cls(problem, duals)
