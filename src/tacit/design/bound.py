@@ -33,7 +33,7 @@ class Spread:
         return np.unique(np.clip(lowest + (highest - lowest) * shares, problem.least_privacy, ceiling))
 
 
-DENSE = Spread(duals=24, bend=3, short_of_most=0.001)
+DENSE = Spread(duals=40, bend=3, short_of_most=0.001)
 # Where vertices must be generated each dual takes seconds, the more so near the top; few are left for low privacies.
 SPARSE = Spread(duals=6, bend=1, short_of_most=0.005)
 
