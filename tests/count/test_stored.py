@@ -66,15 +66,20 @@ def test_a_file_without_a_note_is_a_warning(tmp_path: Path) -> None:
         StoredReports.open(tmp_path / "reports.csv", PLAIN)
 
 
-def test_a_long_count_in_an_interactive_session_prints_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("address", ["{folder}/reports.csv", "duckdb:///{folder}/reports.duckdb?table=reports"])
+def test_a_long_count_in_an_interactive_session_prints_nothing(tmp_path: Path, address: str) -> None:
     """DuckDB draws a bar on standard output where there is no script: in notebooks, consoles and `python -c`."""
+    import duckdb
+
     (tmp_path / "reports.csv").write_text("smokes\nno\n", encoding="utf-8")
+    with duckdb.connect(str(tmp_path / "reports.duckdb")) as database:
+        database.execute("CREATE TABLE reports AS SELECT 'no' AS smokes")
     script = (
         "import sys; from tacit.count.connections import opened; "
         "table = opened(sys.argv[1]); asked = \"SELECT current_setting('enable_progress_bar')\"; "
         "print(table.get_backend().raw_sql(asked).fetchone()[0])"
     )
-    command = [sys.executable, "-c", script, str(tmp_path / "reports.csv")]
+    command = [sys.executable, "-c", script, address.format(folder=tmp_path)]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
 
 

@@ -54,11 +54,7 @@ def shown(where: str | Path) -> str:
 
 
 def _file_table(file: Path) -> Any:
-    import ibis
-
-    connection = ibis.duckdb.connect()
-    # In an interactive session DuckDB would draw a progress bar on standard output, among what is printed there.
-    connection.raw_sql("SET enable_progress_bar = false")
+    connection = _duckdb()
     if is_parquet(file):
         return connection.read_parquet(file)
     # Everything stays text and nothing is guessed from the first rows, so that nothing is reinterpreted.
@@ -93,12 +89,19 @@ def _sqlite_table(address: str) -> Any:
     return connection.table(table)
 
 
-def _duckdb_table(address: str, *, writable: bool) -> Any:
+def _duckdb(file: Path | None = None, *, read_only: bool = False) -> Any:
     import ibis
 
+    connection = ibis.duckdb.connect(file or ":memory:", read_only=read_only)
+    # In an interactive session DuckDB would draw a progress bar on standard output, among what is printed there.
+    connection.raw_sql("SET enable_progress_bar = false")
+    return connection
+
+
+def _duckdb_table(address: str, *, writable: bool) -> Any:
     bare, table = split_address(address)
     file = checked_file(bare.removeprefix(DUCKDB))
-    connection = ibis.duckdb.connect(file, read_only=not (writable and os.access(file, os.W_OK)))
+    connection = _duckdb(file, read_only=not (writable and os.access(file, os.W_OK)))
     _close_at_the_end(connection)
     schema, _, name = table.rpartition(".")
     return connection.table(name, database=schema or None)
