@@ -176,7 +176,7 @@ new MutationObserver((_, observer) => {
   if (consent && !consent.checked) { consent.click(); document.querySelector("button[type=submit]").click(); }
   if (document.querySelector("fieldset")) {
     observer.disconnect();
-    requestAnimationFrame(() => setTimeout(() => { window.firstQuestion = performance.now(); }));
+    requestAnimationFrame(() => setTimeout(() => { document.documentElement.dataset.painted = performance.now(); }));
   }
 }).observe(document, { childList: true, subtree: true });
 """
@@ -203,7 +203,8 @@ def _first_question(address: str) -> float:
             )
             session.send("Emulation.setCPUThrottlingRate", {"rate": 4})
             page.goto(address, wait_until="commit")
-            times.append(page.wait_for_function("window.firstQuestion").json_value() / 1e3)
+            painted = page.wait_for_selector("[data-painted]", state="attached").get_attribute("data-painted")
+            times.append(float(painted) / 1e3)
             context.close()
         browser.close()
     return sorted(times)[2]
