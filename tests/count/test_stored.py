@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -113,6 +115,17 @@ def test_what_cannot_be_opened_is_refused(where: str, message: str) -> None:
     assert "secret" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_table_that_is_not_there_is_refused(tmp_path: Path, kind: str) -> None:
+    import duckdb
+
+    file = tmp_path / "reports.db"
+    with contextlib.closing((sqlite3 if kind == "sqlite" else duckdb).connect(str(file))) as database:
+        database.execute("CREATE TABLE reports (a TEXT)")
+    with pytest.raises(InvalidInput, match="The database has no table 'report'"):
+        StoredReports.open(f"{kind}:///{file}?table=report", Scheme.of(SCHEMA))
+
+
 def test_a_password_is_not_shown() -> None:
     assert shown("postgresql://me:p%40ss@host/db?table=t") == "'postgresql://me:***@host/db?table=t'"
 
@@ -149,6 +162,8 @@ def test_a_table_of_postgresql(postgres_url: str) -> None:
     with pytest.warns(MissingSchemeNote):
         stored = StoredReports.open(f"{postgres_url}?table=poll.reports", PLAIN)
     assert_counted_alike(stored, reports)
+    with pytest.raises(InvalidInput, match="no table 'report'"), pytest.warns(MissingSchemeNote):
+        StoredReports.open(f"{postgres_url}?table=poll.report", PLAIN)
 
 
 @pytest.mark.spark

@@ -71,8 +71,16 @@ def _postgres_table(address: str) -> Any:
     except ImportError:
         raise MissingExtra("Reading PostgreSQL tables", "postgres") from None
     _close_at_the_end(connection)
-    schema, _, name = table.rpartition(".")
-    return connection.table(name, database=schema or None)
+    return _named(connection, *reversed(table.rsplit(".", 1)))
+
+
+def _named(connection: Any, name: str, schema: str | None = None) -> Any:
+    from ibis.common.exceptions import TableNotFound
+
+    try:
+        return connection.table(name, database=schema)
+    except TableNotFound:
+        raise InvalidInput(f"The database has no table {name!r}. Compare the name after ?table=.") from None
 
 
 def _close_at_the_end(connection: Any) -> None:
@@ -86,7 +94,7 @@ def _sqlite_table(address: str) -> Any:
     bare, table = split_address(address)
     connection = ibis.sqlite.connect(checked_file(bare.removeprefix(SQLITE)))
     _close_at_the_end(connection)
-    return connection.table(table)
+    return _named(connection, table)
 
 
 def _duckdb(file: Path | None = None, *, read_only: bool = False) -> Any:
@@ -103,8 +111,7 @@ def _duckdb_table(address: str, *, writable: bool) -> Any:
     file = checked_file(bare.removeprefix(DUCKDB))
     connection = _duckdb(file, read_only=not (writable and os.access(file, os.W_OK)))
     _close_at_the_end(connection)
-    schema, _, name = table.rpartition(".")
-    return connection.table(name, database=schema or None)
+    return _named(connection, *reversed(table.rsplit(".", 1)))
 
 
 def split_address(address: str) -> tuple[str, str]:
