@@ -13,7 +13,7 @@ from benchmarks.timing import cpu_medians
 from tacit import Dataset, Reports, Scheme, TreeClassifier, channels
 from tacit.bundled import binary_adult, binary_breast_cancer, binary_votes
 from tacit.count import sources
-from tacit.disguise import disguise, disguised
+from tacit.disguising import disguise, disguised
 from tacit.mine import NaiveBayesClassifier
 from tacit.randomness import SeededRandomness
 from tacit.table import Table

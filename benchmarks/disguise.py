@@ -26,7 +26,7 @@ STREAM = """
 import json, resource, sys
 from tacit import Scheme, estimate
 from tacit.count.stored import StoredReports
-from tacit.disguise import disguise_file
+from tacit.disguising import disguise_file
 truths, reports, scheme = sys.argv[1], sys.argv[2], Scheme.read(sys.argv[3])
 rows = disguise_file(truths, scheme, reports)
 found = estimate(StoredReports.open(reports, scheme), ["smokes", "drinks"])

@@ -22,17 +22,17 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tacit import channel as channels
-    from tacit.attack import attack
+    from tacit.attacks import attack
     from tacit.bundled import load_adult, load_breast_cancer, load_votes
     from tacit.channel.scheme import Group, Questionnaire, Scheme
     from tacit.dataset import Dataset
     from tacit.design import Front, choose_point, exact_front, optimal_front
     from tacit.design.plan import plan
     from tacit.design.scheme import design_scheme
-    from tacit.disguise import disguise
+    from tacit.disguising import disguise
     from tacit.errors import TacitError
-    from tacit.estimate import estimate, estimate_share, estimate_shares
-    from tacit.measure import measure
+    from tacit.estimation import estimate, estimate_share, estimate_shares
+    from tacit.measures import measure
     from tacit.mine import (
         FrequentItemsets,
         NaiveBayesClassifier,
@@ -49,19 +49,19 @@ _HOMES = {
     "Cut": "tacit.schema",
     "Dataset": "tacit.dataset",
     "design_scheme": "tacit.design.scheme",
-    "disguise": "tacit.disguise",
+    "disguise": "tacit.disguising",
     "disguised_accuracy": "tacit.mine",
     "Front": "tacit.design",
     "FrequentItemsets": "tacit.mine",
     "NaiveBayesClassifier": "tacit.mine",
     "anonymize": "tacit.publish",
     "association_rules": "tacit.mine",
-    "attack": "tacit.attack",
+    "attack": "tacit.attacks",
     "check_release": "tacit.publish",
     "choose_point": "tacit.design",
-    "estimate": "tacit.estimate",
-    "estimate_share": "tacit.estimate",
-    "estimate_shares": "tacit.estimate",
+    "estimate": "tacit.estimation",
+    "estimate_share": "tacit.estimation",
+    "estimate_shares": "tacit.estimation",
     "Group": "tacit.channel.scheme",
     "Questionnaire": "tacit.channel.scheme",
     "Release": "tacit.publish",
@@ -75,7 +75,7 @@ _HOMES = {
     "load_adult": "tacit.bundled",
     "load_breast_cancer": "tacit.bundled",
     "load_votes": "tacit.bundled",
-    "measure": "tacit.measure",
+    "measure": "tacit.measures",
     "optimal_front": "tacit.design",
     "plan": "tacit.design.plan",
 }

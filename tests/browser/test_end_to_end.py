@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tacit.channel.scheme import Scheme
 from tacit.cli.survey import app
-from tacit.estimate import estimate
+from tacit.estimation import estimate
 from tacit.reports import Reports
 from tacit.survey.accounts import Accounts
 from tacit.survey.store.surveys import Store, StoredSurvey

@@ -12,7 +12,7 @@ import typer
 from tacit import Attribute, Scheme
 from tacit.cli import app as commands
 from tacit.cli.design_front import front
-from tacit.measure.matrix import expected_mse, map_privacy
+from tacit.measures.matrix import expected_mse, map_privacy
 from tacit.schema import numeric
 from tests.cli.run import refused, tacit
 

@@ -8,7 +8,7 @@ import pytest
 
 from tacit import Dataset, Scheme, channels
 from tacit.bundled import binary_breast_cancer
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tests.cli.run import refused, tacit
 
 GROUPS = [["Cl.thickness", "Cell.size", "Cell.shape", "Class"], ["Bare.nuclei", "Mitoses"]]

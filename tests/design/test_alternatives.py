@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tacit import Attribute, Schema, Scheme, channels
-from tacit.attack import attack
+from tacit.attacks import attack
 from tacit.bundled import binary_breast_cancer
 from tacit.design.alternatives import better_than_flips
 from tacit.design.scheme import design_scheme
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 
 BINARY = Schema(tuple(Attribute(name, ("no", "yes")) for name in "abcd"))
 

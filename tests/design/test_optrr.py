@@ -11,7 +11,7 @@ from tacit.design import optrr as optrr_module
 from tacit.design.problem import DesignProblem
 from tacit.design.sweeps import FAMILIES, gamma_diagonal_matrix, uniform_perturbation_matrix, warner_matrix
 from tacit.errors import InvalidInput, UnknownName
-from tacit.measure.matrix import expected_mse, worst_posterior
+from tacit.measures.matrix import expected_mse, worst_posterior
 
 FIVE = named_prior("normal", 5)
 

@@ -11,7 +11,7 @@ from tacit.design import _optrr_kernels as steps
 from tacit.design import _polish_kernels as polishing
 from tacit.design.priors import named_prior
 from tacit.design.problem import closeness
-from tacit.measure.matrix import expected_mse, map_privacy, worst_posterior
+from tacit.measures.matrix import expected_mse, map_privacy, worst_posterior
 
 PRIOR = named_prior("normal", 6)
 N = len(PRIOR)

@@ -7,7 +7,7 @@ import pytest
 from tacit import Attribute, Scheme, channels
 from tacit.design.plan import UNEVEN, _variance_at, plan
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.measure.scheme import measure
+from tacit.measures.scheme import measure
 from tacit.schema import Schema
 from tests.conformance.channels import NAMED
 

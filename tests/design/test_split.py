@@ -15,7 +15,7 @@ from tacit.design.predict import predicted_errors
 from tacit.design.split import best_recipe, over_subsets, over_supersets, split_questionnaire
 from tacit.design.targets import Target, class_targets, itemset_targets, table_targets
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimate.set_law import best_members, information, set_law
+from tacit.estimation.set_law import best_members, information, set_law
 from tacit.mine.split_supports import SplitSupports
 from tests.mine.itemset_checks import all_itemsets
 

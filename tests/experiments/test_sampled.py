@@ -9,7 +9,7 @@ from scipy import stats
 from tacit import Attribute, Schema
 from tacit.channel.scheme import Scheme
 from tacit.count import MemoryEngine
-from tacit.disguise import disguised
+from tacit.disguising import disguised
 from tacit.errors import InvalidInput
 from tacit.experiments.sampled import TrueRecords, unrelated_question
 from tacit.randomness import SeededRandomness

@@ -10,7 +10,7 @@ from tacit import Attribute, Scheme, channels
 from tacit.errors import InvalidInput, NotEstimable, SchemeMismatch, UnknownAnswer
 from tacit.mine import disguised_accuracy, moments, told_accuracy
 from tacit.table import Table
-from tests.estimate.simulation import SCHEMA, SCHEMES, TRUTH, people, simulated
+from tests.estimation.simulation import SCHEMA, SCHEMES, TRUTH, people, simulated
 from tests.statistics import assert_standard_scores
 
 REPEATS = 150

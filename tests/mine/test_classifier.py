@@ -13,7 +13,7 @@ from tacit import Reports, TreeClassifier
 from tacit.bundled import binary_votes
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.mine import NaiveBayesClassifier
-from tests.estimate.simulation import SCHEMES, people, simulated
+from tests.estimation.simulation import SCHEMES, people, simulated
 
 BOTH = [TreeClassifier, NaiveBayesClassifier]
 

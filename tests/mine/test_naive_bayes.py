@@ -9,10 +9,10 @@ from sklearn.naive_bayes import CategoricalNB
 import tacit
 from tacit import Reports, Scheme, channels
 from tacit.bundled import binary_adult, binary_breast_cancer
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.mine import NaiveBayesClassifier
-from tests.estimate.simulation import SCHEMA, SCHEMES, marginal, people, simulated
+from tests.estimation.simulation import SCHEMA, SCHEMES, marginal, people, simulated
 
 
 def test_clear_data_give_the_classifier_of_counts() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 import tacit
 from tacit import Reports, Scheme, TreeClassifier, channels
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.errors import InvalidInput, SchemeMismatch
-from tests.estimate.simulation import SCHEMES, people, simulated
+from tests.estimation.simulation import SCHEMES, people, simulated
 
 GROWN_ON = {"a": list("nnnnyyyy"), "b": list("nnyynyny"), "class": list("00010111")}
 ASIDE = {"a": list("nnyyyn"), "b": list("nyynnn"), "class": list("001100")}

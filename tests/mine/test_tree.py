@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit import Attribute, Reports, Scheme, TreeClassifier, channels
 from tacit.bundled import binary_breast_cancer, binary_votes
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
@@ -18,7 +18,7 @@ from tacit.mine.growth import Grower, Rules
 from tacit.mine.tables import node_tables
 from tacit.mine.tree import Node
 from tacit.table import Table
-from tests.estimate.simulation import SCHEMA, SCHEMES, TRUTH, people, simulated
+from tests.estimation.simulation import SCHEMA, SCHEMES, TRUTH, people, simulated
 from tests.mine.id3 import PlainNode, id3
 from tests.statistics import assert_standard_scores
 

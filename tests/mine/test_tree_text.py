@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit import Reports, TreeClassifier
-from tests.estimate.simulation import SCHEMES, simulated
+from tests.estimation.simulation import SCHEMES, simulated
 
 ROWS = {"wet": ["no", "no", "yes", "yes"], "warm": ["no", "yes", "no", "yes"], "swim": ["no", "no", "no", "yes"]}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit import Attribute, Dataset, Schema, Scheme, channels, disguise
-from tacit.attack import attack
-from tacit.measure.amplification import binary_pse, coins_guessed
+from tacit.attacks import attack
+from tacit.measures.amplification import binary_pse, coins_guessed
 from tacit.table import Table
 
 

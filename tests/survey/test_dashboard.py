@@ -180,7 +180,7 @@ def test_the_fit_test_rarely_accuses_the_honest() -> None:
 
 def test_fake_respondents_move_an_estimate_no_further_than_stated(filled: tuple[Store, StoredSurvey]) -> None:
     store, survey = filled
-    from tacit.estimate import estimate
+    from tacit.estimation import estimate
 
     group = survey.definition.scheme.groups[0]
     before = float(estimate(reports_of(store, survey), ["smokes"]).probabilities[1])
@@ -193,7 +193,7 @@ def test_fake_respondents_move_an_estimate_no_further_than_stated(filled: tuple[
 
 def test_an_estimate_is_the_mean_of_its_report_weights(filled: tuple[Store, StoredSurvey]) -> None:
     store, survey = filled
-    from tacit.estimate import estimate
+    from tacit.estimation import estimate
 
     group = survey.definition.scheme.groups[1]
     reports = reports_of(store, survey)
@@ -308,7 +308,7 @@ def test_no_classifier_is_offered_where_no_second_round_was_announced(filled: tu
 
 def test_counting_in_the_database_says_the_same_as_counting_in_memory(store: Store) -> None:
     groups = "groups:\n  - {questions: [drinks], channel: {kind: mask, p: 0.8}}\n"
-    from tacit.estimate import estimate
+    from tacit.estimation import estimate
 
     for text in (SMALL, SMALL.replace("name: health", "name: bits") + groups):
         survey = store.add(Definition.from_yaml(text), text)

@@ -37,9 +37,9 @@ def show_alternatives(made: SchemeDesign, truths: Dataset | None) -> None:
 
 
 def _guessed(scheme: Scheme, truths: Dataset) -> tuple[str, str, str]:
-    from tacit.attack import attack
+    from tacit.attacks import attack
     from tacit.dataset import Dataset
-    from tacit.disguise import disguise
+    from tacit.disguising import disguise
 
     tried = Dataset(truths.table.rows(slice(0, TRIED_ROWS)))
     found = attack(disguise(tried, scheme, seed=0), truth=tried)

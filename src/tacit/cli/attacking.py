@@ -9,7 +9,7 @@ from tacit.cli.output import print_table, print_text, progress
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from tacit.attack import AttackResult
+    from tacit.attacks import AttackResult
     from tacit.channel.scheme import Scheme
     from tacit.dataset import Dataset
     from tacit.reports import Reports
@@ -19,7 +19,7 @@ def attack_from(
     scheme: Scheme, reports: Path | None, truth: Dataset | None, known: list[str], seed: int | None
 ) -> AttackResult:
     """Attack a file of reports, or the file of truths disguised anew; where there are truths, right guesses are counted."""
-    from tacit.attack import attack
+    from tacit.attacks import attack
 
     found, clear = _reports(scheme, reports, truth, seed)
     with progress("Attacking", total=1.0) as bar:
@@ -34,7 +34,7 @@ def attack_from(
 
 
 def _reports(scheme: Scheme, reports: Path | None, truth: Dataset | None, seed: int | None) -> tuple[Reports, Any]:
-    from tacit.disguise import disguise
+    from tacit.disguising import disguise
     from tacit.reports import Reports
 
     if reports is not None:

@@ -22,7 +22,7 @@ def disguise(
 ) -> None:
     """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
     from tacit.channel.scheme import Scheme
-    from tacit.disguise import disguise_file
+    from tacit.disguising import disguise_file
     from tacit.table.encode import Missing
     from tacit.table.files import checked_file
 

@@ -12,7 +12,7 @@ from tacit.cli.output import JsonFlag, note, print_json, print_table
 
 if TYPE_CHECKING:
     from tacit.count.sources import ReportSource
-    from tacit.estimate.result import TableEstimate
+    from tacit.estimation.result import TableEstimate
 
 Method = Literal["inversion", "likelihood"]
 Sampling = Literal["population", "respondents"]
@@ -31,7 +31,7 @@ def estimate(
     """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
     import tacit
     from tacit.cli.reading import joined_reports, read_reports
-    from tacit.estimate.result import checked_level
+    from tacit.estimation.result import checked_level
 
     checked_level(level)
     found: list[ReportSource]

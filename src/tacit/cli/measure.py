@@ -15,8 +15,8 @@ from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Scheme
-    from tacit.measure.group import GroupMeasures
-    from tacit.measure.scheme import SchemeMeasures
+    from tacit.measures.group import GroupMeasures
+    from tacit.measures.scheme import SchemeMeasures
 
 DataOption = typer.Option(help="A file of truths (CSV, Parquet) that gives the prior.")
 PriorOption = typer.Option(help="Prior shares: 0.2,0.8 for a single group, else name=0.2,0.8; may be repeated.")
@@ -41,7 +41,7 @@ def measure(
 ) -> None:
     """Say what a scheme protects in every measure, what that means for one person, and the errors to expect."""
     from tacit.channel.scheme import Scheme
-    from tacit.measure.scheme import measure as measure_scheme
+    from tacit.measures.scheme import measure as measure_scheme
 
     if not attack and (reports is not None or known):
         raise InvalidInput("--reports and --known belong to the attack: add --attack.")
@@ -113,7 +113,7 @@ def _show_groups(measures: SchemeMeasures) -> None:
 
 def _show_meanings(groups: Sequence[GroupMeasures]) -> None:
     """The sentences of every group, or of the one that reveals most where there are many."""
-    from tacit.measure.meaning import group_meanings
+    from tacit.measures.meaning import group_meanings
 
     shown = groups if len(groups) <= SHOWN_GROUPS else [max(groups, key=lambda group: group.gamma)]
     for group in shown:

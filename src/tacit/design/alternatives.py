@@ -15,8 +15,8 @@ from typing import Any
 from tacit.channel.flip import FlipChannel
 from tacit.channel.recipe import Recipe, flip, mixture
 from tacit.channel.scheme import Group, Scheme
-from tacit.measure.document import finite
-from tacit.measure.scheme import SchemeMeasures, measure
+from tacit.measures.document import finite
+from tacit.measures.scheme import SchemeMeasures, measure
 
 Parts = list[tuple[tuple[str, ...], Recipe]]
 

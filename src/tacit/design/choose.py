@@ -13,7 +13,7 @@ from tacit.channel.document import read_json
 from tacit.channel.recipe import Recipe, matrix
 from tacit.design.front import Front, FrontPoint, front_from_document
 from tacit.errors import InvalidInput, UnknownName
-from tacit.measure.matrix import best_inverse
+from tacit.measures.matrix import best_inverse
 
 
 def choose_point(

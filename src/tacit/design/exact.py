@@ -15,7 +15,7 @@ from tacit.design.posteriors import bounded_staircase, staircase, uniform_and_ca
 from tacit.design.problem import DesignProblem
 from tacit.design.threads import single_thread
 from tacit.errors import InvalidInput
-from tacit.measure.matrix import map_privacy
+from tacit.measures.matrix import map_privacy
 
 Matrix = NDArray[np.float64]
 Progress = Callable[[float], None]

@@ -10,7 +10,7 @@ from tacit.design.choose import recipe_of
 from tacit.design.front import Front, FrontPoint
 from tacit.design.scheme import SchemeDesign, checked_groups
 from tacit.errors import InvalidInput
-from tacit.measure.scheme import measure
+from tacit.measures.scheme import measure
 from tacit.schema import Schema
 
 Picked = tuple[Front, FrontPoint]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.design.problem import DesignProblem
 from tacit.errors import InvalidInput
-from tacit.measure.matrix import amplification, expected_mse, map_privacy, worst_posterior
+from tacit.measures.matrix import amplification, expected_mse, map_privacy, worst_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from tacit.channel.recipe import Recipe, cut_and_paste, gamma_diagonal, mask, ra
 from tacit.channel.scheme import Scheme
 from tacit.design.predict import predicted_errors
 from tacit.errors import InvalidInput
-from tacit.measure.amplification import cut_and_paste_chance, mask_chance
+from tacit.measures.amplification import cut_and_paste_chance, mask_chance
 from tacit.randomness import ONE
 from tacit.schema import Attribute, Schema
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from tacit.channel.scheme import Scheme
 from tacit.errors import InvalidInput
-from tacit.estimate.result import checked_level
-from tacit.measure.cost import report_variance
-from tacit.measure.prior import Prior, by_name
+from tacit.estimation.result import checked_level
+from tacit.measures.cost import report_variance
+from tacit.measures.prior import Prior, by_name
 
 # Channels that may treat answers differently; under all others renaming the answers changes nothing.
 UNEVEN = ("matrix", "mixture")

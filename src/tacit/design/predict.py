@@ -13,8 +13,8 @@ import numpy as np
 from tacit.channel.scheme import Scheme
 from tacit.design.split import known_interactions
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.measure.cost import report_variance
-from tacit.measure.prior import Prior
+from tacit.measures.cost import report_variance
+from tacit.measures.prior import Prior
 
 
 @dataclass(frozen=True)

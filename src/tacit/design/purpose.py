@@ -11,7 +11,7 @@ from tacit.design.predict import PredictedErrors, predicted_errors
 from tacit.design.split import SplitDesign, split_questionnaire
 from tacit.design.targets import Target, class_targets, itemset_targets, table_targets
 from tacit.errors import InvalidInput
-from tacit.measure.scheme import SchemeMeasures, measure
+from tacit.measures.scheme import SchemeMeasures, measure
 from tacit.schema import Schema
 
 FORMS = "itemsets:3, bayes:CLASS or tables:a,b;c,d"

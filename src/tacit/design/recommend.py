@@ -14,7 +14,7 @@ from tacit.design.predict import PredictedErrors, predicted_errors
 from tacit.design.split import MOST_CELLS, split_questionnaire
 from tacit.design.targets import itemset_targets
 from tacit.errors import InvalidInput
-from tacit.estimate.set_law import best_members
+from tacit.estimation.set_law import best_members
 from tacit.schema import Schema
 
 

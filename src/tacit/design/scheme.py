@@ -11,8 +11,8 @@ from tacit.channel.recipe import flip, gamma_diagonal
 from tacit.channel.scheme import Scheme
 from tacit.design.alternatives import Alternative, better_than_flips, offer
 from tacit.errors import InvalidInput
-from tacit.measure.amplification import gamma_between
-from tacit.measure.scheme import SchemeMeasures, measure
+from tacit.measures.amplification import gamma_between
+from tacit.measures.scheme import SchemeMeasures, measure
 from tacit.schema import Schema
 
 Groups = tuple[tuple[str, ...], ...]

@@ -21,7 +21,7 @@ from tacit.channel.recipe import Recipe, gamma_diagonal, subset
 from tacit.channel.scheme import Scheme
 from tacit.design.targets import Target
 from tacit.errors import InvalidInput
-from tacit.estimate.set_law import best_members, information
+from tacit.estimation.set_law import best_members, information
 from tacit.schema import Schema
 
 MOST_ATTRIBUTES = 16  # 2**16 sets of attributes
@@ -218,7 +218,7 @@ def best_recipe(gamma: float, answers: int) -> Recipe:
 
 def known_interactions(scheme: Scheme, names: Sequence[str]) -> NDArray[np.float64] | None:
     """Information per respondent about every set of `names`; None where a questionnaire is not symmetric."""
-    from tacit.estimate.set_law import set_law
+    from tacit.estimation.set_law import set_law
 
     asked = np.zeros(1 << len(names))
     for questionnaire in scheme.questionnaires:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.design.bound import with_lower_bounds
 from tacit.design.front import Front, measured_point, undominated
 from tacit.design.problem import DesignProblem
-from tacit.measure.matrix import expected_mse, map_privacy, worst_posterior
+from tacit.measures.matrix import expected_mse, map_privacy, worst_posterior
 
 Matrix = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.front import Front, FrontPoint
-from tacit.measure.matrix import expected_mse, map_privacy, worst_posterior
+from tacit.measures.matrix import expected_mse, map_privacy, worst_posterior
 
 Matrix = NDArray[np.float64]
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from tacit.bundled import binary_adult, binary_breast_cancer
 from tacit.channel.protocol import Array
-from tacit.disguise import disguised
+from tacit.disguising import disguised
 from tacit.errors import NotEstimable
 from tacit.experiments.bayes_plots import accuracy_by_keep, estimated_less_true, pse_curves
 from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
 from tacit.experiments.sampled import TrueRecords, unrelated_question
-from tacit.measure.amplification import binary_pse
+from tacit.measures.amplification import binary_pse
 from tacit.mine.accuracy import disguised_accuracy
 from tacit.mine.naive_bayes import NaiveBayesClassifier
 from tacit.randomness import SeededRandomness

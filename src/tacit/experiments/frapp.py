@@ -16,13 +16,13 @@ import numpy as np
 from tacit.bundled import census, health_table
 from tacit.dataset import Dataset
 from tacit.design.mechanisms import alpha_limit, condition_number
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.frapp_plots import bar_plot, condition_plot, sweep_plot
 from tacit.experiments.itemset_accuracy import Accuracy, Truth, accuracy_of_all, accuracy_of_found
 from tacit.experiments.itemset_schemes import Contestant, contestants
 from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
-from tacit.measure.amplification import determinable_range
+from tacit.measures.amplification import determinable_range
 from tacit.mine.itemsets import FrequentItemsets
 from tacit.mine.supports import supports_from
 

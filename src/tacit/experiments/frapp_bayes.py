@@ -14,7 +14,7 @@ from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
 from tacit.design.split import split_questionnaire
 from tacit.design.targets import class_targets
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.experiments.registry import Comparison, StudyTable
 from tacit.mine.supports import Supports, supports_from
 from tacit.reports import Reports

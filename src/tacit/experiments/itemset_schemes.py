@@ -11,7 +11,7 @@ from tacit.channel.scheme import Scheme
 from tacit.design.mechanisms import best_cut_and_paste, mask_recipe, published_mechanisms
 from tacit.design.split import split_questionnaire
 from tacit.design.targets import itemset_targets
-from tacit.estimate.set_law import best_members
+from tacit.estimation.set_law import best_members
 from tacit.schema import Schema
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design import Front, FrontPoint
-from tacit.estimate.likelihood import accelerated
+from tacit.estimation.likelihood import accelerated
 from tacit.experiments.registry import Comparison, StudyTable
 
 Matrix = NDArray[np.float64]

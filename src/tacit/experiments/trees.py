@@ -19,7 +19,7 @@ from tacit.channel import flip
 from tacit.channel.protocol import Array
 from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
-from tacit.disguise import disguised
+from tacit.disguising import disguised
 from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
 from tacit.experiments.tree_plots import accuracy_plot, surface_plot
 from tacit.mine.tree_classifier import TreeClassifier

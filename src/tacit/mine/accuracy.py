@@ -18,9 +18,9 @@ from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
-from tacit.estimate import estimate_share, true_schema
-from tacit.estimate.parts import parts_for
-from tacit.estimate.result import Sampling, checked_level
+from tacit.estimation import estimate_share, true_schema
+from tacit.estimation.parts import parts_for
+from tacit.estimation.result import Sampling, checked_level
 from tacit.mine.moments import Moments, moments
 from tacit.mine.predictions import Predictor, predictor
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
-from tacit.estimate.conditioned import ConditionedTable, ConditionedTables
-from tacit.estimate.inversion import inverted
-from tacit.estimate.likelihood import most_likely
-from tacit.estimate.orbits import has_orbits
-from tacit.estimate.parts import Part, parts_for
-from tacit.estimate.squares import CellSquares, has_disjoint_cells, is_clear, shows_truths
+from tacit.estimation.conditioned import ConditionedTable, ConditionedTables
+from tacit.estimation.inversion import inverted
+from tacit.estimation.likelihood import most_likely
+from tacit.estimation.orbits import has_orbits
+from tacit.estimation.parts import Part, parts_for
+from tacit.estimation.squares import CellSquares, has_disjoint_cells, is_clear, shows_truths
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, allowed_codes, independent_variances, narrowed
 from tacit.schema import Attribute, Schema

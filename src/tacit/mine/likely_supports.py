@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.channel.protocol import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
-from tacit.estimate import estimate
+from tacit.estimation import estimate
 from tacit.mine.shown import Level
 from tacit.mine.sub_itemsets import Codes, Names
 from tacit.mine.supports import Supports

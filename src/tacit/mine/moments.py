@@ -14,8 +14,8 @@ from tacit.channel.protocol import Array, grid
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
-from tacit.estimate.inversion import with_guess
-from tacit.estimate.parts import Part, attributes_of, columns_of, parts_for
+from tacit.estimation.inversion import with_guess
+from tacit.estimation.parts import Part, attributes_of, columns_of, parts_for
 from tacit.mine.predictions import Predictor
 from tacit.mine.reversal import HELD, turned_back
 from tacit.table import Table

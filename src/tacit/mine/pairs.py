@@ -10,9 +10,9 @@ import numpy as np
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
-from tacit.estimate.inversion import Inverted, checked_rows, with_guess
-from tacit.estimate.parts import columns_of, parts_for
-from tacit.estimate.pooling import pooled
+from tacit.estimation.inversion import Inverted, checked_rows, with_guess
+from tacit.estimation.parts import columns_of, parts_for
+from tacit.estimation.pooling import pooled
 from tacit.schema import Schema
 
 

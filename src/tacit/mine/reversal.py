@@ -21,7 +21,7 @@ from tacit.channel.flip import FlipChannel
 from tacit.channel.mixture import MarginalMixture, MixtureChannel
 from tacit.channel.onehot import OneHotLaw
 from tacit.channel.protocol import Array, split_codes
-from tacit.estimate.parts import Part
+from tacit.estimation.parts import Part
 
 Columns = Mapping[str, NDArray[Any]]
 # Products of terms are written out up to this many, and drawn beyond.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
-from tacit.estimate.set_law import set_law
+from tacit.estimation.set_law import set_law
 from tacit.mine.shown import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members, picked
 from tacit.mine.supports import asked_schema

@@ -64,6 +64,6 @@ def supports_from(reports: ReportSource | Sequence[ReportSource]) -> Supports:
 
 def asked_schema(found: Sequence[Source]) -> Schema:
     """The attributes that the sources ask for, in the order in which they first appear."""
-    from tacit.estimate import true_schema
+    from tacit.estimation import true_schema
 
     return true_schema(found)

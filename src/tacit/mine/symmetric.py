@@ -12,7 +12,7 @@ import numpy as np
 from tacit.channel.protocol import Array
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
-from tacit.estimate.set_law import SetLaw, set_law
+from tacit.estimation.set_law import SetLaw, set_law
 from tacit.mine.sub_itemsets import Codes, Names, exactly, members
 
 

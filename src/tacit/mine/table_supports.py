@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
-from tacit.estimate import estimate
-from tacit.estimate.result import TableEstimate
+from tacit.estimation import estimate
+from tacit.estimation.result import TableEstimate
 from tacit.mine.shown import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members
 from tacit.mine.supports import asked_schema

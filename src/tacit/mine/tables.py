@@ -14,10 +14,10 @@ from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimate import true_schema
-from tacit.estimate.conditioned import JOINT_CELLS, ConditionedTable, ConditionedTables
-from tacit.estimate.inversion import COVARIANCE_CELLS
-from tacit.estimate.pooling import MOST_POOLED, pooled
+from tacit.estimation import true_schema
+from tacit.estimation.conditioned import JOINT_CELLS, ConditionedTable, ConditionedTables
+from tacit.estimation.inversion import COVARIANCE_CELLS
+from tacit.estimation.pooling import MOST_POOLED, pooled
 from tacit.mine.cells import JointTables, Method
 from tacit.mine.people import (
     Codes,

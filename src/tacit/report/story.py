@@ -9,7 +9,7 @@ from tacit.bundled import load_adult
 from tacit.channel import gamma_diagonal
 from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.reports import Reports
 
 QUESTIONS = ("age", "education", "marital-status", "sex", "hours-per-week", "income")

@@ -50,7 +50,7 @@ class Fit:
 
 
 def fit_of(reports: ReportSource, group: Group) -> Fit:
-    from tacit.estimate import estimate
+    from tacit.estimation import estimate
 
     try:
         counts = _counted(reports, group)

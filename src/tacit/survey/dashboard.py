@@ -107,7 +107,7 @@ def _warnings(counts: Counts, fits: list[Fit]) -> list[str]:
 
 def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str, fakes: int) -> EstimateTable:
     """The shares of one question's answers, with how far so many fake respondents could move each."""
-    from tacit.estimate import estimate
+    from tacit.estimation import estimate
 
     found = estimate(reports, [attribute])
     group = next((one for one in survey.definition.scheme.groups if attribute in one.names), None)
@@ -124,7 +124,7 @@ def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str, 
 
 def crossed_table(reports: ReportSource, survey: StoredSurvey, attribute: str, by: str) -> EstimateTable:
     """The joint shares of two questions' answers."""
-    from tacit.estimate import estimate
+    from tacit.estimation import estimate
 
     title, by_title = survey.definition.label(attribute), survey.definition.label(by)
     try:

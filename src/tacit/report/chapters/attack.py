@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.attack import AttackResult
-from tacit.attack import attack as attacked
+from tacit.attacks import AttackResult
+from tacit.attacks import attack as attacked
 from tacit.bundled import binary_adult
 from tacit.channel import flip
 from tacit.channel.scheme import Scheme
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.plots import BLUE, GREY, new_figure
 from tacit.report.story import Story

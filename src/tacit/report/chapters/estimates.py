@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.channel.protocol import Array
 from tacit.count import sources
-from tacit.estimate import estimate
+from tacit.estimation import estimate
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.plots import estimates_beside_truth
 from tacit.report.story import Story

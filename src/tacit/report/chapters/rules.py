@@ -8,7 +8,7 @@ from tacit.channel.scheme import Scheme
 from tacit.design.predict import predicted_errors
 from tacit.design.split import split_questionnaire
 from tacit.design.targets import itemset_targets
-from tacit.disguise import disguise
+from tacit.disguising import disguise
 from tacit.mine.itemsets import FrequentItemsets
 from tacit.mine.rules import Rule, association_rules
 from tacit.report.page import Chapter, Rows, Text

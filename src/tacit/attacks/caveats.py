@@ -1,0 +1,110 @@
+"""Sentences that stand beside the shares: what they rest on, and which answers betray others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from tacit.attacks.result import Basis, Share
+from tacit.channel.flip import FlipChannel
+from tacit.channel.mixture import MixtureChannel
+from tacit.channel.scheme import Group, Scheme
+
+# What colleagues, neighbours or a register often know of a person; a guess by the attribute's name.
+EASILY_KNOWN = frozenset(
+    {
+        "age",
+        "sex",
+        "gender",
+        "race",
+        "ethnicity",
+        "education",
+        "occupation",
+        "job",
+        "profession",
+        "workclass",
+        "employer",
+    }
+    | {"marital-status", "married", "relationship", "children", "native-country", "country", "nationality", "region"}
+    | {"city", "town", "zip", "zip-code", "religion", "party"}
+)
+NEARLY_ALL = 0.9
+# Standard errors by which a fit must differ from its mirror image to be trusted.
+DECIDED = 3.0
+
+
+def attack_warnings(
+    scheme: Scheme, known: Sequence[str], n_reports: int, *, basis: Basis, coins: Share | None, records: Share
+) -> tuple[str, ...]:
+    """Every sentence that applies, the gravest first."""
+    sentences = []
+    if records.with_reports >= NEARLY_ALL and not scheme.is_identity:
+        sentences.append(
+            f"This scheme hides next to nothing: {records.with_reports:.0%} of the whole records are guessed right from the "
+            "reports alone."
+        )
+    elif coins is not None and coins.with_reports >= NEARLY_ALL and coins.with_reports > coins.without_reports + 0.01:
+        sentences.append(
+            f"Whether a report tells the truth is guessed right {coins.with_reports:.0%} of the time "
+            f"({coins.without_reports:.0%} without looking at the rest of the report)."
+        )
+    sentences += _shared_groups(scheme, known)
+    sentences += _mirror_images(scheme, known, n_reports)
+    if coins is None:
+        sentences.append("No group's report looks like a record, so there are no coins to guess; look at the answers.")
+    if basis == "estimated":
+        sentences.append(
+            "Without the truth the shares are what the guesser expects under the joint distribution fitted to the reports, "
+            "not what was counted."
+        )
+    return tuple(dict.fromkeys(sentences))
+
+
+def _shared_groups(scheme: Scheme, known: Sequence[str]) -> Iterator[str]:
+    for group in (group for questionnaire in scheme.questionnaires for group in questionnaire.groups):
+        if len(group.names) < 2 or not isinstance(group.channel, FlipChannel | MixtureChannel):
+            continue
+        told = [name for name in group.names if name in known]
+        likely = [name for name in group.names if name.lower() in EASILY_KNOWN and name not in known]
+        others = [name for name in group.names if name not in told]
+        if told and others:
+            yield f"{_listed(told)}, known to the guesser, {_share(told)} a group with {_listed(others)}: {_betrayal(group)}"
+        elif likely and len(likely) < len(group.names):
+            others = [name for name in group.names if name not in likely]
+            yield (
+                f"{_listed(likely)} may easily be known of a person and {_share(likely)} a group with {_listed(others)}: "
+                f"{_betrayal(group)} Put what others know into another group."
+            )
+
+
+def _mirror_images(scheme: Scheme, known: Sequence[str], n_reports: int) -> Iterator[str]:
+    """Where so few reports cannot tell a fit from its mirror image, the guesser may have everything reversed."""
+    for questionnaire in scheme.questionnaires:
+        people = n_reports * questionnaire.probability
+        for group in questionnaire.groups:
+            if not isinstance(group.channel, FlipChannel) or len(group.names) < 2 or set(known) & set(group.names):
+                continue
+            apart = abs(2 * group.channel.chance - 1) * math.sqrt(people)
+            if apart < DECIDED:
+                yield (
+                    f"{_listed(group.names)}: which of a record and its opposite is the true one is decided by only "
+                    f"{apart:.1f} standard errors, so the guesser may have all of them reversed; nearly everything but this "
+                    "one bit is revealed all the same."
+                )
+
+
+def _betrayal(group: Group) -> str:
+    if isinstance(group.channel, FlipChannel):
+        return "whoever knows one answer of a flipped group knows them all."
+    return (
+        "an answer that is reported wrongly shows that the others are not the person's own, and a right one hints that "
+        "they are."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _share(names: Sequence[str]) -> str:
+    return "shares" if len(names) == 1 else "share"

@@ -1,0 +1,102 @@
+"""Disguise: truths and a scheme and chance become reports; files are streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.scheme import Questionnaire, Scheme
+from tacit.dataset import Dataset
+from tacit.errors import InvalidInput
+from tacit.randomness import Randomness, randomness_from
+from tacit.reports import Reports, file_table, scheme_note
+from tacit.table import Missing, Table, encode, read_batches
+from tacit.table.columns import checked_columns
+from tacit.table.files import column_names, table_writer
+
+
+def disguise(dataset: Dataset | Any, scheme: Scheme, *, seed: int | None = None) -> Reports:
+    """One report for each true record of a dataset, or of any data frame, which is read with the scheme's schema.
+
+    Randomness comes from the operating system; a `seed` makes a repeatable simulation, and the reports say so.
+
+    >>> from tacit import Dataset, Scheme, channels, disguise
+    >>> truth = Dataset.from_arrow({"smokes": ["no", "yes", "no", "no"]})
+    >>> scheme = Scheme.of(truth.schema, [(["smokes"], channels.warner(0.8))])
+    >>> disguise(truth, scheme, seed=1).n_reports
+    4
+    """
+    truths = dataset if isinstance(dataset, Dataset) else Dataset.from_arrow(dataset, scheme.schema)
+    return disguised(truths.table, scheme, randomness_from(seed))
+
+
+def disguised(table: Table, scheme: Scheme, randomness: Randomness) -> Reports:
+    """Reports of coded truths, by the words of one source of randomness."""
+    missing = [name for name in scheme.schema.names if name not in table.schema]
+    if missing:
+        raise InvalidInput(f"The scheme asks for {missing[0]!r}, which the data do not have.")
+    for attribute in scheme.schema:
+        if table.schema[attribute.name].answers != attribute.answers:
+            raise InvalidInput(
+                f"The data and the scheme list the answers of {attribute.name!r} differently. "
+                "Read the data with the scheme's schema."
+            )
+    parts = []
+    dealt = _dealing(table.n_rows, scheme, randomness)
+    for position, questionnaire in enumerate(scheme.questionnaires):
+        mine = table if dealt is None else table.rows(dealt == position)
+        parts.append(_disguised_part(mine, questionnaire, randomness))
+    return Reports(scheme, tuple(parts), randomness.is_simulation)
+
+
+def _dealing(rows: int, scheme: Scheme, randomness: Randomness) -> NDArray[np.int64] | None:
+    """Which questionnaire each respondent is dealt; None where there is only one."""
+    if not scheme.is_dealt:
+        return None
+    thresholds = np.cumsum(scheme.dealing_weights)
+    return np.searchsorted(thresholds, randomness.words(rows).astype(np.int64), side="right")
+
+
+def _disguised_part(table: Table, questionnaire: Questionnaire, randomness: Randomness) -> Table:
+    columns: dict[str, NDArray[Any]] = {}
+    for group in questionnaire.groups:
+        reports = group.channel.sample([table[name] for name in group.names], randomness)
+        columns.update(zip((column.name for column in group.report_attributes), reports, strict=True))
+    columns.update({attribute.name: table[attribute.name] for attribute in questionnaire.public})
+    return Table(questionnaire.report_schema, columns)
+
+
+def disguise_file(
+    source: str | Path,
+    scheme: Scheme,
+    out: str | Path,
+    *,
+    seed: int | None = None,
+    missing: Missing | None = None,
+    drop_others: bool = False,
+    on_rows: Callable[[int], None] = lambda rows: None,
+) -> int:
+    """Disguise a CSV or Parquet file into another, batch by batch; returns the number of reports.
+
+    Nothing appears under the name `out` until everything is written. `on_rows` is told how many rows each batch had.
+    """
+    if Path(source).resolve() == Path(out).resolve():
+        raise InvalidInput("The reports would overwrite the truths. Give another name for the output.")
+    checked_columns(column_names(source), scheme.schema.names, drop_others=drop_others)
+    randomness = randomness_from(seed)
+    policy = missing or Missing()
+    read = written = 0
+    with table_writer(out, scheme_note(scheme, is_simulation=randomness.is_simulation)) as writer:
+        for batch in read_batches(source, scheme.schema.names):
+            reports = disguised(encode(batch, scheme.schema, missing=policy, first_row=read), scheme, randomness)
+            writer.write(file_table(reports, out))
+            read += batch.num_rows
+            written += reports.n_reports
+            on_rows(batch.num_rows)
+        if not written:
+            raise InvalidInput(f"{str(source)!r} has no rows to disguise.")
+    return written

@@ -1,0 +1,141 @@
+"""Estimation: the truth about the crowd from disguised reports, always with its uncertainty.
+
+>>> import tacit
+>>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 700 + ["yes"] * 300})
+>>> scheme = tacit.Scheme.of(truth.schema, [(["smokes"], tacit.channels.warner(0.8))])
+>>> reports = tacit.disguise(truth, scheme, seed=1965)
+>>> print(tacit.estimate(reports, ["smokes"]))
+no   ... ± 0.02...
+yes  ... ± 0.02...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tacit.channel.protocol import Array
+from tacit.count.protocol import Source
+from tacit.count.sources import ReportSource, sources
+from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.conjunctions import Condition, shares
+from tacit.estimation.inversion import Inverted, filled, inverted
+from tacit.estimation.likelihood import MAX_STEPS, most_likely
+from tacit.estimation.pooling import Pooled, pooled
+from tacit.estimation.result import (
+    Interval,
+    Method,
+    Sampling,
+    ShareEstimate,
+    TableEstimate,
+    checked_pooling,
+    checked_sampling,
+)
+from tacit.estimation.simplex import projected
+from tacit.schema import Attribute, Schema
+
+__all__ = [
+    "Interval",
+    "ShareEstimate",
+    "TableEstimate",
+    "estimate",
+    "estimate_share",
+    "estimate_shares",
+    "projected",
+    "true_schema",
+]
+
+
+def estimate(
+    reports: ReportSource | Sequence[ReportSource],
+    attributes: str | Sequence[str],
+    *,
+    method: Method = "inversion",
+    sampling: Sampling = "population",
+    max_steps: int = MAX_STEPS,
+) -> TableEstimate:
+    """The joint distribution of some attributes among the people behind the reports.
+
+    Several sets of reports, each under its own scheme, give one estimate, each weighed by its information. `sampling`
+    says whom the errors speak of: a "population" the respondents were drawn from, or just the "respondents". `max_steps`
+    bounds the iteration of the likelihood; the result says whether it converged.
+    """
+    found = sources(reports)
+    schema = true_schema(found)
+    names = _checked_names(attributes, schema)
+    if method not in ("inversion", "likelihood"):
+        raise UnknownName("Method", str(method), ("inversion", "likelihood"))
+    checked_sampling(sampling)
+    if not (isinstance(max_steps, int) and max_steps >= 1):
+        raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
+    asking = filled([source for source in found if set(source.questionnaire.attributes) & set(names)])
+    result = _inversion(asking, schema.select(names).attributes, sampling)
+    if method == "inversion":
+        return result
+    fit = most_likely(asking, names, lambda name: schema[name].size, max_steps=max_steps)
+    return replace(result, probabilities=fit.distribution, method="likelihood", converged=fit.converged)
+
+
+def _inversion(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling: Sampling) -> TableEstimate:
+    names = [attribute.name for attribute in attributes]
+    if len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes):
+        table = inverted(asking[0], names)
+        return _estimated(attributes, table, table.variances(sampling), sampling, lambda: table.covariance(sampling))
+    checked_pooling(sampling)
+    joint = pooled(asking, names, tuple(attribute.size for attribute in attributes))
+    return _estimated(attributes, joint, joint.variances, sampling, lambda: joint.covariance)
+
+
+def _estimated(
+    attributes: tuple[Attribute, ...],
+    table: Inverted | Pooled,
+    variances: Array,
+    sampling: Sampling,
+    covariance: Callable[[], Array],
+) -> TableEstimate:
+    p, errors = table.probabilities, np.sqrt(variances)
+    return TableEstimate(attributes, p, p, errors, table.n_reports, "inversion", sampling, covariance_of=covariance)
+
+
+def estimate_share(
+    reports: ReportSource | Sequence[ReportSource], where: Condition, *, sampling: Sampling = "population"
+) -> ShareEstimate:
+    """The share of people to whom every given answer applies, such as ``{"smokes": "yes", "age": ["20s", "30s"]}``."""
+    return estimate_shares(reports, [where], sampling=sampling)[0]
+
+
+def estimate_shares(
+    reports: ReportSource | Sequence[ReportSource], where: Sequence[Condition], *, sampling: Sampling = "population"
+) -> list[ShareEstimate]:
+    """Many shares at once, in one pass over the reports."""
+    found = sources(reports)
+    return shares(found, true_schema(found), where, checked_sampling(sampling))
+
+
+def true_schema(found: Sequence[Source]) -> Schema:
+    """The attributes that the sources ask for, which must agree on their answers."""
+    attributes: dict[str, Attribute] = {}
+    for source in found:
+        asked = [a for group in source.questionnaire.groups for a in group.attributes] + list(
+            source.questionnaire.public
+        )
+        for attribute in asked:
+            known = attributes.setdefault(attribute.name, attribute)
+            if known.answers != attribute.answers:
+                raise InvalidInput(
+                    f"The tables list the answers of {attribute.name!r} differently; to be pooled they must agree."
+                )
+    return Schema(tuple(attributes.values()))
+
+
+def _checked_names(attributes: str | Sequence[str], schema: Schema) -> list[str]:
+    names = [attributes] if isinstance(attributes, str) else list(attributes)
+    if not names:
+        raise InvalidInput("Say which attributes to estimate.")
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"An attribute is named twice: {', '.join(names)}.")
+    for name in names:
+        schema[name]
+    return names

@@ -1,0 +1,139 @@
+"""What a table of reports says of the truth by its likelihood: the counts, and the law that made them.
+
+Where every report column shows one answer, the tally holds the whole reports, and their law is applied group by group.
+A tally of sets or bits counts per member and forgets which came together; there the distinct whole reports are counted,
+and the law has a row for each of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from tacit.channel.protocol import MATRIX_ENTRIES, Array, Codes, joint_codes
+from tacit.count.memory import MemoryEngine
+from tacit.count.protocol import Source
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.parts import Part, adjoint, apply, columns_of, parts_for
+from tacit.table import Table
+
+
+class Evidence(Protocol):
+    """Counted reports, and the linear law from the distribution of the whole table to their expected shares."""
+
+    @property
+    def counts(self) -> Array: ...
+
+    def expected(self, truth: Array) -> Array:
+        """The chance of each counted report, if the whole table is `truth`."""
+
+    def spread(self, weights: Array, ndim: int) -> Array:
+        """Weights of reports, as weights of the cells of the whole table that give rise to them."""
+
+
+@runtime_checkable
+class WholeLaw(Protocol):
+    """A channel whose reports show sets or bits."""
+
+    def likelihoods(self, reports: Sequence[Codes]) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the axes that a source covers lie in the whole table."""
+
+    order: tuple[int, ...]
+
+    def marginal(self, truth: Array) -> Array:
+        others = tuple(axis for axis in range(truth.ndim) if axis not in self.order)
+        return truth.sum(axis=others).transpose(np.argsort(np.argsort(self.order)))
+
+    def lift(self, cells: Array, ndim: int) -> Array:
+        ordered = cells.transpose(np.argsort(self.order))
+        return np.expand_dims(ordered, [axis for axis in range(ndim) if axis not in self.order])
+
+
+@dataclass(frozen=True, eq=False)
+class Tallied:
+    """Reports that show one answer per column."""
+
+    parts: tuple[Part, ...]
+    counts: Array
+    place: Place
+
+    def expected(self, truth: Array) -> Array:
+        return apply(self.parts, self.place.marginal(truth))
+
+    def spread(self, weights: Array, ndim: int) -> Array:
+        return self.place.lift(adjoint(self.parts, weights), ndim)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeReports:
+    """Distinct reports of which some column shows a set or bits: ``law[report, cell]``."""
+
+    law: Array
+    shape: tuple[int, ...]
+    counts: Array
+    place: Place
+
+    def expected(self, truth: Array) -> Array:
+        return self.law @ self.place.marginal(truth).reshape(-1)
+
+    def spread(self, weights: Array, ndim: int) -> Array:
+        return self.place.lift((weights @ self.law).reshape(self.shape), ndim)
+
+
+def gathered(sources: Sequence[Source], names: Sequence[str]) -> tuple[list[str], list[Evidence]]:
+    """The evidence about `names`, and the axes of its whole table: `names` and whatever else their groups cover."""
+    covered = list(names)
+    found = []
+    for source in sources:
+        asked = [name for name in names if name in source.questionnaire.attributes]
+        parts = tuple(parts_for(source.questionnaire, asked))
+        covered.extend(name for part in parts for name in part.covered if name not in covered)
+        found.append((source, parts))
+    return covered, [_evidence(source, parts, covered) for source, parts in found]
+
+
+def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Evidence:
+    place = Place(tuple(covered.index(name) for part in parts for name in part.covered))
+    if all(part.shows_one for part in parts):
+        return Tallied(parts, source.engine.tally(columns_of(parts)).astype(np.float64), place)
+    table, counts = _distinct(source, parts)
+    shape = tuple(size for part in parts for size in part.channel.shape)
+    if len(counts) * math.prod(shape) > MATRIX_ENTRIES:
+        raise InvalidInput(
+            f"{len(counts):,} different reports that show sets, over {math.prod(shape):,} combinations of answers, are "
+            f"too many for the likelihood: at most {MATRIX_ENTRIES:,} pairs are possible. Ask for fewer attributes, or "
+            "use the inversion method; its projection onto the simplex is a proper distribution."
+        )
+    law = np.ones((len(counts), 1))
+    for part in parts:
+        law = (law[:, :, None] * _likelihoods(part, table)[:, None, :]).reshape(len(counts), -1)
+    return WholeReports(law, shape, counts, place)
+
+
+def _distinct(source: Source, parts: Sequence[Part]) -> tuple[Table, Array]:
+    """Each different report once, and how often it was sent."""
+    if not isinstance(source.engine, MemoryEngine):
+        shown = [name for part in parts if not part.shows_one for name in part.attributes]
+        raise NotEstimable(
+            f"Reports of {', '.join(shown)} show sets, whose likelihood needs whole reports in memory. Read them into "
+            "Reports first, or use the inversion method."
+        )
+    table = source.engine.table.select(columns_of(parts))
+    flat = [column.reshape(table.n_rows, -1).astype(np.uint32) for column in table.columns.values()]
+    _, first, counts = np.unique(np.concatenate(flat, axis=1), axis=0, return_index=True, return_counts=True)
+    return table.rows(first), counts.astype(np.float64)
+
+
+def _likelihoods(part: Part, table: Table) -> Array:
+    columns = [table[name] for name in part.columns]
+    if isinstance(part.channel, WholeLaw):
+        return part.channel.likelihoods(columns)
+    return part.channel.matrix[joint_codes(columns, part.channel.tally_shape)]

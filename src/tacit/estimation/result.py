@@ -1,0 +1,147 @@
+"""What an estimate says: complete when it exists, and knowing its own uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.channel.protocol import Array
+from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.simplex import projected
+from tacit.schema import Attribute
+
+# Whom an error speaks of: people sampled from a population, or just the people who answered.
+Sampling = Literal["population", "respondents"]
+Method = Literal["inversion", "likelihood"]
+
+
+def checked_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise InvalidInput(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level!r}.")
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def checked_sampling(sampling: Sampling) -> Sampling:
+    if sampling not in ("population", "respondents"):
+        raise UnknownName("Sampling", str(sampling), ("population", "respondents"))
+    return sampling
+
+
+def checked_pooling(sampling: Sampling) -> None:
+    if sampling == "respondents":
+        raise InvalidInput(
+            "Several tables are pooled, and who is in which of them is chance too, so the error for just these people "
+            "is not known. Ask for sampling='population'."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Lower and upper ends that hold the truth with the chance `level`, cell by cell."""
+
+    low: Array
+    high: Array
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class TableEstimate:
+    """The estimated joint distribution of some attributes, one axis each.
+
+    `unbiased` is the inversion estimate, whose entries may fall below 0; `standard_errors`, intervals and the
+    covariance always belong to it. `probabilities` is what was asked for: the same, or the most likely distribution.
+    """
+
+    attributes: tuple[Attribute, ...]
+    probabilities: Array
+    unbiased: Array
+    standard_errors: Array
+    n_reports: int
+    method: Method
+    sampling: Sampling
+    converged: bool = True
+    covariance_of: Callable[[], Array] = field(repr=False, default=lambda: np.zeros((0, 0)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Covariance of the unbiased estimates, ``(cells, cells)`` in the order of the raveled table."""
+        return self.covariance_of()
+
+    def interval(self, level: float = 0.95) -> Interval:
+        margin = checked_level(level) * self.standard_errors
+        return Interval(self.unbiased - margin, self.unbiased + margin, level)
+
+    def distribution(self) -> Array:
+        """The nearest proper distribution, for those who need one."""
+        return projected(self.probabilities)
+
+    def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
+        """One entry per combination of answers, with its interval."""
+        interval = self.interval(level)
+        for index in np.ndindex(self.probabilities.shape):
+            yield {
+                "answers": {a.name: a.answers[code] for a, code in zip(self.attributes, index, strict=True)},
+                "probability": float(self.probabilities[index]),
+                "standard_error": float(self.standard_errors[index]),
+                "low": float(interval.low[index]),
+                "high": float(interval.high[index]),
+            }
+
+    def to_document(self, level: float = 0.95) -> dict[str, Any]:
+        return {
+            "n_reports": self.n_reports,
+            "method": self.method,
+            "sampling": self.sampling,
+            "converged": self.converged,
+            "level": level,
+            "attributes": list(self.names),
+            "cells": list(self.cells(level)),
+        }
+
+    def to_arrow(self) -> Any:
+        """One row per cell: the answers, then the numbers; an attribute of the same name keeps it."""
+        import pyarrow as pa
+
+        rows = list(self.cells())
+        columns: dict[str, list[Any]] = {name: [row["answers"][name] for row in rows] for name in self.names}
+        for key in ("probability", "standard_error", "low", "high"):
+            name = f"{key}_" if key in columns else key
+            columns[name] = [row[key] for row in rows]
+        return pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __str__(self) -> str:
+        rows = [(" ".join(row["answers"].values()), row["probability"], row["standard_error"]) for row in self.cells()]
+        width = max(len(label) for label, _, _ in rows)
+        lines = [f"{label:{width}} {p:7.4f} ± {se:.4f}" for label, p, se in rows]
+        return "\n".join(lines if self.converged else [*lines, "(not converged: more likely distributions exist)"])
+
+
+@dataclass(frozen=True)
+class ShareEstimate:
+    """The estimated share of people to whom a combination of answers applies."""
+
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    probability: float
+    standard_error: float
+    n_reports: int
+    sampling: Sampling
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        margin = checked_level(level) * self.standard_error
+        return self.probability - margin, self.probability + margin
+
+    def __str__(self) -> str:
+        condition = " and ".join(f"{name} = {' or '.join(answers)}" for name, answers in self.where)
+        return f"{condition}: {self.probability:.4f} ± {self.standard_error:.4f}"

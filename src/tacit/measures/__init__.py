@@ -1,0 +1,42 @@
+"""Privacy and expected error of a channel, a group or a scheme.
+
+Its names are imported when they are first used, so that the dense formulas of `tacit.measures.matrix` come alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.measures.amplification import gamma_between, posterior_bound
+    from tacit.measures.channel import accurate_map_privacy
+    from tacit.measures.cost import ExpectedError
+    from tacit.measures.group import GroupMeasures
+    from tacit.measures.scheme import SchemeMeasures, measure
+
+_HOMES = {
+    "ExpectedError": "tacit.measures.cost",
+    "GroupMeasures": "tacit.measures.group",
+    "SchemeMeasures": "tacit.measures.scheme",
+    "accurate_map_privacy": "tacit.measures.channel",
+    "gamma_between": "tacit.measures.amplification",
+    "measure": "tacit.measures.scheme",
+    "posterior_bound": "tacit.measures.amplification",
+}
+
+__all__ = [
+    "ExpectedError",
+    "GroupMeasures",
+    "SchemeMeasures",
+    "accurate_map_privacy",
+    "gamma_between",
+    "measure",
+    "posterior_bound",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'tacit.measures' has no attribute {name!r}")

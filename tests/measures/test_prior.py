@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from tacit import Attribute
+from tacit.errors import InvalidInput, UnknownName
+from tacit.measures.prior import Prior
+from tacit.schema import Schema
+from tacit.table import Table
+
+SCHEMA = Schema((Attribute("a", ("0", "1")), Attribute("b", ("0", "1", "2")), Attribute("c", ("0", "1"))))
+JOINT = np.array([[0.1, 0.2, 0.3], [0.2, 0.1, 0.1]])
+
+
+def test_parts_multiply_and_axes_follow_the_asked_order():
+    prior = Prior.of(SCHEMA, {"a+b": JOINT, "c": [0.9, 0.1]})
+    assert prior.joint(["c", "b", "a"]) == pytest.approx(np.multiply.outer([0.9, 0.1], JOINT.T))
+    assert prior.joint(["b"]) == pytest.approx([0.3, 0.3, 0.4])
+    assert not prior.are_independent(["a", "b"])
+    assert prior.are_independent(["b", "c"])
+
+
+def test_what_is_not_named_is_uniform():
+    prior = Prior.of(SCHEMA, {"a": [0.8, 0.2]})
+    assert prior.joint(["a", "c"]) == pytest.approx(np.array([[0.4, 0.4], [0.1, 0.1]]))
+    assert prior.is_uniform(["b", "c"])
+    assert not prior.is_uniform(["a"])
+
+
+def test_data_are_counted():
+    codes = {"a": [0, 1, 1, 1], "b": [2, 2, 0, 1], "c": [0, 0, 1, 1]}
+    table = Table.from_codes(SCHEMA, {name: np.array(column) for name, column in codes.items()})
+    prior = Prior.of(SCHEMA, table)
+    assert prior.source == "data"
+    assert prior.joint(["c", "a"]) == pytest.approx(np.array([[0.25, 0.25], [0, 0.5]]))
+
+
+def test_a_prior_of_the_wrong_length_is_refused():
+    with pytest.raises(InvalidInput, match="'b' has 2 entries; 3 are needed"):
+        Prior.of(SCHEMA, {"b": [0.5, 0.5]})
+
+
+def test_a_prior_that_does_not_sum_to_one_is_refused():
+    with pytest.raises(InvalidInput, match=r"sums to 1\.1"):
+        Prior.of(SCHEMA, {"a": [0.5, 0.6]})
+
+
+def test_an_unknown_attribute_is_refused():
+    with pytest.raises(UnknownName, match="'d' does not exist"):
+        Prior.of(SCHEMA, {"d": [1.0]})
+
+
+def test_an_attribute_named_twice_is_refused():
+    with pytest.raises(InvalidInput, match="speaks of 'a' twice"):
+        Prior.of(SCHEMA, {"a": [0.5, 0.5], "a+c": [0.25] * 4})
+
+
+def test_something_else_is_refused():
+    with pytest.raises(InvalidInput, match="maps attributes to distributions, or is a table of truths, not float"):
+        Prior.of(SCHEMA, 0.5)
+
+
+def test_an_empty_table_says_nothing():
+    empty = Table.from_codes(SCHEMA, {name: np.array([], dtype=np.uint8) for name in SCHEMA.names})
+    with pytest.raises(InvalidInput, match="no rows"):
+        Prior.of(SCHEMA, empty)
+
+
+def test_data_with_other_answers_are_refused():
+    other = Schema((Attribute("a", ("1", "0")), *SCHEMA.attributes[1:]))
+    table = Table.from_codes(other, {name: np.array([0]) for name in "abc"})
+    with pytest.raises(InvalidInput, match="list the answers of 'a' differently"):
+        Prior.of(SCHEMA, table)
