@@ -103,6 +103,12 @@ REFUSALS = {
     "the option 'Big cough' needs a short name": question(kind="several", options=["Big cough"]),
     "must be an earlier question": question(when={"later": "yes"}),
     "has no answer 'maybe'": question(when={"smokes": "maybe"}),
+    "line 11: the public question 'q' depends on the answer to 'smokes', which is sensitive": question(
+        sensitive=False, when={"smokes": "yes"}
+    ),
+    "Ask everybody (leave out the condition on 'drinks'), or mark it with sensitive: true": question(
+        sensitive=False, when={"age": "below 30", "drinks": "prefer not to say"}
+    ),
     "must be a short word": question(name="Has Space"),
     "keep must lie strictly between 0 and 1": question(unrelated={"keep": 1, "distribution": [0.5, 0.5]}),
     "a chance above 0 for every answer": question(unrelated={"keep": 0.5, "distribution": [1.0, 0.0]}),
@@ -138,6 +144,24 @@ def test_bad_questionnaires_are_refused_with_what_to_change(message: str) -> Non
         Definition.from_yaml(REFUSALS[message], "survey.yaml")
     assert message in str(refusal.value)
     assert "survey.yaml" in str(refusal.value)
+
+
+def test_a_public_question_after_a_sensitive_answer_would_send_that_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack: without the refusal the page sends "not asked" in the clear to exactly those who said no."""
+    text = question(sensitive=False, when={"smokes": "yes"})
+    monkeypatch.setattr("tacit.survey.reading.refuse_telling", lambda *_: None)
+    unguarded = Definition.from_yaml(text)
+    assert "q" in unguarded.scheme.public_names
+    assert "not asked" in unguarded.scheme.schema["q"].answers
+    monkeypatch.undo()
+    with pytest.raises(InvalidInput, match="would send that answer undisguised"):
+        Definition.from_yaml(text)
+
+
+def test_a_public_question_may_follow_a_public_answer_and_a_sensitive_one_any() -> None:
+    after_public = Definition.from_yaml(question(sensitive=False, when={"age": "below 30"}))
+    assert after_public.scheme.public_names == ("age", "q")
+    assert Definition.from_yaml(question(when={"smokes": "yes"})).scheme.public_names == ("age",)
 
 
 def test_an_unbounded_scheme_is_allowed_where_it_is_said() -> None:

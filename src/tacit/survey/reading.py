@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from tacit.survey.located import Located
+from tacit.survey.openness import refuse_telling
 from tacit.survey.questionnaire import (
     ACCESS,
     KINDS,
@@ -137,6 +138,10 @@ class _Reader:
             place=item,
         )
         _check_unrelated(question, fields)
+        if question.when and not question.is_sensitive:
+            refuse_telling(
+                fields["when"], f"the public question {name!r}", [one.question for one in question.when], seen
+            )
         return question
 
     def answers(
