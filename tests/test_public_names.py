@@ -19,7 +19,7 @@ def test_functions_are_functions():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_has_a_signature_and_help_and_can_be_pickled(name):
     function = getattr(tacit, name)
-    assert inspect.signature(function).parameters
+    assert not any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
     assert inspect.getdoc(function)
     assert pickle.loads(pickle.dumps(function)) is function
 

@@ -150,7 +150,7 @@ def test_a_chosen_channel_is_disguised_with_and_estimated_from(method: str) -> N
     point = choose_point(design, privacy=0.35)
     truth = tacit.Dataset.from_arrow({"answer": np.repeat(answers, [10_000, 6000, 4000]).tolist()},
                                      tacit.Schema((tacit.Attribute("answer", tuple(answers)),)))  # fmt: skip
-    scheme = tacit.Scheme.of(truth.schema, [(["answer"], recipe_of(point, design))])
+    scheme = tacit.Scheme.of(truth.schema, [(["answer"], recipe_of(point, design, truth.schema["answer"]))])
     reports = tacit.disguise(truth, scheme, seed=1965)
     estimate = tacit.estimate(reports, ["answer"], sampling="respondents")
     # False alarm below 1e-6 for each of three shares at five standard errors.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
 from tacit.cli.shares import expected_shares, numbers
 from tacit.cli.writing import check_picture, check_writable, picture_kind
@@ -25,6 +26,7 @@ def front(
     distribution: Annotated[str | None, typer.Option(help="Expected distribution: normal, gamma or uniform.")] = None,
     categories: Annotated[int, typer.Option(help="Number of answers of the named distribution.")] = 10,
     prior: Annotated[str | None, typer.Option(help="Expected share of each answer, separated by commas.")] = None,
+    answers: Annotated[str | None, typer.Option(help="Names of the answers, in the order of the prior.")] = None,
     data: Annotated[Path | None, typer.Option(help="File of truths to take the shares from.")] = None,
     attribute: Annotated[str | None, typer.Option(help="Attribute of the file.")] = None,
     schema: Annotated[Path | None, typer.Option(help="Scheme document that says how the file is read.")] = None,
@@ -51,12 +53,13 @@ def front(
     from tacit.design.problem import DesignProblem
 
     methods = _checked_methods(method)
-    shares, answers, n_rows = expected_shares(distribution, categories, prior, data, attribute, schema)
+    shares, counted, n_rows = expected_shares(distribution, categories, prior, data, attribute, schema)
+    names = _checked_answers(answers, counted)
     gammas = _gammas(gamma, epsilon)
     if gammas and methods != ["exact"]:
         raise InvalidInput("--gamma and --epsilon bound the exact method only. Use --method exact, or --delta.")
     n_records = records if records is not None else n_rows or 10_000
-    DesignProblem.of(shares, n_records, delta=delta, answers=answers)  # refuse before anything is searched
+    DesignProblem.of(shares, n_records, delta=delta, answers=names)  # refuse before anything is searched
     check_writable(out)
     check_picture(plot)
 
@@ -65,12 +68,12 @@ def front(
             levels = None if privacy is None else numbers("--privacy", privacy)
             return design.exact_front(
                 shares, n_records, delta=delta, points=points, gamma=gammas or None, privacy=levels,
-                answers=answers, progress=tell,
+                answers=names, progress=tell,
             )  # fmt: skip
         return design.optimal_front(
             shares, records=n_records, delta=delta, method=name, generations=generations, population=population,
             archive=archive, slots=slots, patience=patience, polish=polish, seed=seed,
-            accuracy=design.closeness(len(shares)) if closeness else None, answers=answers, progress=tell,
+            accuracy=design.closeness(len(shares)) if closeness else None, answers=names, progress=tell,
         )  # fmt: skip
 
     fronts = [_with_progress(name, make) for name in methods]
@@ -126,6 +129,15 @@ def _checked_methods(text: str) -> list[str]:
     if not names:
         raise InvalidInput(f"No method is named. There is: {', '.join(METHODS)}.")
     return names
+
+
+def _checked_answers(named: str | None, counted: list[str] | None) -> list[str] | None:
+    """The names of the answers: those of the file, or those given for a prior that has none."""
+    if named is None:
+        return counted
+    if counted is not None:
+        raise InvalidInput("--answers names the answers of --prior or --distribution; --data has names of its own.")
+    return listed_names(named)
 
 
 def _gammas(gamma: str | None, epsilon: str | None) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +16,6 @@ from tacit.errors import InvalidInput
 if TYPE_CHECKING:
     from tacit.dataset import Dataset
     from tacit.design.from_front import Picked
-    from tacit.design.scheme import SchemeDesign
     from tacit.schema import Schema
 
 MissingPolicy = Literal["refuse", "answer", "drop", "most-frequent"]
@@ -38,6 +37,7 @@ def design_scheme(
     fronts: Annotated[
         list[str] | None, typer.Option("--from", help="A front's file, or attribute=file; repeatable.")
     ] = None,
+    method: Annotated[str | None, typer.Option(help="With --from: which method, if the file holds several.")] = None,
     privacy: Annotated[float | None, typer.Option(help="With --from: the privacy of the point to pick.")] = None,
     mse: Annotated[float | None, typer.Option(help="With --from: the largest error of the point to pick.")] = None,
     margin: Annotated[float | None, typer.Option(help="With --from and --respondents: the margin of error.")] = None,
@@ -59,10 +59,13 @@ def design_scheme(
         _design_for(purpose, attributes, bound, listed_names(public), truths, respondents, out, json=json)
         return
     if fronts:
-        picks = _picked(
-            attributes, fronts, listed_names(public), privacy=privacy, mse=mse, margin=margin, respondents=respondents
-        )
-        made = _from_fronts(attributes, picks, listed_names(public), respondents)
+        from tacit.design.from_front import scheme_from_fronts
+
+        demand = {"privacy": privacy, "mse": mse, "margin": margin}
+        if margin is not None:
+            demand["respondents"] = respondents
+        picks = _picked(attributes, fronts, listed_names(public), method, demand)
+        made = scheme_from_fronts(attributes, picks, listed_names(public), data=truths, respondents=respondents)
     else:
         made = design(
             attributes,
@@ -143,14 +146,7 @@ def _source(schema: Path | None, data: Path | None, missing: MissingPolicy) -> t
 
 
 def _picked(
-    schema: Schema,
-    fronts: list[str],
-    public: list[str],
-    *,
-    privacy: float | None,
-    mse: float | None,
-    margin: float | None,
-    respondents: int | None,
+    schema: Schema, fronts: list[str], public: list[str], method: str | None, demand: dict[str, Any]
 ) -> dict[str, Picked]:
     """For each attribute its front and the point that meets the demand."""
     from tacit.design.choose import choose_point, read_front
@@ -163,14 +159,6 @@ def _picked(
             raise InvalidInput(
                 f"Which attribute is {path!r} for? Give --from attribute={path}, once for each of {private}."
             )
-        front = read_front(path)
-        people = respondents if margin is not None else None
-        point = choose_point(front, privacy=privacy, mse=mse, respondents=people, margin=margin)
-        picks[schema[name or private[0]].name] = (front, point)
+        front = read_front(path, method)
+        picks[schema[name or private[0]].name] = (front, choose_point(front, **demand))
     return picks
-
-
-def _from_fronts(schema: Schema, picks: dict[str, Picked], public: list[str], respondents: int | None) -> SchemeDesign:
-    from tacit.design.from_front import scheme_from_fronts
-
-    return scheme_from_fronts(schema, picks, public, respondents=respondents)

@@ -12,8 +12,10 @@ import numpy as np
 from tacit.channel.document import read_json
 from tacit.channel.recipe import Recipe, matrix
 from tacit.design.front import Front, FrontPoint, front_from_document
+from tacit.design.problem import unnamed
 from tacit.errors import InvalidInput, UnknownName
 from tacit.measures.matrix import best_inverse
+from tacit.schema import Attribute
 
 
 def choose_point(
@@ -50,9 +52,35 @@ def margin_of_error(point: FrontPoint, front: Front, respondents: int, level: fl
     return NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(float(variances.max()) / respondents)
 
 
-def recipe_of(point: FrontPoint, front: Front) -> Recipe:
-    """The point as an ordinary channel for an attribute with the front's answers, to go into a scheme."""
-    return matrix(point.matrix, None if point.reports == front.answers else point.reports)
+def recipe_of(point: FrontPoint, front: Front, attribute: Attribute) -> Recipe:
+    """The point as an ordinary channel for an attribute that has the front's answers, to go into a scheme.
+
+    Answers are matched by their names: a channel for (no, yes) serves an attribute that lists (yes, no).
+    """
+    codes = answer_codes(front, attribute)
+    chances = point.matrix[:, codes]
+    if point.reports == front.answers:  # reports look like truths, so they take the attribute's order as well
+        return matrix(chances[codes])
+    return matrix(chances, point.reports)
+
+
+def answer_codes(front: Front, attribute: Attribute) -> list[int]:
+    """Where each answer of the attribute stands in the front."""
+    missing = [answer for answer in attribute.answers if answer not in front.answers]
+    foreign = [answer for answer in front.answers if answer not in attribute.answers]
+    if missing or foreign:
+        raise InvalidInput(
+            f"The front was made for the answers {', '.join(front.answers)}, but {attribute.name!r} has "
+            f"{', '.join(attribute.answers)}. A channel is attached by the names of the answers: make a front for these "
+            f"({_how_to_name(front, attribute)})."
+        )
+    return [front.answers.index(answer) for answer in attribute.answers]
+
+
+def _how_to_name(front: Front, attribute: Attribute) -> str:
+    if len(front.answers) == attribute.size and front.answers == unnamed(attribute.size):
+        return f"tacit design front ... --answers '{','.join(attribute.answers)}', in the order of the prior"
+    return f"tacit design front --data F --attribute {attribute.name}"
 
 
 def read_front(path: str | Path, method: str | None = None) -> Front:

@@ -1,41 +1,84 @@
-"""A scheme from fronts: each attribute gets the channel that was picked for it."""
+"""A scheme from fronts: each attribute gets the channel that was picked for it, answer by answer of the same name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from tacit.channel.recipe import Recipe
+import numpy as np
+
 from tacit.channel.scheme import Scheme
-from tacit.design.choose import recipe_of
+from tacit.design.choose import answer_codes, recipe_of
 from tacit.design.front import Front, FrontPoint
 from tacit.design.scheme import SchemeDesign, checked_groups
-from tacit.errors import InvalidInput
+from tacit.measures.matrix import worst_posterior
+from tacit.measures.prior import Prior
 from tacit.measures.scheme import measure
-from tacit.schema import Schema
+from tacit.schema import Attribute, Schema
 
 Picked = tuple[Front, FrontPoint]
 
+# Shares that differ by less than this read alike to three digits.
+SAME_SHARE = 5e-4
+
+
+@dataclass(frozen=True, eq=False)
+class FrontDesign(SchemeDesign):
+    """A scheme made of points of fronts, with what differs from the distributions they were designed for."""
+
+    other_priors: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (*self.other_priors, *super().warnings)
+
 
 def scheme_from_fronts(
-    schema: Schema, picked: Mapping[str, Picked], public: Sequence[str] = (), *, respondents: int | None = None
+    schema: Schema,
+    picked: Mapping[str, Picked],
+    public: Sequence[str] = (),
+    *,
+    data: Any = None,
+    respondents: int | None = None,
 ) -> SchemeDesign:
     """The scheme that disguises every attribute with its own picked channel; the fronts' priors are the scheme's.
 
     What the whole record reveals is measured on the scheme: the promises for single attributes do not add up to it.
+    Where a table of truths is given as `data`, what the scheme reveals is measured under its distribution, and a front
+    that was designed for another one is named in the warnings.
     """
     parts = checked_groups(schema, [[name] for name in picked], public)
-    groups: list[tuple[Sequence[str], Recipe]] = []
-    for (name,) in parts:
-        front, point = picked[name]
-        if len(front.prior) != schema[name].size:
-            raise InvalidInput(
-                f"The front was made for {len(front.prior)} answers, but {name!r} has {schema[name].size}. "
-                "Make one for this attribute: tacit design front --data F --attribute A."
-            )
-        groups.append(([name], recipe_of(point, front)))
-    prior = {name: front.prior.tolist() for name, (front, _) in picked.items()}
+    groups = [((name,), recipe_of(picked[name][1], picked[name][0], schema[name])) for (name,) in parts]
+    prior = {name: _by_name(front, schema[name]).tolist() for name, (front, _) in picked.items()}
     scheme = Scheme.of(schema, groups, prior=prior)
-    return SchemeDesign(scheme, _in_words(picked), measure(scheme, None, respondents))
+    return FrontDesign(
+        scheme,
+        _in_words(picked),
+        measure(scheme, data, respondents),
+        other_priors=() if data is None else tuple(_other_priors(schema, picked, Prior.of(schema, data))),
+    )
+
+
+def _by_name(front: Front, attribute: Attribute) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The front's prior in the attribute's order of answers."""
+    return front.prior[answer_codes(front, attribute)]
+
+
+def _other_priors(schema: Schema, picked: Mapping[str, Picked], counted: Prior) -> list[str]:
+    """A sentence for each front whose prior is not the distribution of the data."""
+    sentences = []
+    for name, (front, point) in picked.items():
+        codes = answer_codes(front, schema[name])
+        assumed, found = front.prior[codes], counted.joint([name])
+        furthest = int(np.abs(assumed - found).argmax())
+        if abs(assumed[furthest] - found[furthest]) > SAME_SHARE:
+            sentences.append(
+                f"The front for {name!r} assumes that {assumed[furthest]:.3f} answer {schema[name].answers[furthest]!r}; in "
+                f"the data {found[furthest]:.3f} do. Under the data the worst posterior is "
+                f"{worst_posterior(point.matrix[:, codes], found):.3f}, not {point.worst_posterior:.3f}."
+            )
+    return sentences
 
 
 def _in_words(picked: Mapping[str, Picked]) -> str:

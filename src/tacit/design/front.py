@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.problem import DesignProblem
+from tacit.design.problem import DesignProblem, unnamed
 from tacit.errors import InvalidInput
 from tacit.measures.matrix import amplification, expected_mse, map_privacy, worst_posterior
 
@@ -154,7 +154,7 @@ def front_from_document(document: Mapping[str, Any]) -> Front:
     """The front written by `Front.to_document`."""
     try:
         prior = np.array(document["prior"], dtype=np.float64)
-        answers = document.get("answers") or [str(i + 1) for i in range(len(prior))]
+        answers = document.get("answers") or unnamed(len(prior))
         return Front(
             method=str(document["method"]),
             prior=prior,

@@ -38,9 +38,11 @@ class DesignProblem:
     ) -> DesignProblem:
         """The problem with its parts checked and the prior made to sum to one exactly."""
         checked = _checked_prior(prior)
-        names = tuple(map(str, answers)) if answers is not None else tuple(str(i + 1) for i in range(len(checked)))
+        names = tuple(map(str, answers)) if answers is not None else unnamed(len(checked))
         if len(names) != len(checked):
             raise InvalidInput(f"There are {len(names)} answers but {len(checked)} prior probabilities; give one each.")
+        if len(set(names)) < len(names):
+            raise InvalidInput(f"An answer is named twice: {', '.join(names)}. Give each answer a name of its own.")
         _check_records(records)
         _check_delta(delta, checked)
         return cls(checked, int(records), delta, names, _checked_accuracy(accuracy, len(checked)))
@@ -66,6 +68,11 @@ class DesignProblem:
     def mse(self, trace: float) -> float:
         """Mean squared error of the best estimate when the inverse information has this trace (OptRR's utility)."""
         return (trace - float(self.prior @ self.prior)) / (self.n_answers * self.records)
+
+
+def unnamed(n_answers: int) -> tuple[str, ...]:
+    """What answers are called where only their shares were given: 1, 2, ..."""
+    return tuple(str(i + 1) for i in range(n_answers))
 
 
 def closeness(n_answers: int) -> Matrix:
