@@ -6,17 +6,18 @@ STAMP := $(VENV)/.installed
 # Two workers share the tests; statistical tests are processor-bound, so more would not help on small machines.
 WORKERS ?= 2
 OUT ?= out
+LOWEST := .venv-lowest
 # uv installs several times faster than pip; where it cannot run, pip does the same.
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
-.PHONY: setup demo test check lint types imports bench soak clean
+.PHONY: setup demo test check lint types imports bench soak lowest clean
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip uv
-	$(INSTALL) --editable '.[survey,postgres,spark,dev]'
+	$(INSTALL) --editable '.[all,dev]'
 	touch $(STAMP)
 
 demo: setup
@@ -46,5 +47,11 @@ soak: setup
 	TACIT_SOAK=1 $(BIN)/python -m pytest -m 'slow or browser or postgres'
 	TACIT_SOAK=1 $(BIN)/python -m benchmarks survey
 
+# The oldest versions that pyproject.toml allows, in an environment of their own, with the tests that touch every dependency.
+lowest: setup
+	$(PYTHON) -m venv $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable '.[all,dev]'
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not slow and not spark and not postgres and not browser'
+
 clean:
-	rm -rf $(VENV) $(OUT) build dist
+	rm -rf $(VENV) $(LOWEST) $(OUT) build dist

@@ -123,8 +123,18 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        return getattr(_imported(_HOMES[name]), name)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+
+
+def _imported(module: str) -> Any:
+    """The module, or the sentence that says which extra it needs."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        from tacit.extras import missing_extra
+
+        raise missing_extra(problem) or problem from None
 
 
 def __dir__() -> list[str]:

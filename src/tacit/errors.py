@@ -42,8 +42,9 @@ class SchemeMismatch(InvalidInput):
 class MissingExtra(TacitError, ImportError):
     """An optional dependency that is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an extra that is not installed. Run: pip install 'tacit[{extra}]'")
+    def __init__(self, what: str, extra: str, missing: Iterable[str] = ()) -> None:
+        named = ", ".join(missing) or "an extra"
+        super().__init__(f"{what} needs {named}, not installed here. Run: pip install 'tacit[{extra}]'")
 
 
 def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:

@@ -1,6 +1,6 @@
 """The attack: what the best guesser learns about single people from their reports alone.
 
->>> import tacit, tacit.attack
+>>> import tacit
 >>> from tacit.bundled import binary_breast_cancer
 >>> truth = binary_breast_cancer()
 >>> scheme = tacit.Scheme.of(truth.schema, [(truth.schema.names, tacit.channels.flip(0.7))])

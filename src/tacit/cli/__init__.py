@@ -12,12 +12,18 @@ def main() -> None:
     from tacit.cli.app import app
     from tacit.cli.output import fail, show_warnings
     from tacit.errors import TacitError
+    from tacit.extras import missing_extra
 
     show_warnings()
     try:
         app()
     except TacitError as error:
         fail(str(error))
+    except ModuleNotFoundError as problem:
+        refusal = missing_extra(problem)
+        if refusal is None:
+            raise
+        fail(str(refusal))
     except SystemExit as stop:
         if stop.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
             sys.stderr.write("Interrupted. Nothing was left half-written.\n")

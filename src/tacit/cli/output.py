@@ -16,7 +16,10 @@ JsonFlag = typer.Option("--json", help="Print a machine-readable answer on stand
 
 
 def fail(message: str) -> NoReturn:
+    """One clear message and exit code 2; under --json also an object that holds it, on standard output."""
     sys.stderr.write(f"Error: {message}\n")
+    if "--json" in sys.argv[1:]:
+        print_json({"error": message})
     sys.exit(2)
 
 

@@ -15,6 +15,7 @@ from tacit.design.optimal_set import Matrices
 from tacit.design.problem import DesignProblem
 from tacit.design.threads import single_thread
 from tacit.errors import InvalidInput
+from tacit.extras import require
 
 Matrix = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -55,6 +56,7 @@ class Search:
     """The three sets of OptRR: the young population, the archive, and the optimal set indexed by privacy."""
 
     def __init__(self, problem: DesignProblem, settings: SearchSettings) -> None:
+        require("design")
         from tacit.design import _optrr_kernels
 
         self.problem, self.settings = problem, settings

@@ -8,12 +8,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tacit.extras import require
+
 if TYPE_CHECKING:
     from tacit.mine.accuracy import AccuracyEstimate, disguised_accuracy, told_accuracy
     from tacit.mine.itemsets import FrequentItemsets
     from tacit.mine.naive_bayes import NaiveBayesClassifier
     from tacit.mine.rules import association_rules
     from tacit.mine.tree_classifier import TreeClassifier
+
+require("mine")
 
 _HOMES = {
     "AccuracyEstimate": "tacit.mine.accuracy",

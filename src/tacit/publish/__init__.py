@@ -7,8 +7,12 @@
 2
 """
 
-from tacit.publish.anonymization import anonymize
-from tacit.publish.check import ReleaseCheck, check_release
-from tacit.publish.release import Alternative, Release
+from tacit.extras import require
+
+require("publish")
+
+from tacit.publish.anonymization import anonymize  # noqa: E402 - the extra is asked for first
+from tacit.publish.check import ReleaseCheck, check_release  # noqa: E402
+from tacit.publish.release import Alternative, Release  # noqa: E402
 
 __all__ = ["Alternative", "Release", "ReleaseCheck", "anonymize", "check_release"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.output import JsonFlag, print_json, print_text
-from tacit.errors import MissingExtra
 
 if TYPE_CHECKING:
     from tacit.survey.definition import Definition
@@ -52,9 +50,9 @@ def read_definition(file: Path) -> Definition:
 
 
 def _check_extra() -> None:
-    needed = ("argon2", "httptools", "jinja2", "starlette", "uvicorn", "yaml")
-    if any(importlib.util.find_spec(module) is None for module in needed):
-        raise MissingExtra("A survey", "survey")
+    from tacit.extras import require
+
+    require("survey")
 
 
 def record(store: Store, action: str, detail: str) -> None:

@@ -1,0 +1,42 @@
+"""Optional dependencies: what each extra is for, and one sentence with the command where one is missing."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from tacit.errors import MissingExtra
+
+# extra: what one does with it, and the modules it brings
+EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "mine": ("Mining and attacking reports", ("numba", "sklearn", "threadpoolctl")),
+    "design": ("Designing channels", ("numba", "threadpoolctl")),
+    "publish": ("Publishing and checking tables", ("numba", "sklearn", "yaml")),
+    "database": ("Counting in a database, or in a file that is not read into memory,", ("duckdb", "ibis")),
+    "files": ("Reading SPSS, Stata, SAS and Excel files", ("pyreadstat", "openpyxl")),
+    "regress": ("Regression", ("formulaic",)),
+    "report": ("Drawing pictures and reports", ("matplotlib",)),
+    "survey": (
+        "A survey",
+        ("argon2", "gmpy2", "httptools", "jinja2", "segno", "starlette", "uvicorn", "yaml"),
+    ),
+    "private": ("A differentially private release", ("opendp",)),
+    "postgres": ("PostgreSQL", ("psycopg", "ibis")),
+    "spark": ("Spark", ("pyspark", "ibis")),
+}
+
+
+def require(extra: str) -> None:
+    """Refuse with the command that installs the extra, where one of its modules is missing."""
+    purpose, modules = EXTRAS[extra]
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    if missing:
+        raise MissingExtra(purpose, extra, missing)
+
+
+def missing_extra(problem: ModuleNotFoundError) -> MissingExtra | None:
+    """The refusal for a module that could not be imported, if it belongs to an extra."""
+    module = (problem.name or "").partition(".")[0]
+    for extra, (purpose, modules) in EXTRAS.items():
+        if module in modules:
+            return MissingExtra(purpose, extra, [module])
+    return None
