@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput, TacitError
-from tacit.publish import anonymize, check_release, writing
+from tacit.publish import anonymize, check_release, released_rows, writing
 from tacit.publish.survival import classifier_survival, pair_error
 from tacit.table import read_table
 from tests.publish.test_anonymization import QUICK, people
@@ -37,10 +37,13 @@ def test_a_release_that_breaks_its_promise_is_not_kept(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_rows_keep_their_order_and_their_sensitive_answer(tmp_path):
+def test_rows_keep_their_sensitive_answer_and_their_order_only_if_asked():
     data = people()
+    kept = anonymize(data, 6, sensitive="illness", keep_order=True, **QUICK).to_arrow()
+    assert kept["illness"].to_pylist() == data["illness"]
+    rows = list(zip(*(column.to_pylist() for column in kept.columns), strict=True))
     published = anonymize(data, 6, sensitive="illness", **QUICK).to_arrow()
-    assert published["illness"].to_pylist() == data["illness"]
+    assert list(zip(*(column.to_pylist() for column in published.columns), strict=True)) == sorted(rows)
 
 
 def test_files_are_published_batch_by_batch(tmp_path, monkeypatch):
@@ -53,8 +56,10 @@ def test_files_are_published_batch_by_batch(tmp_path, monkeypatch):
     pq.write_table(pa.table(people()), path)
     whole = anonymize(path, 6, **QUICK)
     monkeypatch.setattr(files, "BATCH_ROWS", 64)
+    monkeypatch.setattr(released_rows, "SLICE_ROWS", 150)
     parts = anonymize(path, 6, schema=whole.held.schema, **QUICK)
-    assert len(list(parts.batches())) == 7
+    assert [len(batch) for batch in parts.batches()] == [150, 150, 100]
+    assert len(list(dataclasses.replace(parts, keep_order=True).batches())) == 7
     assert parts.to_arrow().to_pydict() == whole.to_arrow().to_pydict()
 
 

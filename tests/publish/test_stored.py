@@ -49,7 +49,7 @@ def adult(rows: int | None = None) -> pa.Table:
 
 def rows_of(release) -> list[tuple[str, ...]]:
     table = release.to_arrow()
-    return sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 TABLES = {
@@ -108,7 +108,7 @@ def test_a_table_is_published_into_a_table(filled: Filled, engine):
     with backend.asking("Opening"):  # ibis uses names that DuckDB deprecates
         hidden, notes = connection.table("hidden"), connection.table("hidden_manifest")
     published = backend.answer(hidden)
-    assert sorted(zip(*(column.to_pylist() for column in published.columns), strict=True)) == rows_of(release)
+    assert list(zip(*(column.to_pylist() for column in published.columns), strict=True)) == rows_of(release)
     manifest = json.loads(backend.answer(notes)["manifest"][0].as_py())
     assert manifest["verified_k"] == release.effective_k
     assert tables_in(connection) == ["hidden", "hidden_manifest", "people"]

@@ -53,6 +53,9 @@ def publish(
         str | None, typer.Option(help="Also say how well a classifier of this published attribute survives.")
     ] = None,
     missing: Annotated[MissingChoice, typer.Option(help="What missing values become.")] = "refuse",
+    keep_order: Annotated[
+        bool, typer.Option("--keep-order", help="Keep the input's order of rows, which tells what it was sorted by.")
+    ] = False,
     evaluations: Annotated[int, typer.Option(help="Generalizations to evaluate.")] = 50_000,
     population: Annotated[int, typer.Option(help="Population of the search.")] = 100,
     polish: Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")] = True,
@@ -89,6 +92,7 @@ def publish(
             hierarchies=hierarchies,
             order=order,
             missing=missing,
+            keep_order=keep_order,
             evaluations=evaluations,
             population=population,
             polish=polish,

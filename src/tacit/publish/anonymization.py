@@ -27,6 +27,10 @@ INTERRUPTED = {
     "proof": "The proof was interrupted: this is the best release until then, and its bound is the one reached by then.",
     "recoding": "Local recoding was interrupted: classes that were still to be cut are published as they were.",
 }
+KEPT_ORDER = (
+    "The rows are in the order of the input. If that was sorted by anything, or if somebody knows who stood where, the places "
+    "of the rows tell what the labels hide."
+)
 
 
 def anonymize(
@@ -48,6 +52,7 @@ def anonymize(
     order: str = "schema",
     schema: Schema | None = None,
     missing: str = "refuse",
+    keep_order: bool = False,
     evaluations: int = 50_000,
     population: int = 100,
     polish: bool = True,
@@ -77,6 +82,8 @@ def anonymize(
         What sensitive attributes must show in every class.
     order
         "data" puts unordered answers that keep the same company side by side; only neighbours are merged.
+    keep_order
+        Keeps the rows in the order of the input, which tells whatever that order tells; they are sorted otherwise.
     polish
         ``False`` gives the published search alone.
 
@@ -109,7 +116,7 @@ def anonymize(
     _refuse_impossible(problem)
     drawn = secrets.randbits(32) if seed is None else seed
     plan = Plan(method, preference, settings, proof_seconds(method, suppress, seconds), drawn, progress)
-    return _release(problem, plan, find(problem, plan, known), held, others, secret)
+    return _release(problem, plan, find(problem, plan, known), held, others, secret, keep_order)
 
 
 def _hierarchies(
@@ -134,7 +141,13 @@ def _refuse_impossible(problem: Problem) -> None:
 
 
 def _release(
-    problem: Problem, plan: Plan, answer: Answer, held: Held, others: tuple[str, ...], secret: tuple[str, ...]
+    problem: Problem,
+    plan: Plan,
+    answer: Answer,
+    held: Held,
+    others: tuple[str, ...],
+    secret: tuple[str, ...],
+    keep_order: bool,
 ) -> Release:
     nwp, necd = np.array([answer.nwp]), np.array([answer.necd])
     names = problem.tally.names
@@ -158,7 +171,8 @@ def _release(
         seed=plan.seed,
         evaluations=answer.evaluations,
         complete=answer.interrupted is None,
-        warnings=_warnings(plan.preference, answer),
+        keep_order=keep_order,
+        warnings=(*_warnings(plan.preference, answer), *([KEPT_ORDER] if keep_order else [])),
     )
 
 

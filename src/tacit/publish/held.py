@@ -40,8 +40,11 @@ class Held(Protocol):
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """How many rows show each combination of each set of columns."""
 
-    def published(self, recoding: Recoding, others: Sequence[str]) -> Iterator[pa.Table]:
-        """The rows of the release in parts that fit memory: labels, and `others` as they are."""
+    def published(self, recoding: Recoding, others: Sequence[str], *, keep_order: bool = False) -> Iterator[pa.Table]:
+        """The rows of the release in parts that fit memory: labels, and `others` as they are.
+
+        Sorted by their texts, so that they do not tell the order of the input; `keep_order` keeps that order.
+        """
 
     def in_order(self, schema: Schema) -> Held:
         """The same rows with the answers of attributes in another order."""
@@ -74,10 +77,10 @@ class HeldTable:
                 whole += part
         return counts
 
-    def published(self, recoding: Recoding, others: Sequence[str]) -> Iterator[pa.Table]:
-        """The published rows, in the order of the input."""
-        for batch in self.batches():
-            yield recoding.apply(batch, others)
+    def published(self, recoding: Recoding, others: Sequence[str], *, keep_order: bool = False) -> Iterator[pa.Table]:
+        columns = recoding.columns(self.schema, others)
+        codes = (recoding.apply(batch, others) for batch in self.batches())
+        yield from columns.as_they_come(codes) if keep_order else columns.in_order(codes)
 
     def in_order(self, schema: Schema) -> HeldTable:
         places = {

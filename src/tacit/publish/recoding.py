@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,13 @@ from tacit.publish._space_kernels import decode
 from tacit.publish.labels import block_label, label
 from tacit.publish.local import tight_boxes
 from tacit.publish.problem import Bits, Problem
+from tacit.publish.released_rows import ReleasedColumns
 from tacit.publish.tally import QuasiTally
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tacit.schema import Schema
     from tacit.table import Table
 
 Codes = NDArray[np.int64]
@@ -73,26 +75,38 @@ class Recoding:
             for j, attribute in enumerate(self.tally.attributes)
         }
 
-    def apply(self, batch: Table, others: Sequence[str]) -> pa.Table:
-        """The published rows of a batch: labels of the quasi-identifiers, and `others` as they are; all as dictionaries."""
-        import pyarrow as pa
+    def columns(self, schema: Schema, others: Sequence[str]) -> ReleasedColumns:
+        """The texts of the released columns: labels of the quasi-identifiers, and the answers of `others`."""
+        labels = dict(zip(self.tally.names, self.names, strict=True))
+        return ReleasedColumns(labels | {name: schema[name].answers for name in others})
 
+    def apply(self, batch: Table, others: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """The published rows of a batch as positions in the texts of `columns`."""
         labels, kept = self._labels_of(batch)
-        columns = {name: _dictionary(labels[j], self.names[j]) for j, name in enumerate(self.tally.names)}
-        for name in others:
-            codes = batch[name] if kept is None else batch[name][kept]
-            columns[name] = _dictionary(codes.astype(np.int32), batch.schema[name].answers)
-        return pa.table(columns)
+        codes = dict(zip(self.tally.names, labels, strict=True))
+        return codes | {name: batch[name] if kept is None else batch[name][kept] for name in others}
 
-    def published_labels(self) -> pa.Table:
-        """The texts that stand for every published combination: its number, then ``l0, l1, ...``."""
+    def published_labels(self, ranks: Mapping[str, NDArray[np.int64]]) -> pa.Table:
+        """Every published combination: its number, its texts ``l0, l1, ...`` and their places in the order ``r0, r1, ...``."""
         import pyarrow as pa
 
         kept = self.classes >= 0
-        texts = {
-            f"l{j}": pa.array(np.array(own)[self.labels[kept, j]], pa.string()) for j, own in enumerate(self.names)
+        columns = {"combination": pa.array(self.keys[kept].astype(np.int64))}
+        for j, (name, own) in enumerate(zip(self.tally.names, self.names, strict=True)):
+            shown = self.labels[kept, j]
+            columns |= {f"l{j}": pa.array(np.array(own)[shown], pa.string()), f"r{j}": pa.array(ranks[name][shown])}
+        return pa.table(columns)
+
+    def released_labels(self) -> dict[str, dict[str, list[str]]]:
+        """What every label that some published row shows stands for."""
+        shown = self.labels[self.classes >= 0]
+        return {
+            attribute.name: {
+                self.names[j][label]: [attribute.answers[code] for code in np.flatnonzero(self.members[j][label])]
+                for label in np.unique(shown[:, j]).tolist()
+            }
+            for j, attribute in enumerate(self.tally.attributes)
         }
-        return pa.table({"combination": pa.array(self.keys[kept].astype(np.int64)), **texts})
 
     def _labels_of(self, batch: Table) -> tuple[list[NDArray[np.int32]], NDArray[np.bool_] | None]:
         """Labels of the published rows, attribute by attribute, and which rows these are; None for all."""
@@ -101,12 +115,6 @@ class Recoding:
         place = np.searchsorted(self.keys, combination_keys([batch[name] for name in self.tally.names], self.tally))
         kept = self.classes[place] >= 0
         return [np.ascontiguousarray(own)[place[kept]] for own in self.labels.T.astype(np.int32)], kept
-
-
-def _dictionary(codes: NDArray[np.int32], names: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(names, pa.string()))
 
 
 def combination_keys(columns: Sequence[NDArray[Any]], tally: QuasiTally) -> NDArray[np.uint64]:

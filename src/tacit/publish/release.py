@@ -57,6 +57,7 @@ class Release:
     seed: int
     evaluations: int
     complete: bool  # False when it was interrupted; `warnings` says in what
+    keep_order: bool  # whether the rows stand in the order of the input
     warnings: tuple[str, ...]
 
     @property
@@ -78,8 +79,8 @@ class Release:
         return self.lower_bound is not None and self.nwp - self.lower_bound < 1e-9
 
     def batches(self) -> Iterator[pa.Table]:
-        """The published rows, in the order of the input if it has one."""
-        return self.held.published(self.recoding, self.others)
+        """The published rows, sorted by their texts, or in the order of the input if that was asked for."""
+        return self.held.published(self.recoding, self.others, keep_order=self.keep_order)
 
     def to_arrow(self) -> pa.Table:
         import pyarrow as pa
@@ -136,6 +137,10 @@ class Release:
 
         document = self.to_document()
         del document["front"]
+        # Answers that only suppressed people gave must not be listed anywhere.
+        document["partitions"] = {
+            name: list(labels.values()) for name, labels in self.recoding.released_labels().items()
+        }
         known_by = self.held.fingerprint(self.recoding.tally)
         return {
             "format": FORMAT,

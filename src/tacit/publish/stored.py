@@ -56,27 +56,32 @@ class StoredTable:
     def in_order(self, schema: Schema) -> StoredTable:
         return dataclasses.replace(self, schema=schema)
 
-    def published(self, recoding: Recoding, others: Sequence[str]) -> Iterator[pa.Table]:
-        """The published rows; a table of a database has no order, and neither have they."""
+    def published(self, recoding: Recoding, others: Sequence[str], *, keep_order: bool = False) -> Iterator[pa.Table]:
+        """The published rows; a table of a database has no order that could be kept."""
         with self.release(recoding, others) as rows:
             yield from streamed(rows)
 
     @contextlib.contextmanager
     def release(self, recoding: Recoding, others: Sequence[str]) -> Iterator[Any]:
-        """The published rows as an expression: every row joined with the labels of its combination.
+        """The published rows as a sorted expression: every row joined with the labels of its combination.
+
+        They are sorted by the places of their texts, which are numbers: databases compare texts in different ways.
 
         What is suppressed has no labels, so its rows find no partner. Neither would a value that became part of the
         table after it was tallied: the rows are counted when they are written.
         """
         self._engine.tallies([[name] for name in others])  # an answer the schema does not know is refused
         table, names = self._engine.table, recoding.tally.names
-        shown = {
-            f"o{i}": by_answer(table[name], self.schema[name], self.schema[name].answers)
-            for i, name in enumerate(others)
-        }
+        ranks = recoding.columns(self.schema, others).ranks
+        shown = {}
+        for i, name in enumerate(others):
+            attribute = self.schema[name]
+            shown[f"o{i}"] = by_answer(table[name], attribute, attribute.answers)
+            shown[f"p{i}"] = by_answer(table[name], attribute, ranks[name].tolist())
         rows = table.select(combination=self._combination(recoding), **shown)
-        with lent(table.get_backend(), recoding.published_labels()) as labels:
-            joined = rows.join(labels, "combination")
+        places = [*(f"r{j}" for j in range(len(names))), *(f"p{i}" for i in range(len(others)))]
+        with lent(table.get_backend(), recoding.published_labels(ranks)) as labels:
+            joined = rows.join(labels, "combination").order_by(places)
             texts = {name: joined[f"l{j}"] for j, name in enumerate(names)}
             yield joined.select(**texts, **{name: joined[f"o{i}"] for i, name in enumerate(others)})
 

@@ -1,0 +1,107 @@
+"""The rows of a release as texts, sorted so that nothing but the rows themselves decides their order.
+
+Rows are sorted by the UTF-8 bytes of their texts, columns from left to right, empty texts last. Where a row stood in the
+input then cannot be told from the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Codes = Mapping[str, NDArray[Any]]  # of each column: the position of every row's text in a list of texts
+SLICE_ROWS = 1 << 20
+LARGEST_WORD = 2**63
+
+
+class ReleasedColumns:
+    """The texts that each released column may show, and their places in the order of a release."""
+
+    def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
+        self._texts = texts
+        self.names = tuple(texts)
+
+    @cached_property
+    def _sorted(self) -> dict[str, list[str]]:
+        # Python compares texts by code points, which is the order of their UTF-8 bytes.
+        return {name: sorted(set(own), key=lambda text: (text == "", text)) for name, own in self._texts.items()}
+
+    @cached_property
+    def ranks(self) -> dict[str, NDArray[np.int64]]:
+        """Of each column: the place of every text among its sorted texts."""
+        ranks = {}
+        for name, own in self._texts.items():
+            place = {text: rank for rank, text in enumerate(self._sorted[name])}
+            ranks[name] = np.array([place[text] for text in own], np.int64)
+        return ranks
+
+    def as_they_come(self, batches: Iterable[Codes]) -> Iterator[pa.Table]:
+        """The rows of each batch in their given order."""
+        for codes in batches:
+            yield self._table({name: self.ranks[name][codes[name]] for name in self.names})
+
+    def in_order(self, batches: Iterable[Codes]) -> Iterator[pa.Table]:
+        """All rows, sorted, in parts that fit memory."""
+        words = [self._packed(codes) for codes in batches]
+        packed = [np.concatenate(own) for own in zip(*words, strict=True)]
+        if len(packed) == 1:
+            packed[0].sort()
+        else:
+            order = np.lexsort(packed[::-1])
+            packed = [word[order] for word in packed]
+        for start in range(0, len(packed[0]), SLICE_ROWS):
+            yield self._table(self._unpacked([word[start : start + SLICE_ROWS] for word in packed]))
+
+    @cached_property
+    def _groups(self) -> list[list[str]]:
+        """Columns whose ranks fit one 64-bit number together, from left to right."""
+        groups: list[list[str]] = [[]]
+        possible = 1
+        for name in self.names:
+            size = max(1, len(self._sorted[name]))
+            if possible * size >= LARGEST_WORD:
+                groups.append([])
+                possible = 1
+            groups[-1].append(name)
+            possible *= size
+        return groups
+
+    def _packed(self, codes: Codes) -> list[NDArray[np.int64]]:
+        """Every row as one number per group of columns; they compare as the rows do."""
+        words = []
+        for group in self._groups:
+            word = np.zeros(len(codes[group[0]]), np.int64)
+            for name in group:
+                word = word * len(self._sorted[name]) + self.ranks[name][codes[name]]
+            words.append(word)
+        return words
+
+    def _unpacked(self, words: Sequence[NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
+        ranks = {}
+        for group, word in zip(self._groups, words, strict=True):
+            for name in reversed(group):
+                word, ranks[name] = np.divmod(word, len(self._sorted[name]))
+        return ranks
+
+    def _table(self, ranks: Mapping[str, NDArray[np.int64]]) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table({name: _dictionary(ranks[name], self._sorted[name]) for name in self.names})
+
+
+def _dictionary(ranks: NDArray[np.int64], texts: Sequence[str]) -> Any:
+    """A column as a dictionary of the texts that its rows show, and of no others: files keep whole dictionaries."""
+    import pyarrow as pa
+
+    used = np.flatnonzero(np.bincount(ranks, minlength=len(texts)))
+    place = np.zeros(len(texts), np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    shown = pa.array([texts[rank] for rank in used.tolist()], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(place[ranks]), shown)
