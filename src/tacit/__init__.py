@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit import channel as channels
     from tacit.attacks import attack
     from tacit.bundled import load_adult, load_breast_cancer, load_votes
+    from tacit.channel import devices
     from tacit.channel.scheme import Group, Questionnaire, Scheme
     from tacit.dataset import Dataset
     from tacit.design import Front, choose_point, exact_front, optimal_front
@@ -79,7 +80,7 @@ _HOMES = {
     "optimal_front": "tacit.design",
     "plan": "tacit.design.plan",
 }
-_MODULES = {"channels": "tacit.channel"}
+_MODULES = {"channels": "tacit.channel", "devices": "tacit.channel.devices"}
 
 __all__ = [
     "Attribute",
@@ -104,6 +105,7 @@ __all__ = [
     "check_release",
     "choose_point",
     "design_scheme",
+    "devices",
     "disguise",
     "disguised_accuracy",
     "estimate",

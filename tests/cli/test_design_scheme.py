@@ -57,7 +57,7 @@ def test_a_schema_document_gives_the_attributes(out, tmp_path, data):
 
 
 def test_without_attributes_there_is_no_scheme(out):
-    with pytest.raises(InvalidInput, match=r"--schema .* or --data"):
+    with pytest.raises(InvalidInput, match=r"--schema .* --data"):
         run("--gamma", 19, "--out", out)
 
 

@@ -12,6 +12,7 @@ from tacit.cli import (
     demo,
     design_front,
     design_scheme,
+    devices,
     disguise,
     estimate,
     measure,
@@ -56,6 +57,7 @@ design.command("front")(design_front.front)
 design.command("scheme")(design_scheme.design_scheme)
 app.command("measure")(measure.measure)
 app.command("plan")(plan.plan)
+app.command("devices")(devices.devices)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
 app.add_typer(mine.app, name="mine")

@@ -25,6 +25,9 @@ def design_scheme(
     out: Annotated[Path, typer.Option(help="Scheme document to write (JSON).")],
     schema: Annotated[Path | None, typer.Option(help="Scheme document whose attributes are used.")] = None,
     data: Annotated[Path | None, typer.Option(help="File of truths: gives the attributes and the prior.")] = None,
+    answers: Annotated[
+        str | None, typer.Option(help="The attributes themselves: 'cheated=no,yes; age=young,old'.")
+    ] = None,
     missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse",
     groups: Annotated[str | None, typer.Option(help="Disguised together: 'a,b;c'. Each its own if not said.")] = None,
     public: Annotated[str, typer.Option(help="Attributes reported as they are, separated by commas.")] = "",
@@ -34,6 +37,8 @@ def design_scheme(
     rho1: Annotated[float | None, typer.Option(help="With --rho2: a property of this prior ...")] = None,
     rho2: Annotated[float | None, typer.Option(help="... never gets a posterior above this.")] = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="Grant the demand to each group, not to all.")] = False,
+    device: Annotated[str | None, typer.Option(help="Ask by a device of the literature (see tacit devices).")] = None,
+    parameters: Annotated[str, typer.Option(help="With --device: its chances, such as 'p=2/3'.")] = "",
     fronts: Annotated[
         list[str] | None, typer.Option("--from", help="A front's file, or attribute=file; repeatable.")
     ] = None,
@@ -52,7 +57,11 @@ def design_scheme(
     from tacit.design.scheme import demanded_gamma
     from tacit.design.scheme import design_scheme as design
 
-    attributes, truths = _source(schema, data, missing)
+    attributes, truths = _source(schema, data, missing, answers)
+    if device is not None:
+        _checked_device(groups, fronts, purpose, theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
+    elif parameters:
+        raise InvalidInput("--parameters are those of a device: give --device NAME with them.")
     if purpose is not None:
         _checked_purpose(groups, theta, fronts, per_group=per_group)
         bound = demanded_gamma(theta=None, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
@@ -66,6 +75,12 @@ def design_scheme(
             demand["respondents"] = respondents
         picks = _picked(attributes, fronts, listed_names(public), method, demand)
         made = scheme_from_fronts(attributes, picks, listed_names(public), data=truths, respondents=respondents)
+    elif device is not None:
+        from tacit.design.from_device import scheme_from_device
+
+        made = scheme_from_device(
+            attributes, device, parameters, listed_names(public), prior=truths, respondents=respondents
+        )
     else:
         made = design(
             attributes,
@@ -87,6 +102,14 @@ def design_scheme(
     print_text(f"{out}: {made.demand}.")
     show_measures(made.measures)
     show_alternatives(made, truths)
+
+
+def _checked_device(groups: str | None, fronts: list[str] | None, purpose: str | None, **demands: float | None) -> None:
+    given = {"--groups": groups is not None, "--from": bool(fronts), "--for": purpose is not None}
+    given |= {f"--{name}": value is not None for name, value in demands.items()}
+    refused = [name for name, is_given in given.items() if is_given]
+    if refused:
+        raise InvalidInput(f"--device says how each answer is asked, so {refused[0]} cannot be given with it.")
 
 
 def _checked_purpose(groups: str | None, theta: float | None, fronts: list[str] | None, *, per_group: bool) -> None:
@@ -131,18 +154,40 @@ def _design_for(
     show_measures(made.measures)
 
 
-def _source(schema: Path | None, data: Path | None, missing: MissingPolicy) -> tuple[Schema, Dataset | None]:
+def _source(
+    schema: Path | None, data: Path | None, missing: MissingPolicy, answers: str | None = None
+) -> tuple[Schema, Dataset | None]:
     """The attributes, and the truths that give the prior where there is a file of them."""
     from tacit.channel.scheme import Scheme
     from tacit.dataset import Dataset
 
-    if data is not None and schema is None:
+    if answers is not None and schema is not None:
+        raise InvalidInput("--answers and --schema both list the attributes. Give one of them.")
+    if data is not None and schema is None and answers is None:
         truths = Dataset.read(data, missing=missing)
         return truths.schema, truths
-    if schema is None:
-        raise InvalidInput("Where do the attributes come from? Give --schema (a scheme document) or --data (a file).")
-    attributes = Scheme.read(schema).schema
+    if schema is None and answers is None:
+        raise InvalidInput(
+            "Where do the attributes come from? Give --schema (a scheme document), --data (a file), or --answers "
+            "'cheated=no,yes; age=young,old'."
+        )
+    attributes = listed_answers(answers) if schema is None else Scheme.read(schema).schema
     return attributes, None if data is None else Dataset.read(data, attributes, missing=missing, drop_others=True)
+
+
+def listed_answers(text: str | None) -> Schema:
+    """The attributes in ``cheated=no,yes; age=young,old``."""
+    from tacit.schema import Attribute, Schema
+
+    attributes = []
+    for part in (text or "").split(";"):
+        name, equals, answers = part.partition("=")
+        if not equals or not name.strip():
+            raise InvalidInput(
+                f"--answers takes 'cheated=no,yes; age=young,old', but {part.strip()!r} is not like that."
+            )
+        attributes.append(Attribute(name.strip(), tuple(listed_names(answers))))
+    return Schema(tuple(attributes))
 
 
 def _picked(

@@ -1,4 +1,4 @@
-"""``tacit plan``: how many respondents a margin of error takes."""
+"""``tacit plan``: how many respondents a margin of error or a test takes."""
 
 from __future__ import annotations
 
@@ -8,30 +8,141 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.measure import DataOption, PriorOption, prior_from, show_caveats
+from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
+from tacit.cli.writing import check_picture, picture_kind
+from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tacit.channel.devices import DeviceDesign
     from tacit.design.plan import Plan
+    from tacit.design.power import DevicePlan, Question
 
 
 def plan(
-    scheme: Annotated[Path, typer.Argument(help="Scheme document (JSON).")],
-    margin: Annotated[float, typer.Option(help="Wanted margin of error of every share, such as 0.03.")],
+    scheme: Annotated[Path | None, typer.Argument(help="Scheme document (JSON); or give --device.")] = None,
+    margin: Annotated[float | None, typer.Option(help="Wanted margin of error of every share, such as 0.03.")] = None,
     data: Annotated[Path | None, DataOption] = None,
     prior: Annotated[list[str] | None, PriorOption] = None,
-    level: Annotated[float, typer.Option(help="Confidence level of the margin.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Confidence level of the margin or of the test.")] = 0.95,
+    device: Annotated[str | None, typer.Option(help="A device of the literature instead of a scheme.")] = None,
+    parameters: Annotated[str, typer.Option(help="With --device: its chances, such as 'p=2/3'.")] = "",
+    answers: Annotated[str, typer.Option(help="With --device: the answers, such as no,yes.")] = "no,yes",
+    share: Annotated[float | None, typer.Option(help="With --device: the share that is expected.")] = None,
+    against: Annotated[float | None, typer.Option(help="The share that a test holds it against.")] = None,
+    difference: Annotated[float | None, typer.Option(help="Difference to see between two groups of one size.")] = None,
+    power: Annotated[float | None, typer.Option(help="Wanted power of the test: gives the respondents.")] = None,
+    respondents: Annotated[int | None, typer.Option(help="Respondents in all: gives the power of the test.")] = None,
+    one_sided: Annotated[bool, typer.Option("--one-sided", help="Test one side only.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw the power of the device and of asking directly.")] = None,
+    beside: Annotated[
+        list[str] | None, typer.Option(help="With --plot: another device, such as 'crosswise p=1/4'; repeatable.")
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Say how many respondents a margin of error takes, next to what direct questioning would need."""
+    """Say how many respondents a margin of error or a test takes, next to what direct questioning would need."""
+    test = {"--against": against, "--difference": difference, "--power": power, "--respondents": respondents}
+    asked = [name for name, value in test.items() if value is not None]
+    if (scheme is None) == (device is None):
+        raise InvalidInput("What is planned for? Give a scheme document, or --device NAME --parameters '...'.")
+    if margin is None and not asked:
+        raise InvalidInput("How sure should it be? Give --margin 0.03, or --power .8 with --share and --against.")
+    if margin is not None and asked:
+        raise InvalidInput(f"--margin plans an estimate and {asked[0]} a test. Give one of them.")
+    if scheme is not None:
+        if margin is None or share is not None or plot is not None:
+            raise InvalidInput(
+                "Tests, shares and plots are planned for a --device; a scheme takes --margin and --prior."
+            )
+        _plan_scheme(scheme, margin, data, prior or [], level, json=json)
+        return
+    if data is not None or prior:
+        raise InvalidInput("--data and --prior belong to a scheme; for a --device give the expected --share.")
+    check_picture(plot)
+    known = _device(str(device), parameters, answers)
+    if margin is not None:
+        needed = _margin_plan(known, margin, level, share)
+        question = None
+    else:
+        question = _question(share, against, difference, level, one_sided=one_sided)
+        needed = _power_plan(known, question, power, respondents)
+    if plot is not None:
+        _draw(plot, [known, *map(_named_device, beside or [])], question, needed)
+    _show_device(needed, json=json)
+
+
+def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str], level: float, *, json: bool) -> None:
     from tacit.channel.scheme import Scheme
     from tacit.design.plan import plan as plan_survey
 
     known = Scheme.read(scheme)
-    needed = plan_survey(known, margin, prior_from(known, data, prior or []), level)
+    needed = plan_survey(known, margin, prior_from(known, data, prior), level)
     if json:
         print_json(needed.to_document())
     else:
         _show(needed)
+
+
+def _device(name: str, parameters: str, answers: str) -> DeviceDesign:
+    from tacit.channel.devices import design
+
+    return design(name, parameters, listed_names(answers))
+
+
+def _margin_plan(device: DeviceDesign, margin: float, level: float, share: float | None) -> DevicePlan:
+    from tacit.design.power import plan_margin
+
+    return plan_margin(device, margin, level, 0.5 if share is None else share)
+
+
+def _question(
+    share: float | None, against: float | None, difference: float | None, level: float, *, one_sided: bool
+) -> Question:
+    from tacit.design.power import Question
+
+    if share is None and difference is None:
+        raise InvalidInput("A test needs the share that is expected: give --share .2, for example.")
+    return Question(0.5 if share is None else share, against, difference, level, one_sided)
+
+
+def _power_plan(device: DeviceDesign, question: Question, power: float | None, respondents: int | None) -> DevicePlan:
+    from tacit.design.power import plan_power
+
+    return plan_power(device, question, power=power, respondents=respondents)
+
+
+def _named_device(text: str) -> DeviceDesign:
+    name, _, parameters = text.strip().partition(" ")
+    return _device(name.rstrip(":"), parameters, "no,yes")
+
+
+def _draw(plot: Path, devices: list[DeviceDesign], question: Question | None, needed: DevicePlan) -> None:
+    from tacit.design.power import power_curves
+    from tacit.report.power import power_plot
+    from tacit.table.files import written_whole
+
+    if question is None:
+        raise InvalidInput("--plot draws the power of a test: give --share with --against or --difference.")
+    most = 2 * max(needed.respondents, 50)
+    people = sorted({max(2, most * step // 100) for step in range(1, 101)})
+    figure = power_plot(people, power_curves(devices, question, people), question.in_words())
+    with written_whole(plot) as temporary:
+        figure.savefig(temporary, format=picture_kind(plot), dpi=150)
+
+
+def _show_device(needed: DevicePlan, *, json: bool) -> None:
+    if json:
+        print_json(needed.to_document())
+        return
+    print_text(f"For {needed.wanted}:")
+    reached = "" if needed.power is None else f" (power {needed.power:.4f})"
+    print_text(
+        f"{needed.respondents:,} respondents with the device{reached}; asked directly, {needed.direct_questioning:,}."
+    )
+    if needed.power_direct is not None:
+        print_text(
+            f"As many respondents asked directly would have power {needed.power_direct:.4f}, if all were honest."
+        )
 
 
 def _show(needed: Plan) -> None:

@@ -1,0 +1,83 @@
+"""``tacit devices``: the devices of the literature, as a list, and each as a page to print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.output import JsonFlag, print_json, print_table, print_text
+
+if TYPE_CHECKING:
+    from tacit.channel.devices import Device, DeviceDesign
+
+ParametersOption = typer.Option(help="Chances of the device, such as 'p=2/3'; fractions and percent are understood.")
+
+
+def devices(
+    name: Annotated[str | None, typer.Argument(help="The device to show as a page; all of them if not said.")] = None,
+    parameters: Annotated[str | None, ParametersOption] = None,
+    question: Annotated[str, typer.Option(help="The sensitive question, for the page.")] = "Have you ever ...?",
+    out: Annotated[Path | None, typer.Option(help="Write the page into this file (text or Markdown).")] = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """List the devices by which sensitive questions are asked; with a name, what is done step by step, law and privacy."""
+    from tacit.channel.devices import DEVICES, design
+    from tacit.errors import UnknownName
+
+    if name is None:
+        _list([design(device.name, device.example) for device in DEVICES.values()], json=json)
+        return
+    if name not in DEVICES:
+        raise UnknownName("Device", name, DEVICES)
+    _page(design(name, parameters or DEVICES[name].example), question, out, json=json)
+
+
+def _list(designs: list[DeviceDesign], *, json: bool) -> None:
+    if json:
+        print_json({"devices": [_document(made) for made in designs]})
+        return
+    rows = [
+        (made.name, ", ".join(made.device.parameters), made.device.law, made.device.source or "-") for made in designs
+    ]
+    print_table("Devices of the literature", ("device", "parameters", "law", "source"), rows)
+    print_text("`tacit devices NAME` prints what the interviewer and the respondent do, for chances of your own.")
+
+
+def _page(made: DeviceDesign, question: str, out: Path | None, *, json: bool) -> None:
+    from tacit.channel.device_pages import page
+
+    text = page(made, question).to_text()
+    if out is not None:
+        from tacit.table.files import written_whole
+
+        with written_whole(out) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    if json:
+        print_json({**_document(made), "page": text} | ({} if out is None else {"out": str(out)}))
+    else:
+        print_text(text if out is None else f"{out}: the page of {made.device.title}.")
+
+
+def _document(made: DeviceDesign) -> dict[str, Any]:
+    from tacit.design.power import one_respondent
+
+    device: Device = made.device
+    return {
+        "name": device.name,
+        "title": device.title,
+        "source": device.source,
+        "law": device.law,
+        "parameters": dict(device.parameters),
+        "example": device.example,
+        "samples": [
+            {"sample": sample.name, "matrix": sample.matrix.tolist(), "classes": list(made.classes)}
+            for sample in made.samples
+        ],
+        "reports": list(made.reports),
+        "gamma": made.amplification,
+        "estimates": list(device.opens),
+        "error": one_respondent(made, 0.5) ** 0.5,
+        "warnings": [] if made.amplification < float("inf") else ["gamma is infinite: one report proves an answer."],
+    }

@@ -1,0 +1,235 @@
+"""How many respondents a device takes: for a margin of error, and for telling a share or a difference from chance.
+
+The test compares the unbiased estimate with what it is held against, in standard errors under that hypothesis (a score
+test with the normal approximation): its power is ``Phi((|effect| - z s0) / s1)``, s0 the error under the hypothesis and s1
+the error under the share that is expected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.channel.devices import DeviceDesign
+
+MOST_RESPONDENTS = 10**9
+
+
+def one_respondent(device: DeviceDesign | None, share: float) -> float:
+    """Variance of one respondent's worth of the estimated share; None asks directly.
+
+    A device that estimates more than the shares is planned for what it is hoped to find: nobody cheats or denies, and
+    half say yes to an unrelated question. With more than two answers the share is each answer's in turn, the others
+    sharing the rest alike, and the largest variance counts. Samples are of one size.
+    """
+    if device is None:
+        return share * (1 - share)
+    from tacit.estimation.sample_laws import SampleLaws
+
+    laws = SampleLaws.even([sample.matrix for sample in device.samples])
+    return max(_variance(laws, row, _classes(device, answer, share)) for answer, row in _asked(device))
+
+
+def _asked(device: DeviceDesign) -> list[tuple[int, Any]]:
+    """The answers whose share is planned for: of yes and no the yes."""
+    answers = [1] if len(device.answers) == 2 else range(len(device.answers))
+    return [(answer, device.shares[answer]) for answer in answers]
+
+
+def _classes(device: DeviceDesign, answer: int, share: float) -> Any:
+    shares = np.full(len(device.answers), (1 - share) / (len(device.answers) - 1))
+    shares[answer] = share
+    classes = np.zeros(len(device.classes))
+    for row, part in zip(device.shares, shares, strict=True):
+        held = np.flatnonzero(row)
+        # Four classes of the unrelated question share evenly; those who deny come last and are none.
+        if device.name == "unrelated-question" and len(held) > 1:
+            classes[held] += part / len(held)
+        else:
+            classes[held[0]] += part
+    return classes
+
+
+def _variance(laws: Any, row: Any, classes: Any) -> float:
+    # The least-variance weights at the very edge of the simplex would divide by chances of zero.
+    inside = (classes + 1e-9) / (1 + 1e-9 * len(classes))
+    weights = laws.weights(row[None, :], inside)
+    return float(laws.covariance(weights, classes)[0, 0])
+
+
+@dataclass(frozen=True)
+class DevicePlan:
+    """Respondents that a device needs, next to what direct questioning would need."""
+
+    respondents: int
+    per_attribute: dict[str, int]
+    direct_questioning: int
+    power: float | None
+    power_direct: float | None
+    wanted: str  # in words
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "respondents": self.respondents,
+            "per_attribute": self.per_attribute,
+            "direct_questioning": self.direct_questioning,
+            "power": self.power,
+            "power_direct": self.power_direct,
+            "wanted": self.wanted,
+            "warnings": [],
+        }
+
+
+def plan_margin(device: DeviceDesign, margin: float, level: float = 0.95, share: float = 0.5) -> DevicePlan:
+    """Respondents for a margin of error of a share: half the width of its interval at `level`.
+
+    >>> from tacit import devices
+    >>> plan_margin(devices.crosswise(".25"), 0.04).respondents
+    2401
+    """
+    if not 0 < margin < 1:
+        raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
+    precision = (_quantile(level, one_sided=False) / margin) ** 2
+    needed, direct = (_whole(one_respondent(asked, _share(share)) * precision) for asked in (device, None))
+    words = f"a margin of error of {margin:g} at {level:.4g} confidence, at a share of {share:g}"
+    return DevicePlan(needed, {"item": needed}, direct, None, None, words)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a test should tell: a share from another one, or the shares of two groups of one size."""
+
+    share: float
+    against: float | None = None
+    difference: float | None = None
+    level: float = 0.95
+    one_sided: bool = False
+
+    def __post_init__(self) -> None:
+        _share(self.share)
+        if (self.against is None) == (self.difference is None):
+            raise InvalidInput(
+                "What should the test tell? Give the share it is held against (--against), or the difference between "
+                "two groups (--difference), one of them."
+            )
+        other = self.against if self.difference is None else self.share + self.difference
+        if other is None or not 0 <= other <= 1:
+            raise InvalidInput(
+                f"A share of {self.share:g} with a difference of {self.difference} leaves 0 to 1. Give another share."
+                if self.difference is not None
+                else f"The share to hold against must lie between 0 and 1, not {self.against!r}."
+            )
+        if other == self.share:
+            raise InvalidInput("The two shares are equal, so there is nothing to tell apart.")
+        _quantile(self.level, one_sided=self.one_sided)
+
+    @property
+    def effect(self) -> float:
+        return abs(self.difference) if self.difference is not None else abs(self.share - (self.against or 0.0))
+
+    def errors(self, device: DeviceDesign | None) -> tuple[float, float]:
+        """Standard errors of one respondent's worth: under the hypothesis, and under what is expected."""
+        if self.difference is None:
+            return math.sqrt(one_respondent(device, self.against or 0.0)), math.sqrt(one_respondent(device, self.share))
+        other = self.share + self.difference
+        # Each group holds half of the respondents; under the hypothesis both have the mean share.
+        mean = one_respondent(device, (self.share + other) / 2)
+        apart = one_respondent(device, self.share) + one_respondent(device, other)
+        return math.sqrt(4 * mean), math.sqrt(2 * apart)
+
+    def power(self, device: DeviceDesign | None, respondents: int) -> float:
+        """The chance that the test sees what is there."""
+        under, actual = (error / math.sqrt(respondents) for error in self.errors(device))
+        critical = _quantile(self.level, one_sided=self.one_sided) * under
+        seen = _normal_cdf(self.effect - critical, actual)
+        return seen if self.one_sided else seen + _normal_cdf(-self.effect - critical, actual)
+
+    def respondents(self, device: DeviceDesign | None, power: float) -> int:
+        """The fewest respondents that have at least this power."""
+        if not 0 < power < 1:
+            raise InvalidInput(f"The power must lie between 0 and 1, such as .8; it cannot be {power!r}.")
+        return _fewest(lambda people: self.power(device, people) >= power)
+
+    def in_words(self) -> str:
+        sides = "one-sided" if self.one_sided else "two-sided"
+        test = f"{sides} score test at {self.level:.4g} confidence (normal approximation)"
+        if self.difference is None:
+            return f"telling a share of {self.share:g} from {self.against:g}: {test}"
+        other = self.share + self.difference
+        return f"telling shares of {self.share:g} and {other:g} in two groups of one size apart: {test}"
+
+
+def plan_power(
+    device: DeviceDesign, question: Question, *, power: float | None = None, respondents: int | None = None
+) -> DevicePlan:
+    """The power of a number of respondents, or the respondents that a power takes.
+
+    >>> from tacit import devices
+    >>> question = Question(share=0.2, against=0, level=0.99, one_sided=True)
+    >>> plan = plan_power(devices.forced_response("2/3", "1/6"), question, respondents=200)
+    >>> round(plan.power, 4)
+    0.9869
+    """
+    if (power is None) == (respondents is None):
+        raise InvalidInput("Give --power to learn the respondents, or --respondents to learn the power, one of them.")
+    if respondents is None:
+        respondents = question.respondents(device, float(power or 0))
+    if respondents < 2:
+        raise InvalidInput(f"A test needs at least two respondents, not {respondents}.")
+    reached = question.power(device, respondents)
+    direct = question.respondents(None, min(reached, 1 - 1e-12))
+    alone = question.power(None, respondents)
+    return DevicePlan(respondents, {"item": respondents}, direct, reached, alone, question.in_words())
+
+
+def power_curves(
+    devices: Sequence[DeviceDesign], question: Question, respondents: Sequence[int]
+) -> dict[str, list[float]]:
+    """The power of each device, and of asking directly, at these numbers of respondents."""
+    asked: list[tuple[str, DeviceDesign | None]] = [(device.name, device) for device in devices]
+    return {
+        name: [question.power(device, people) for people in respondents] for name, device in [*asked, ("direct", None)]
+    }
+
+
+def _fewest(enough: Callable[[int], bool]) -> int:
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > MOST_RESPONDENTS:
+            raise InvalidInput(f"More than {MOST_RESPONDENTS:,} respondents would be needed. Choose a larger effect.")
+    low = high // 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _normal_cdf(distance: float, error: float) -> float:
+    # Asked directly, a share of 0 or 1 leaves nothing to chance.
+    return NormalDist().cdf(distance / error) if error > 0 else float(distance > 0)
+
+
+def _quantile(level: float, *, one_sided: bool) -> float:
+    if not 0 < level < 1:
+        raise InvalidInput(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level!r}.")
+    return NormalDist().inv_cdf(level if one_sided else (1 + level) / 2)
+
+
+def _share(share: float) -> float:
+    if not 0 <= share <= 1:
+        raise InvalidInput(f"A share lies between 0 and 1; it cannot be {share!r}.")
+    return share
+
+
+def _whole(respondents: float) -> int:
+    # A number that is whole but for rounding is meant to be whole.
+    return max(1, math.ceil(respondents - 1e-9))
