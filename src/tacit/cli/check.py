@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,14 +15,17 @@ def check(
     table: Annotated[str, typer.Argument(metavar="FILE", help="CSV or Parquet file, or address of a database table.")],
     attributes: Annotated[str, typer.Option(help="What somebody may know of a person, by commas.")],
     sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, by commas.")] = None,
+    schema: Annotated[Path | None, typer.Option(help="Document that says which answers are ordered, for t.")] = None,
     threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Measure how well the rows of any table hide among each other: k, l, t, class sizes, rows at risk."""
+    from tacit.channel.scheme import Scheme
     from tacit.count.connections import shown
     from tacit.publish import check_release
 
-    found = check_release(table, listed_names(attributes), listed_names(sensitive), threshold=threshold)
+    known = None if schema is None else Scheme.read(schema).schema
+    found = check_release(table, listed_names(attributes), listed_names(sensitive), schema=known, threshold=threshold)
     if json:
         print_json(found.to_document())
         return

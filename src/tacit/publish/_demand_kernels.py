@@ -26,27 +26,39 @@ class Demand(NamedTuple):
     entropy: float  # log l; 0 where not asked
     closeness: float  # t; infinite where not asked
     ordered: Ints  # per sensitive attribute: whether distance between its answers counts
-    overall: Floats  # share of each sensitive answer in the whole table
+    overall: Floats  # share of each sensitive answer in the whole table: what t compares with where all is released
     limit: int  # rows that may be suppressed
 
 
 @njit(cache=True)
-def diversity_share(sensitive, size, demand):
+def distance(sensitive, size, overall, start, stop, ordered):
+    """The t of a class: how far its answers from `start` to `stop` are from the shares in all released rows.
+
+    Half the absolute differences; along an order the earth mover's distance, each step between neighbours among the m
+    released answers costing 1/(m-1).
+    """
+    moved, carried, released = 0.0, 0.0, 0
+    for v in range(start, stop):
+        if overall[v] > 0:
+            released += 1
+            carried += sensitive[v] / size - overall[v]
+            moved += abs(carried) if ordered else abs(sensitive[v] / size - overall[v]) / 2
+    return moved / max(1, released - 1) if ordered else moved
+
+
+@njit(cache=True)
+def diversity_share(sensitive, size, demand, overall):
     """How much of the demanded l and t a class shows: 1 if all, less in proportion otherwise."""
     share = 1.0
     for s in range(len(demand.first_sensitive) - 1):
         start, stop = demand.first_sensitive[s], demand.first_sensitive[s + 1]
-        answers, entropy, moved, carried = 0, 0.0, 0.0, 0.0
+        answers, entropy = 0, 0.0
         for v in range(start, stop):
             part = sensitive[v] / size
             if part > 0:
                 answers += 1
                 entropy -= part * math.log(part)
-            carried += part - demand.overall[v]
-            if demand.ordered[s]:  # earth mover's distance along the order: what is carried over each step
-                moved += abs(carried) / (stop - start - 1)
-            else:
-                moved += abs(part - demand.overall[v]) / 2
+        moved = distance(sensitive, size, overall, start, stop, demand.ordered[s])
         if demand.distinct > 0:
             share = min(share, answers / demand.distinct)
         if demand.entropy > 0 and entropy < demand.entropy - 1e-9:
@@ -61,19 +73,47 @@ def holds(size, shown, demand):
     """Whether a class of this size with these sensitive answers may be published."""
     if size < demand.k:
         return False
-    return len(shown) == 0 or diversity_share(shown, size, demand) >= 1
+    return len(shown) == 0 or diversity_share(shown, size, demand, demand.overall) >= 1
 
 
 @njit(cache=True)
 def strengths(sizes, sensitive, demand):
-    """Size of every class; below k, in proportion, where its sensitive answers are not diverse enough."""
+    """Size of every class; below k, in proportion, where its sensitive answers are not diverse enough.
+
+    Where rows may be suppressed, t compares with the rows that stay: classes that are too far from them go, which changes
+    the shares in the others, until all that stay are near enough.
+    """
     strength = sizes.copy()
-    for c in range(len(sizes)):
-        if sizes[c] > 0:
-            share = diversity_share(sensitive[c], sizes[c], demand)
-            if share < 1:
-                strength[c] = min(sizes[c], np.uint32(share * (demand.k - 1)))
+    overall = demand.overall
+    shifts = demand.limit > 0 and demand.closeness < np.inf
+    if shifts:
+        overall = released_shares(sizes, sensitive, strength, demand)
+    weakened = True
+    while weakened:
+        weakened = False
+        for c in range(len(sizes)):
+            if sizes[c] > 0 and (strength[c] >= demand.k or (sizes[c] < demand.k and strength[c] == sizes[c])):
+                share = diversity_share(sensitive[c], sizes[c], demand, overall)
+                if share < 1:
+                    weakened = weakened or strength[c] >= demand.k
+                    strength[c] = min(sizes[c], np.uint32(share * (demand.k - 1)))
+        if not shifts:
+            break
+        if weakened:
+            overall = released_shares(sizes, sensitive, strength, demand)
     return strength
+
+
+@njit(cache=True)
+def released_shares(sizes, sensitive, strength, demand):
+    """Share of each sensitive answer in the rows of the classes that may be published so far."""
+    counts, rows = np.zeros(sensitive.shape[1]), 0.0
+    for c in range(len(sizes)):
+        if strength[c] >= demand.k:
+            rows += sizes[c]
+            for v in range(len(counts)):
+                counts[v] += sensitive[c, v]
+    return counts / rows if rows > 0 else demand.overall
 
 
 @njit(cache=True)

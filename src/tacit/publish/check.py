@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tacit.count.backend import answer
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.source import is_stored, stored_table
+from tacit.schema import Schema
 from tacit.table import as_arrow, read_batches
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class SensitiveCheck:
     attribute: str
     distinct: int  # l: fewest answers in a class
     entropy: float  # l of the entropy kind: e to the least entropy
-    closeness: float  # t: greatest distance from the whole table, answers equally far apart
+    closeness: float  # t: greatest distance from the whole table; along the order where the schema has one
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +98,17 @@ def size_spread(sizes: NDArray[np.int64]) -> dict[str, int]:
 
 
 def check_release(
-    data: Any, attributes: Sequence[str], sensitive: Sequence[str] = (), *, threshold: int = RISKY_SIZE
+    data: Any,
+    attributes: Sequence[str],
+    sensitive: Sequence[str] = (),
+    *,
+    schema: Schema | None = None,
+    threshold: int = RISKY_SIZE,
 ) -> ReleaseCheck:
-    """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person."""
+    """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person.
+
+    A `schema` says which sensitive attributes have ordered answers: their t counts how far answers are apart.
+    """
     wanted = [attributes] if isinstance(attributes, str) else list(attributes)
     secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     if not wanted:
@@ -113,7 +122,7 @@ def check_release(
         )
     names = [*wanted, *secret]
     counted = counted_stored(stored_table(data), names) if is_stored(data) else counted_batches(_batches(data), names)
-    return measured(counted, tuple(wanted), tuple(secret), threshold)
+    return measured(counted, tuple(wanted), tuple(secret), threshold, schema)
 
 
 def _batches(data: Any) -> Iterator[pa.Table]:
@@ -151,7 +160,11 @@ def _refuse_unknown(names: Sequence[str], present: Sequence[str]) -> None:
 
 
 def measured(
-    tally: pa.Table, attributes: tuple[str, ...], sensitive: tuple[str, ...], threshold: int = RISKY_SIZE
+    tally: pa.Table,
+    attributes: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    threshold: int = RISKY_SIZE,
+    schema: Schema | None = None,
 ) -> ReleaseCheck:
     """The check of counted combinations."""
     import pyarrow.compute as pc
@@ -163,10 +176,15 @@ def measured(
     sizes = np.bincount(classes, counts).astype(np.int64)
     checked = []
     for name in sensitive:
-        codes = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks().indices.to_numpy()
+        answers = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks()
+        codes = answers.indices.to_numpy()
         shown = np.zeros((len(sizes), codes.max() + 1))
         np.add.at(shown, (classes, codes), counts)
-        checked.append(_sensitive_check(name, shown))
+        attribute = schema[name] if schema is not None and name in schema else None
+        ordered = attribute is not None and attribute.ordered
+        if attribute is not None and ordered:
+            shown = shown[:, np.argsort([attribute.encode(str(text)) for text in answers.dictionary.to_pylist()])]
+        checked.append(_sensitive_check(name, shown, ordered=ordered))
     return ReleaseCheck(attributes, int(sizes.sum()), np.sort(sizes), tuple(checked), threshold)
 
 
@@ -187,10 +205,18 @@ def _numbers(tally: pa.Table, attributes: tuple[str, ...]) -> NDArray[np.int64]:
     return number
 
 
-def _sensitive_check(name: str, shown: NDArray[np.float64]) -> SensitiveCheck:
+def _sensitive_check(name: str, shown: NDArray[np.float64], *, ordered: bool) -> SensitiveCheck:
+    """The worst of the classes; `shown[class, answer]` holds the answers that occur, in their order."""
     parts = shown / shown.sum(axis=1, keepdims=True)
     whole = shown.sum(axis=0) / shown.sum()
     logs = np.log(parts, where=parts > 0, out=np.zeros_like(parts))
     entropy = float((-(parts * logs).sum(axis=1)).min())
-    closeness = float(np.abs(parts - whole).sum(axis=1).max() / 2)
+    closeness = float(_distances(parts, whole, ordered=ordered).max())
     return SensitiveCheck(name, int((shown > 0).sum(axis=1).min()), math.exp(entropy), closeness)
+
+
+def _distances(parts: NDArray[np.float64], whole: NDArray[np.float64], *, ordered: bool) -> NDArray[np.float64]:
+    """How far each class is from the whole table: total variation, or the earth mover's distance along an order."""
+    if not ordered:
+        return np.abs(parts - whole).sum(axis=1) / 2
+    return np.abs(np.cumsum(parts - whole, axis=1)).sum(axis=1) / max(1, len(whole) - 1)

@@ -26,7 +26,7 @@ LARGEST_HALF = 2**62
 
 @dataclass(frozen=True)
 class Diversity:
-    """What sensitive attributes must show in every class: l answers (counted or by entropy), at most t from the whole.
+    """What sensitive attributes must show in every class: l answers (counted or by entropy), at most t from all released rows.
 
     `entropy` reads l as "the entropy is at least that of l equally frequent answers".
     """

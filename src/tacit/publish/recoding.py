@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish._demand_kernels import diversity_share
+from tacit.publish._demand_kernels import strengths
 from tacit.publish._space_kernels import decode
 from tacit.publish.labels import block_label, label
 from tacit.publish.local import tight_boxes
@@ -174,10 +174,10 @@ def _suppress(problem: Problem, classes: Codes) -> Codes:
     sizes = np.bincount(classes, tally.counts).astype(np.int64)
     publishable = sizes >= demand.k
     if len(tally.sensitive):
-        shown = np.zeros((len(sizes), int(demand.first_sensitive[-1])), np.int64)
+        shown = np.zeros((len(sizes), int(demand.first_sensitive[-1])), np.uint32)
         for column in tally.sensitive_codes.T:
-            np.add.at(shown, (classes, column), tally.counts)
-        publishable &= np.array([diversity_share(shown[c], sizes[c], demand) >= 1 for c in range(len(sizes))])
+            np.add.at(shown, (classes, column), tally.counts.astype(np.uint32))
+        publishable = strengths(sizes.astype(np.uint32), shown, demand) >= demand.k
     renumbered = np.where(publishable, np.cumsum(publishable) - 1, -1)
     return renumbered[classes]
 
