@@ -20,6 +20,7 @@ from tacit.channel.chances import checked_distribution, integer_weights
 from tacit.channel.document import FORMAT, checked_document, document_hash, plain_numbers, read_json
 from tacit.channel.protocol import Channel
 from tacit.channel.recipe import Recipe
+from tacit.channel.routing import Records, may_skip
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Schema
 from tacit.table.files import written_whole
@@ -35,6 +36,25 @@ class Group:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(attribute.size for attribute in self.attributes)
+
+    @cached_property
+    def legal(self) -> Records:
+        """The records that its attributes can have."""
+        return Records.every(self.attributes)
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether not every question of the group is asked of everybody."""
+        return any(may_skip(attribute) for attribute in self.attributes)
+
+    @property
+    def law(self) -> NDArray[np.float64]:
+        """The chance of each report given each legal record: ``[report, record]``."""
+        return self.channel.matrix
 
     @cached_property
     def report_attributes(self) -> tuple[Attribute, ...]:

@@ -24,6 +24,7 @@ PriorOption = typer.Option(help="Prior shares: 0.2,0.8 for a single group, else 
 # More groups or pairs than this are left to --json.
 SHOWN_GROUPS = 4
 SHOWN_PAIRS = 5
+SHOWN_ANSWERS = 20
 
 
 def measure(
@@ -91,6 +92,7 @@ def show_measures(measures: SchemeMeasures) -> None:
     print_text(f"{measures.meaning}\n")
     if measures.groups:
         _show_groups(measures)
+        _show_answers(measures)
     _show_errors(measures)
     show_caveats(measures.warnings)
 
@@ -123,6 +125,19 @@ def _show_meanings(groups: Sequence[GroupMeasures]) -> None:
     if len(shown) < len(groups):
         print_text(f"  (the group that reveals most; --json has the sentences of all {len(groups)})")
     print_text("")
+
+
+def _show_answers(measures: SchemeMeasures) -> None:
+    """What the whole report tells of each answer; the most exposed ones where there are many."""
+    exposed = sorted(measures.answers, key=lambda answer: -(answer.worst_posterior or 0))
+    shown = measures.answers if len(exposed) <= SHOWN_ANSWERS else exposed[:SHOWN_ANSWERS]
+    rows = [
+        (answer.attribute, *map(number, (answer.gamma, answer.map_privacy, answer.worst_posterior, answer.pse)))
+        for answer in shown
+    ]
+    print_table("What the whole report tells of each answer", ("answer", "gamma", "MAP", "worst", "PSE"), rows)
+    if len(shown) < len(exposed):
+        print_text(f"  (the {len(shown)} most exposed of {len(exposed)} answers; --json has all)\n")
 
 
 def _show_errors(measures: SchemeMeasures) -> None:

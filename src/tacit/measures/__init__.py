@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from tacit.measures.cost import ExpectedError
     from tacit.measures.group import GroupMeasures
     from tacit.measures.scheme import SchemeMeasures, measure
+    from tacit.measures.whole_report import AnswerMeasures, WholeReport
 
 _HOMES = {
+    "AnswerMeasures": "tacit.measures.whole_report",
     "ExpectedError": "tacit.measures.cost",
     "GroupMeasures": "tacit.measures.group",
     "SchemeMeasures": "tacit.measures.scheme",
+    "WholeReport": "tacit.measures.whole_report",
     "accurate_map_privacy": "tacit.measures.channel",
     "gamma_between": "tacit.measures.amplification",
     "measure": "tacit.measures.scheme",
@@ -26,9 +29,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnswerMeasures",
     "ExpectedError",
     "GroupMeasures",
     "SchemeMeasures",
+    "WholeReport",
     "accurate_map_privacy",
     "gamma_between",
     "measure",

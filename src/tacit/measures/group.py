@@ -23,11 +23,12 @@ RARE_SHARE = 0.05
 
 @dataclass(frozen=True)
 class EntryMeasures:
-    """What is revealed of one attribute: by its own column, or by the whole report where columns do not stand alone."""
+    """PSE of one entry as the electronic surveys study defines it: from the entry's own column, where it has one.
+
+    What the whole report tells of an answer is in `tacit.measures.whole_report`.
+    """
 
     attribute: str
-    map_privacy: float | None
-    worst_posterior: float | None
     pse: float | None
 
 
@@ -84,10 +85,7 @@ def group_measures(group: Group, prior: Prior, questionnaire: str = "") -> Group
         worst_posterior=figures.worst_posterior,
         pse=_least([entry.pse for entry in entries]),
         condition=condition_number(channel),
-        entries=tuple(
-            EntryMeasures(name, entry.map_privacy, entry.worst_posterior, entry.pse)
-            for name, entry in zip(names, entries, strict=True)
-        ),
+        entries=tuple(EntryMeasures(name, entry.pse) for name, entry in zip(names, entries, strict=True)),
         determinable=range_of(channel, RARE_SHARE) if isinstance(channel, RandomizedGammaDiagonal) else None,
         coin_guessed=coins_guessed(channel.chance, 1) if isinstance(channel, FlipChannel) else None,
     )

@@ -18,9 +18,12 @@ from tacit.measures.document import error_document, finite, group_document
 from tacit.measures.group import RARE_SHARE, GroupMeasures, group_measures
 from tacit.measures.meaning import amplification_meaning
 from tacit.measures.prior import Prior, by_name
+from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.schema import Attribute, Schema
 
 DEFAULT_RESPONDENTS = 1000
+# More names than this in a sentence become a number.
+LISTED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +31,12 @@ class SchemeMeasures:
     """What a scheme reveals about one person, and the errors to expect of what is learnt about all.
 
     `gamma` is the amplification of everything private in one person's report: the product over the groups, the most
-    over the questionnaires that may be dealt.
+    over the questionnaires that may be dealt. `answers` says what the whole report tells of each answer.
     """
 
     gamma: float
     groups: tuple[GroupMeasures, ...]
+    answers: tuple[AnswerMeasures, ...]
     public: tuple[str, ...]
     prior: str
     respondents: int
@@ -76,6 +80,7 @@ class SchemeMeasures:
             "prior": self.prior,
             "public": list(self.public),
             "groups": [group_document(group) for group in self.groups],
+            "answers": [answer.to_document() for answer in self.answers],
             "respondents": self.respondents,
             "errors": [error_document(error) for error in self.errors],
             "warnings": list(self.warnings),
@@ -111,15 +116,18 @@ def measure(
     ]
     errors = expected_errors(scheme, assumed, respondents)
     figures = tuple(figures for _, figures in groups)
+    whole = WholeReport(scheme)
+    answers = whole.answers(assumed)
     return SchemeMeasures(
-        gamma=_amplification(scheme),
+        gamma=whole.gamma,
         groups=figures,
+        answers=answers,
         public=scheme.public_names,
         prior=assumed.source,
         respondents=int(respondents),
         errors=errors,
         condition=None if scheme.is_dealt else _condition(figures),
-        warnings=caveats(scheme, assumed, groups, errors),
+        warnings=(*caveats(scheme, assumed, groups, errors), *_scope_caveats(answers)),
     )
 
 
@@ -141,13 +149,15 @@ def _attribute(position: int, size: int) -> Attribute:
     return Attribute(f"attribute {position + 1}", tuple(str(code) for code in range(size)))
 
 
-def _amplification(scheme: Scheme) -> float:
-    if scheme.is_identity:
-        return math.inf
-    return max(
-        math.prod(group.channel.amplification for group in questionnaire.groups)
-        for questionnaire in scheme.questionnaires
-    )
+def _scope_caveats(answers: Sequence[AnswerMeasures]) -> list[str]:
+    partly = [answer.attribute for answer in answers if answer.scope == "group"]
+    if not partly:
+        return []
+    listed = ", ".join(partly[:LISTED]) + (f" and {len(partly) - LISTED} more" if len(partly) > LISTED else "")
+    return [
+        f"There are too many whole reports to look at each: the figures of {listed} are those of their own group, as if "
+        "groups were independent. Related answers in other groups, or public ones, may tell more; see the attack."
+    ]
 
 
 def _condition(groups: Sequence[GroupMeasures]) -> float | None:

@@ -1,0 +1,198 @@
+"""What everything that one person sends tells of each of their answers.
+
+A promise about one answer must hold against whoever reads the whole report, not only the answer's own column: answers
+that hang together betray each other, within a group because its reports show them together, and across groups because
+people's answers do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.channel.routing import NOT_ASKED, Mask, Routing
+from tacit.channel.scheme import Group, Questionnaire, Scheme
+from tacit.measures.differing import amplification_among, answer_amplification
+from tacit.measures.exposure import Component, blind, components, exposures, is_enumerable
+from tacit.measures.figures import UNKNOWN, Figures
+from tacit.measures.prior import Prior, by_name
+from tacit.randomness import ONE
+from tacit.schema import Attribute
+
+# What a figure was computed from: all that is sent, or one group of it where that is too much to enumerate.
+Scope = Literal["whole report", "group"]
+
+
+@dataclass(frozen=True)
+class AnswerMeasures:
+    """What a whole report tells of one answer.
+
+    `gamma` needs no prior. The three figures hold under the stated prior, `even` under the even one: every answer to
+    each asked question equally likely. `scope` is "group" where the whole report is too large to enumerate, so that
+    the figures take the groups as independent. They speak of people who were asked the question.
+    """
+
+    attribute: str
+    gamma: float
+    map_privacy: float | None
+    worst_posterior: float | None
+    pse: float | None
+    even: Figures
+    scope: Scope
+
+    def to_document(self) -> dict[str, Any]:
+        return {**asdict(self), "gamma": self.gamma if math.isfinite(self.gamma) else None}
+
+
+@dataclass(frozen=True, eq=False)
+class WholeReport:
+    """Everything that one person sends under a scheme, and what it tells of them.
+
+    `routing` says which questions are asked only after which answers. Without it the legal records of each group, and
+    the answer "not asked", are all that is known of it.
+
+    >>> from tacit import Attribute, Scheme, channels
+    >>> questions = [Attribute(f"q{n}", ("no", "yes")) for n in range(12)]
+    >>> whole = WholeReport(Scheme.of(questions, [([one.name], channels.warner(0.7)) for one in questions]))
+    >>> f"{whole.gamma:,.0f}"
+    '26,045'
+    """
+
+    scheme: Scheme
+    routing: Routing | None = None
+
+    @cached_property
+    def gamma(self) -> float:
+        """Amplification of the whole questionnaire: between any two legal records with the same public answers."""
+        if self.scheme.is_identity:
+            return math.inf
+        return max(self._questionnaire_gamma(one.groups) for one in self.scheme.questionnaires)
+
+    def _questionnaire_gamma(self, groups: Sequence[Group]) -> float:
+        if self.routing is None:
+            return math.prod(group.channel.amplification for group in groups)
+        sensitive = [one for one in self.routing.questions if not one.is_public]
+        return max(
+            math.prod(amplification_among(group, self._possible(group, known)) for group in groups)
+            for known in self.routing.public_situations(sensitive)
+        )
+
+    def _possible(self, group: Group, known: Mapping[str, str]) -> Mask:
+        """Which of a group's records are legal after these public answers."""
+        assert self.routing is not None
+        members = [one for one in self.routing.questions if set(one.attributes) & set(group.names)]
+        return self.routing.possible(members, known, group.legal)
+
+    def _situations(self, group: Group) -> Sequence[Mask]:
+        """The legal records of a group in each public situation."""
+        if self.routing is None:
+            return group.legal.situations
+        members = [one for one in self.routing.questions if set(one.attributes) & set(group.names)]
+        masks = [self._possible(group, known) for known in self.routing.public_situations(members)]
+        return list({mask.tobytes(): mask for mask in masks}.values())
+
+    def answers(self, prior: Any = None) -> tuple[AnswerMeasures, ...]:
+        """The figures of every disguised answer, in the order of the schema.
+
+        `prior` is as `measure` takes it: distributions by name, a table of truths, or nothing.
+        """
+        if not isinstance(prior, Prior):
+            prior = Prior.of(self.scheme.schema, by_name(self.scheme, prior), self.scheme.prior)
+        parts = [self._answers(questionnaire, prior) for questionnaire in self.scheme.questionnaires]
+        chances = (self.scheme.dealing_weights / ONE).tolist()
+        grouped = [one for one in self.scheme.schema if any(one.name in part for part in parts)]
+        return tuple(_dealt(one, [part.get(one.name) for part in parts], chances, prior) for one in grouped)
+
+    def _answers(self, questionnaire: Questionnaire, prior: Prior) -> dict[str, AnswerMeasures]:
+        """The answers that one questionnaire disguises."""
+        found: dict[str, AnswerMeasures] = {}
+        for component in components(questionnaire, prior):
+            scope: Scope = "whole report"
+            if component.is_enumerable:
+                stated = exposures(component, prior.joint(component.names))
+            else:
+                scope = "whole report" if len(component.groups) == 1 and not component.public else "group"
+                stated = {name: one for group in component.groups for name, one in _alone(group, prior).items()}
+            for group in component.groups:
+                found |= self._group_answers(group, stated, scope)
+        return found
+
+    def _group_answers(self, group: Group, stated: Mapping[str, Figures], scope: Scope) -> dict[str, AnswerMeasures]:
+        even, found = self._even(group), {}
+        situations = self._situations(group) if group.is_routed else ()
+        for axis, name in enumerate(group.names):
+            gamma = answer_amplification(group, axis, situations)
+            found[name] = AnswerMeasures(name, gamma, **asdict(stated[name]), even=even[name], scope=scope)
+        return found
+
+    def _even(self, group: Group) -> dict[str, Figures]:
+        """Under the even prior groups are independent, so each speaks for itself; the worst public situation counts."""
+        if not is_enumerable(group):
+            return dict.fromkeys(group.names, UNKNOWN)
+        alone = Component((group,), ())
+        if not group.is_routed:
+            return exposures(alone, np.full(group.shape, 1 / math.prod(group.shape)))
+        worst: dict[str, Figures] = {}
+        for possible in self._situations(group):
+            table = group.legal.table(group.legal.even(possible))
+            told = exposures(alone, table)
+            for axis, name in enumerate(group.names):
+                if group.legal.asked[possible, axis].any():
+                    worst[name] = _worse(worst.get(name), told[name])
+        return {name: worst.get(name, UNKNOWN) for name in group.names}
+
+
+def _alone(group: Group, prior: Prior) -> dict[str, Figures]:
+    """The figures of a group's answers as if nothing else were sent."""
+    if not is_enumerable(group):
+        return dict.fromkeys(group.names, UNKNOWN)
+    return exposures(Component((group,), ()), prior.joint(group.names))
+
+
+def _worse(one: Figures | None, other: Figures) -> Figures:
+    if one is None:
+        return other
+    assert None not in (one.map_privacy, one.worst_posterior, one.pse)
+    return Figures(
+        min(one.map_privacy, other.map_privacy),  # type: ignore[type-var]
+        max(one.worst_posterior, other.worst_posterior),  # type: ignore[type-var]
+        min(one.pse, other.pse),  # type: ignore[type-var]
+    )
+
+
+def _dealt(
+    attribute: Attribute, parts: Sequence[AnswerMeasures | None], chances: Sequence[float], prior: Prior
+) -> AnswerMeasures:
+    """One answer over the questionnaires that may be dealt: the draw is public, so the worst of them can happen."""
+    asking = [(part, chance) for part, chance in zip(parts, chances, strict=True) if part is not None]
+    first = asking[0][0]
+    if len(parts) == 1:
+        return first
+    even = np.array([answer != NOT_ASKED for answer in attribute.answers], dtype=np.float64)
+    return replace(
+        first,
+        gamma=max(part.gamma for part, _ in asking),
+        **asdict(_mixed([(part, chance) for part, chance in asking], blind(prior.joint([attribute.name]), attribute))),
+        even=_mixed([(part.even, chance) for part, chance in asking], blind(even / even.sum(), attribute)),
+        scope="whole report" if all(part.scope == "whole report" for part, _ in asking) else "group",
+    )
+
+
+def _mixed(asking: Sequence[tuple[Figures | AnswerMeasures, float]], unasked: Figures) -> Figures:
+    """Averages over the dealing, which asks some people nothing; of the worst posterior the largest."""
+
+    def mean(name: str) -> float | None:
+        values = [(getattr(part, name), chance) for part, chance in asking]
+        if any(value is None for value, _ in values):
+            return None
+        rest = 1 - sum(chance for _, chance in values)
+        return float(sum(value * chance for value, chance in values) + rest * getattr(unasked, name))
+
+    worst = [part.worst_posterior for part, _ in asking]
+    known = [one for one in worst if one is not None]
+    return Figures(mean("map_privacy"), max(known) if len(known) == len(worst) else None, mean("pse"))
