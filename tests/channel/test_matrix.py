@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit import channels
-from tacit.channel.matrix import MatrixChannel
+from tacit.channel.kinds.matrix import MatrixChannel
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 from tacit.schema import Attribute

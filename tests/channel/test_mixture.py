@@ -10,13 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tacit import channels
-from tacit.channel import _mixture_kernels as compiled
-from tacit.channel.mixture import MixtureChannel
+from tacit.channel.kinds import _mixture_kernels as compiled
+from tacit.channel.kinds.mixture import MixtureChannel
 from tacit.randomness import ONE, SeededRandomness, coins, uniform_below
 from tests.channel.playback import Playback
 from tests.statistics import assert_drawn_from
 
-mixture = importlib.import_module("tacit.channel.mixture")  # a function of the same name hides it in its package
+mixture = importlib.import_module("tacit.channel.kinds.mixture")  # a function of the same name hides it in its package
 both_paths = pytest.mark.parametrize("draw", [mixture.mixture_codes, compiled.mixture_codes], ids=["numpy", "compiled"])
 
 

@@ -75,7 +75,7 @@ def test_members_of_a_large_domain_are_included_as_declared() -> None:
 
 
 def test_batches_are_cut_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("tacit.channel.subset"), "MARKED_CELLS", 8)  # two rows at a time
+    monkeypatch.setattr(importlib.import_module("tacit.channel.kinds.subset"), "MARKED_CELLS", 8)  # two rows at a time
     (sets,) = channels.subset(2, 1e9).build((4,)).sample([np.arange(5, dtype=np.uint8) % 4], SeededRandomness(1))
     assert sets.shape == (5, 2)
     assert (sets == np.arange(5)[:, None] % 4).any(axis=1).all()

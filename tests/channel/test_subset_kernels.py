@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tacit import channels
-from tacit.channel import _subset_kernels as kernels
-from tacit.channel.subset import SubsetChannel
+from tacit.channel.kinds import _subset_kernels as kernels
+from tacit.channel.kinds.subset import SubsetChannel
 from tacit.randomness import ONE, SeededRandomness, scaled_words
 from tests.statistics import assert_drawn_from, power_against
 
-subset = importlib.import_module("tacit.channel.subset")
+subset = importlib.import_module("tacit.channel.kinds.subset")
 DRAWS = 360_000
 
 

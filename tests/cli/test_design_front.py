@@ -10,9 +10,9 @@ import pytest
 import typer
 
 from tacit import Attribute, Scheme
+from tacit.channel.dense import expected_mse, map_privacy
 from tacit.cli import app as commands
 from tacit.cli.design_front import front
-from tacit.measures.matrix import expected_mse, map_privacy
 from tacit.schema import numeric
 from tests.cli.run import refused, tacit
 

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from tacit.channel.dense import amplification, expected_mse, map_privacy, worst_posterior
 from tacit.design import exact_front, named_prior
 from tacit.design.certificate import Dual
 from tacit.design.generation import certified_design
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.sweeps import gamma_diagonal_matrix
 from tacit.errors import InvalidInput
-from tacit.measures.matrix import amplification, expected_mse, map_privacy, worst_posterior
 
 NORMAL = named_prior("normal")
 SKEWED = np.array([0.4, 0.3, 0.2, 0.1])
@@ -169,7 +169,7 @@ def test_simulated_reports_show_the_promised_error_and_privacy() -> None:
     point = exact_front(SKEWED, 500, delta=0.7, privacy=0.45).points[0]
     rng = np.random.default_rng(1965)
     surveys = 4000
-    from tacit.measures.matrix import best_inverse
+    from tacit.channel.dense import best_inverse
 
     inverse = best_inverse(point.matrix, SKEWED)
     counts = rng.multinomial(500, point.matrix @ SKEWED, size=surveys)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from tacit.channel.dense import expected_mse, worst_posterior
 from tacit.design import closeness, exact_front, named_prior, optimal_front
 from tacit.design import optrr as optrr_module
 from tacit.design.problem import DesignProblem
 from tacit.design.sweeps import FAMILIES, gamma_diagonal_matrix, uniform_perturbation_matrix, warner_matrix
 from tacit.errors import InvalidInput, UnknownName
-from tacit.measures.matrix import expected_mse, worst_posterior
 
 FIVE = named_prior("normal", 5)
 

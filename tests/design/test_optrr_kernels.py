@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tacit.channel.dense import expected_mse, map_privacy, worst_posterior
 from tacit.design import _lagrangian_kernels as lagrangian
 from tacit.design import _matrix_kernels as matrices
 from tacit.design import _optrr_kernels as steps
 from tacit.design import _polish_kernels as polishing
 from tacit.design.priors import named_prior
 from tacit.design.problem import closeness
-from tacit.measures.matrix import expected_mse, map_privacy, worst_posterior
 
 PRIOR = named_prior("normal", 6)
 N = len(PRIOR)

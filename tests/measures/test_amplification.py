@@ -9,19 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import channels
+from tacit.channel.dense import prediction_entropy
+from tacit.channel.registry import for_amplification
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import (
     binary_pse,
     coins_guessed,
-    cut_and_paste_chance,
+    determinable,
     determinable_range,
     epsilon,
     gamma_between,
-    mask_chance,
     posterior_bound,
-    range_of,
 )
-from tacit.measures.matrix import prediction_entropy
 
 
 def test_five_and_fifty_percent_allow_an_amplification_of_19():
@@ -53,26 +52,27 @@ def test_a_posterior_below_the_prior_is_refused():
 
 @pytest.mark.parametrize(("attributes", "printed"), [(6, 0.5610), (7, 0.5524)])
 def test_masks_published_chances(attributes, printed):
-    chance = mask_chance(19, attributes)
-    assert chance == pytest.approx(printed, abs=5e-5)
-    assert channels.mask(chance).build((2,) * attributes).amplification == pytest.approx(19, rel=1e-6)
+    shape = (2,) * attributes
+    recipe = for_amplification("mask", shape, 19)
+    assert recipe.parameters["p"] == pytest.approx(printed, abs=5e-5)
+    assert recipe.build(shape).amplification == pytest.approx(19, rel=1e-6)
 
 
 def test_cut_and_pastes_tight_chance_lies_below_the_published_one():
-    rho = cut_and_paste_chance(19, 3, 6)
-    assert rho == pytest.approx(0.4514, abs=5e-5)
-    assert channels.cut_and_paste(3, rho).build((2,) * 6).amplification == pytest.approx(19, rel=1e-6)
+    recipe = for_amplification("cut-and-paste", (2,) * 6, 19, K=3)
+    assert recipe.parameters["rho"] == pytest.approx(0.4514, abs=5e-5)
+    assert recipe.build((2,) * 6).amplification == pytest.approx(19, rel=1e-6)
     assert channels.cut_and_paste(3, 0.494).build((2,) * 6).amplification < 19
 
 
 def test_cut_and_paste_that_keeps_more_than_the_record_has():
-    rho = cut_and_paste_chance(19, 5, 2)
-    assert channels.cut_and_paste(5, rho).build((3, 3)).amplification == pytest.approx(19, rel=1e-6)
+    recipe = for_amplification("cut-and-paste", (3, 3), 19, K=5)
+    assert recipe.build((3, 3)).amplification == pytest.approx(19, rel=1e-6)
 
 
 def test_cut_and_paste_cannot_go_below_its_number_of_draws():
     with pytest.raises(InvalidInput, match="at least 4, so 3 cannot be kept"):
-        cut_and_paste_chance(3, 3, 6)
+        for_amplification("cut-and-paste", (2,) * 6, 3, K=3)
 
 
 def test_frapps_determinable_range():
@@ -84,7 +84,7 @@ def test_frapps_determinable_range():
     assert seen.high == pytest.approx(0.60, abs=0.005)
     assert seen.largest_gamma == pytest.approx(28.6, abs=0.05)
     channel = channels.randomized_gamma_diagonal(gamma, alpha).build((n,))
-    sampled = range_of(channel, 0.05)
+    sampled = determinable(0.05, channel.drawn_odds())
     assert sampled.low == pytest.approx(seen.low, abs=1e-5)
     assert sampled.largest_gamma == pytest.approx(seen.largest_gamma, rel=1e-5)
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tacit import Attribute, Dataset, Scheme, channels
+from tacit.channel.dense import expected_mse
 from tacit.disguising import disguise
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate
 from tacit.measures.cost import expected_error, expected_errors, report_variance
-from tacit.measures.matrix import expected_mse
 from tacit.measures.prior import Prior
 from tacit.schema import Schema
 from tacit.table import Table

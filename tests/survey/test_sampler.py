@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from tacit.channel import KINDS, Recipe
 from tacit.channel.chances import integer_weights
 from tacit.channel.protocol import Channel
-from tacit.channel.recipe import KINDS, Recipe
 from tacit.randomness import ONE
 from tacit.schema import Attribute
 from tests.survey.page import node

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from tacit.attacks.result import Basis, Share
-from tacit.channel.flip import FlipChannel
-from tacit.channel.mixture import MixtureChannel
+from tacit.channel.kinds.flip import FlipChannel
+from tacit.channel.kinds.mixture import MixtureChannel
 from tacit.channel.scheme import Group, Scheme
 
 # What colleagues, neighbours or a register often know of a person; a guess by the attribute's name.

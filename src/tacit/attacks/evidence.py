@@ -13,13 +13,13 @@ from tacit.attacks.cells import CellReports
 from tacit.attacks.laws import Known, Law, SaysNothing
 from tacit.attacks.records import FlipReports, MixtureReports
 from tacit.attacks.singles import Single, SingleAnswers
-from tacit.channel.flip import FlipChannel
-from tacit.channel.matrix import MatrixChannel
-from tacit.channel.mixture import MixtureChannel
-from tacit.channel.onehot import CutAndPasteChannel, MaskChannel
+from tacit.channel.kinds.bits import CutAndPasteChannel, MaskChannel
+from tacit.channel.kinds.flip import FlipChannel
+from tacit.channel.kinds.matrix import MatrixChannel
+from tacit.channel.kinds.mixture import MixtureChannel
+from tacit.channel.kinds.subset import SubsetChannel
 from tacit.channel.protocol import Array, Channel, Codes, grid, joint_codes
 from tacit.channel.scheme import Group, Questionnaire
-from tacit.channel.subset import SubsetChannel
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 from tacit.schema import Schema

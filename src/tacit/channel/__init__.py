@@ -1,6 +1,7 @@
 """Channels: how a truth becomes a report.
 
-Each function here gives a recipe; a `Scheme` (or ``recipe.build(shape)``) makes the channel of a group from it.
+Each function here gives a recipe; a `Scheme` (or ``recipe.build(shape)``) makes the channel of a group from it. There is
+one for every kind that `tacit.channel.registry` lists, under its name with underscores.
 
 >>> from tacit import channels
 >>> channel = channels.gamma_diagonal(19).build((10,))
@@ -8,32 +9,22 @@ Each function here gives a recipe; a `Scheme` (or ``recipe.build(shape)``) makes
 19.0
 """
 
-from tacit.channel.recipe import (
-    KINDS,
-    Recipe,
-    cut_and_paste,
-    flip,
-    gamma_diagonal,
-    mask,
-    matrix,
-    mixture,
-    subset,
-    uniform_perturbation,
-    warner,
-)
-from tacit.channel.recipe import randomized_gamma_diagonal_recipe as randomized_gamma_diagonal
+from __future__ import annotations
 
-__all__ = [
-    "KINDS",
-    "Recipe",
-    "cut_and_paste",
-    "flip",
-    "gamma_diagonal",
-    "mask",
-    "matrix",
-    "mixture",
-    "randomized_gamma_diagonal",
-    "subset",
-    "uniform_perturbation",
-    "warner",
-]
+from collections.abc import Callable
+
+from tacit.channel.recipe import Recipe
+from tacit.channel.registry import KINDS
+from tacit.channel.registry import kind as _kind
+
+__all__ = ["KINDS", "Recipe", *(name.replace("-", "_") for name in KINDS)]
+
+
+def __getattr__(name: str) -> Callable[..., Recipe]:
+    if name.replace("_", "-") in KINDS and "-" not in name:
+        return _kind(name.replace("_", "-")).recipe
+    raise AttributeError(f"module 'tacit.channel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,25 +1,97 @@
-"""Formulas of a channel that is given as a dense matrix ``matrix[report, truth]``, and the estimator they make."""
+"""Formulas of a channel that is written out as a matrix ``matrix[report, truth]`` (Huang and Du 2008).
+
+They assume a valid channel: no negative entries, columns that sum to one; a prior is a distribution over the truths.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array, flat, outer
+from tacit.channel.codes import Array
+
+Matrix = NDArray[np.float64]
 
 
-def dense_amplification(matrix: Array) -> float:
+@dataclass(frozen=True)
+class Figures:
+    """MAP privacy, worst posterior and PSE under one prior, all three chances; None where one cannot be computed."""
+
+    map_privacy: float | None
+    worst_posterior: float | None
+    pse: float | None
+
+    def __post_init__(self) -> None:
+        # Sums of many chances may end a hair below 0 or above 1.
+        for name in ("map_privacy", "worst_posterior", "pse"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, min(max(float(value), 0.0), 1.0))
+
+
+UNKNOWN = Figures(None, None, None)
+
+
+def dense_figures(matrix: Matrix, prior: Array) -> Figures:
+    return Figures(
+        map_privacy(matrix, prior),
+        worst_posterior(matrix, prior),
+        prediction_entropy(matrix, prior),
+    )
+
+
+def amplification(matrix: Matrix) -> float:
     """Largest ratio of two chances of one report: e to the epsilon of local differential privacy."""
     possible = matrix[matrix.max(axis=1) > 0]
     lowest = possible.min(axis=1)
     return float((possible.max(axis=1) / lowest).max()) if lowest.all() else math.inf
 
 
-def best_inverse(matrix: Array, truth: Array) -> Array:
+def posteriors(matrix: Matrix, prior: Array) -> Array:
+    """What each report says of the truth: ``[report, truth]``; a report that cannot occur keeps the prior."""
+    joint = matrix * prior
+    seen = joint.sum(axis=1, keepdims=True)
+    return np.where(seen > 0, joint / np.where(seen > 0, seen, 1), prior)
+
+
+def worst_posterior(matrix: Matrix, prior: Array) -> float:
+    """The surest any report makes anyone of any answer (OptRR eq. 9)."""
+    return float(posteriors(matrix, prior).max())
+
+
+def map_privacy(matrix: Matrix, prior: Array, accuracy: Array | None = None) -> float:
+    """How often the best guesser is wrong (OptRR eq. 8); with `accuracy[guess, truth]`, eq. 4 and 5."""
+    joint = matrix * prior
+    if accuracy is None:
+        return float(1 - joint.max(axis=1).sum())
+    return float(1 - (joint @ accuracy.T).max(axis=1).sum())
+
+
+def prediction_entropy(matrix: Matrix, prior: Array) -> float:
+    """Chance that a guess drawn from the posterior misses: PSE of the electronic surveys study, for any answers."""
+    joint = matrix * prior
+    seen = joint.sum(axis=1)
+    return float(1 - (joint[seen > 0] ** 2 / seen[seen > 0, None]).sum())
+
+
+def expected_mse(matrix: Matrix, prior: Array, records: int) -> float:
+    """Mean squared error of the best unbiased estimate, averaged over the answers; infinite if there is none.
+
+    ``(trace J^-1 - |p|^2) / (n N)`` with the information ``J = A^T diag(A p)^-1 A``; OptRR's theorem 6 for square A.
+    """
+    expected = matrix @ prior
+    rows = matrix[expected > 0]
+    information = rows.T @ (rows / expected[expected > 0, None])
+    eigenvalues = np.linalg.eigvalsh(information)
+    if eigenvalues[0] <= eigenvalues[-1] * len(prior) * np.finfo(np.float64).eps:
+        return float("inf")
+    return float(((1 / eigenvalues).sum() - prior @ prior) / (len(prior) * records))
+
+
+def best_inverse(matrix: Matrix, truth: Array) -> Array:
     """The unbiased linear estimator with the least variance when `truth` is true: ``left @ matrix == identity``.
 
     ``(A^T D^-1 A)^-1 A^T D^-1`` with ``D = diag(A truth)``; with as many reports as truths it is the inverse, whatever
@@ -33,39 +105,20 @@ def best_inverse(matrix: Array, truth: Array) -> Array:
     return left
 
 
-class DenseEstimator:
-    """Estimates by a matrix: the estimating half of a channel (`tacit.channel.protocol.Estimator`)."""
+def singular_extremes(matrix: Matrix) -> tuple[float, float]:
+    """The largest and the smallest singular value; what rounding leaves of a zero is zero."""
+    singular = np.linalg.svd(matrix, compute_uv=False)
+    largest, smallest = float(singular[0]), float(singular[-1])
+    if len(matrix) < matrix.shape[1] or smallest <= largest * max(matrix.shape) * np.finfo(np.float64).eps:
+        smallest = 0.0
+    return largest, smallest
 
-    if TYPE_CHECKING:  # whoever estimates has them as fields or as properties
 
-        @property
-        def shape(self) -> tuple[int, ...]: ...
-
-        @property
-        def tally_shape(self) -> tuple[int, ...]: ...
-
-    def left_inverse(self, guess: Array | None = None) -> Array:
-        """``L`` with ``L @ tally`` the estimate, of least variance where the truth of the group is `guess`."""
-        raise NotImplementedError
-
-    def _map_back(self, left: Array, tally: Array) -> Array:
-        behind = tally.shape[len(self.tally_shape) :]
-        return (left @ flat(tally, len(self.tally_shape))).reshape(self.shape + behind)
-
-    def solve(self, tally: Array, guess: Array | None = None) -> Array:
-        return self._map_back(self.left_inverse(guess), tally)
-
-    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
-        return self._map_back(self.left_inverse(guess) ** 2, tally)
-
-    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        behind = weights.shape[len(self.shape) :]
-        return (self.left_inverse(guess).T @ flat(weights, len(self.shape))).reshape(self.tally_shape + behind)
-
-    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
-        left = self.left_inverse(guess)
-        pairs = np.einsum("uv,wv,vb->uwb", left, left, flat(tally, len(self.tally_shape)), optimize=True)
-        return pairs.reshape(len(left), len(left), *tally.shape[len(self.tally_shape) :])
-
-    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
-        return [(tuple(range(len(self.tally_shape))), self.solve_adjoint(outer(masks)))]
+def attribute_law(matrix: Matrix, shape: tuple[int, ...], axis: int, prior: Array) -> Array:
+    """Chance of each whole report given one attribute's answer, the others distributed as in the prior."""
+    joint = (matrix * prior.reshape(-1)).reshape(-1, *shape)
+    others = tuple(other + 1 for other in range(len(shape)) if other != axis)
+    shares = joint.sum(axis=others)
+    total = shares.sum(axis=0)
+    # An answer nobody gives has no law; it carries no weight in any figure.
+    return np.asarray(shares / np.where(total > 0, total, 1))

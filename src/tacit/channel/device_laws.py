@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.channel import recipe as recipes
+from tacit import channel as recipes
 from tacit.channel.device_parameters import Given, chance_rows, exact_chance, exact_chances, whole_number
 from tacit.channel.protocol import Array
 from tacit.channel.recipe import Recipe

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.channel.flip import FlipChannel
-from tacit.channel.recipe import Recipe, flip, mixture
+from tacit.channel import Recipe, flip, mixture
+from tacit.channel.kinds.flip import FlipChannel
 from tacit.channel.scheme import Group, Scheme
 from tacit.measures.document import finite
 from tacit.measures.scheme import SchemeMeasures, measure

@@ -9,12 +9,12 @@ from statistics import NormalDist
 
 import numpy as np
 
+from tacit.channel import Recipe, matrix
+from tacit.channel.dense import best_inverse
 from tacit.channel.document import read_json
-from tacit.channel.recipe import Recipe, matrix
 from tacit.design.front import Front, FrontPoint, front_from_document
 from tacit.design.problem import unnamed
 from tacit.errors import InvalidInput, UnknownName
-from tacit.measures.matrix import best_inverse
 from tacit.schema import Attribute
 
 

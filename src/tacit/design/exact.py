@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.channel.dense import map_privacy
 from tacit.design.front import Front, FrontPoint, measured_point
 from tacit.design.generation import CERTIFIED_GAP, NEGLIGIBLE, CertifiedDesign, certified_design, pruned
 from tacit.design.labels import report_labels
@@ -15,7 +16,6 @@ from tacit.design.posteriors import bounded_staircase, staircase, uniform_and_ca
 from tacit.design.problem import DesignProblem
 from tacit.design.threads import single_thread
 from tacit.errors import InvalidInput
-from tacit.measures.matrix import map_privacy
 
 Matrix = NDArray[np.float64]
 Progress = Callable[[float], None]

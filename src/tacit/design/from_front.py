@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.channel.dense import worst_posterior
 from tacit.channel.scheme import Scheme
 from tacit.design.choose import answer_codes, recipe_of
 from tacit.design.front import Front, FrontPoint
 from tacit.design.scheme import SchemeDesign, checked_groups
-from tacit.measures.matrix import worst_posterior
 from tacit.measures.prior import Prior
 from tacit.measures.scheme import measure
 from tacit.schema import Attribute, Schema

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.dense import amplification, expected_mse, map_privacy, worst_posterior
 from tacit.design.problem import DesignProblem, unnamed
 from tacit.errors import InvalidInput
-from tacit.measures.matrix import amplification, expected_mse, map_privacy, worst_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

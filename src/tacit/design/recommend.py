@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.channel.recipe import subset
+from tacit.channel.registry import KINDS, kind
 from tacit.channel.scheme import Scheme
-from tacit.design.mechanisms import checked_demand, published_mechanisms
+from tacit.design.mechanisms import best_recipe, checked_demand
 from tacit.design.predict import PredictedErrors, predicted_errors
 from tacit.design.split import MOST_CELLS, split_questionnaire
 from tacit.design.targets import itemset_targets
-from tacit.errors import InvalidInput
-from tacit.estimation.set_law import best_members
 from tacit.schema import Schema
 
 
@@ -99,20 +97,18 @@ def recommend(
 
 
 def _joint_schemes(schema: Schema, gamma: float, length: int, left_out: list[str]) -> Iterator[tuple[str, Scheme]]:
-    """Schemes that disguise the whole record at once."""
+    """Schemes that disguise the whole record at once, one of each kind that is worth it."""
     cells = math.prod(schema.shape())
-    for name, make in (("DET-GD", 0), ("MASK", 2), ("C&P", 3)):
-        try:
-            recipe = published_mechanisms(schema.shape(), gamma, length)[make].recipe
-        except InvalidInput as error:
-            left_out.append(f"{name}: {error}")
+    for name in KINDS:
+        if kind(name).no_better_than is not None:
             continue
-        yield name, Scheme.of(schema, [(schema.names, recipe)])
-    if cells <= MOST_CELLS:
-        recipe = subset(best_members(gamma, cells), gamma)
-        yield "subset selection", Scheme.of(schema, [(schema.names, recipe)])
-    else:
-        left_out.append(
-            f"Subset selection on the whole record: its joint domain of {cells:,} answers is too large to hold (at most "
-            f"{MOST_CELLS:,}). The split questionnaire asks fewer attributes at a time."
-        )
+        recipe = best_recipe(name, schema.shape(), gamma, length)
+        if recipe is None:
+            left_out.append(f"{name}: no parameters keep this whole record within an amplification of {gamma:g}.")
+        elif cells > MOST_CELLS and not recipe.build(schema.shape()).has_marginals:
+            left_out.append(
+                f"{name} on the whole record: its joint domain of {cells:,} answers is too large to hold (at most "
+                f"{MOST_CELLS:,}). The split questionnaire asks fewer attributes at a time."
+            )
+        else:
+            yield name, Scheme.of(schema, [(schema.names, recipe)])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.channel.recipe import flip, gamma_diagonal
+from tacit.channel import flip, gamma_diagonal
 from tacit.channel.scheme import Scheme
 from tacit.design.alternatives import Alternative, better_than_flips, offer
 from tacit.errors import InvalidInput

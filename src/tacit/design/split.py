@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel import Recipe, gamma_diagonal, subset
 from tacit.channel.chances import checked_gamma
 from tacit.channel.protocol import Array
-from tacit.channel.recipe import Recipe, gamma_diagonal, subset
 from tacit.channel.scheme import Scheme
 from tacit.design.targets import Target
 from tacit.errors import InvalidInput

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.dense import expected_mse, map_privacy, worst_posterior
 from tacit.design.bound import with_lower_bounds
 from tacit.design.front import Front, measured_point, undominated
 from tacit.design.problem import DesignProblem
-from tacit.measures.matrix import expected_mse, map_privacy, worst_posterior
 
 Matrix = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.dense import expected_mse, map_privacy, worst_posterior
 from tacit.design.front import Front, FrontPoint
-from tacit.measures.matrix import expected_mse, map_privacy, worst_posterior
 
 Matrix = NDArray[np.float64]
 

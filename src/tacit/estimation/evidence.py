@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
-from tacit.channel.protocol import MATRIX_ENTRIES, Array, Codes, joint_codes
+from tacit.channel.base import Array
+from tacit.channel.codes import MATRIX_ENTRIES, row_products
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
@@ -33,13 +34,6 @@ class Evidence(Protocol):
 
     def spread(self, weights: Array, ndim: int) -> Array:
         """Weights of reports, as weights of the cells of the whole table that give rise to them."""
-
-
-@runtime_checkable
-class WholeLaw(Protocol):
-    """A channel whose reports show sets or bits."""
-
-    def likelihoods(self, reports: Sequence[Codes]) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Ev
         )
     law = np.ones((len(counts), 1))
     for part in parts:
-        law = (law[:, :, None] * _likelihoods(part, table)[:, None, :]).reshape(len(counts), -1)
+        law = row_products([law, part.channel.chances([table[name] for name in part.columns])])
     return WholeReports(law, shape, counts, place)
 
 
@@ -130,10 +124,3 @@ def _distinct(source: Source, parts: Sequence[Part]) -> tuple[Table, Array]:
     flat = [column.reshape(table.n_rows, -1).astype(np.uint32) for column in table.columns.values()]
     _, first, counts = np.unique(np.concatenate(flat, axis=1), axis=0, return_index=True, return_counts=True)
     return table.rows(first), counts.astype(np.float64)
-
-
-def _likelihoods(part: Part, table: Table) -> Array:
-    columns = [table[name] for name in part.columns]
-    if isinstance(part.channel, WholeLaw):
-        return part.channel.likelihoods(columns)
-    return part.channel.matrix[joint_codes(columns, part.channel.tally_shape)]

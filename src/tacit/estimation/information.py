@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tacit.channel.onehot import OneHotLaw
+from tacit.channel.kinds.bits import OneHotLaw
 from tacit.channel.protocol import Array, Channel
 from tacit.estimation.parts import Part
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tacit.channel.mixture import MixtureLaw
+from tacit.channel.kinds.mixture import MixtureLaw
 from tacit.channel.protocol import Array
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput

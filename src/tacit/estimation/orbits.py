@@ -14,8 +14,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.flip import FlipChannel
-from tacit.channel.mixture import MixtureLaw
+from tacit.channel.kinds.flip import FlipChannel
+from tacit.channel.kinds.mixture import MixtureLaw
 from tacit.channel.protocol import Array
 from tacit.estimation.evidence import Evidence, Tallied
 from tacit.estimation.expectation import Fit

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.channel.mixture import MixtureChannel
+from tacit.channel.kinds.mixture import MixtureChannel
 from tacit.channel.protocol import Array, Channel, Estimator
 from tacit.channel.scheme import Group, Questionnaire
 from tacit.randomness import ONE

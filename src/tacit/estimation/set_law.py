@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.channel.mixture import MixtureChannel
+from tacit.channel.kinds.mixture import MixtureChannel
+from tacit.channel.kinds.subset import SubsetChannel
 from tacit.channel.protocol import Channel
-from tacit.channel.subset import SubsetChannel
 
 
 @dataclass(frozen=True)

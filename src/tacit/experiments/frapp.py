@@ -15,12 +15,11 @@ import numpy as np
 
 from tacit.bundled import census, health_table
 from tacit.dataset import Dataset
-from tacit.design.mechanisms import alpha_limit, condition_number
 from tacit.disguising import disguise
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.frapp_plots import bar_plot, condition_plot, sweep_plot
 from tacit.experiments.itemset_accuracy import Accuracy, Truth, accuracy_of_all, accuracy_of_found
-from tacit.experiments.itemset_schemes import Contestant, contestants
+from tacit.experiments.itemset_schemes import Contestant, condition_numbers, contestants
 from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
 from tacit.measures.amplification import determinable_range
 from tacit.mine.itemsets import FrequentItemsets
@@ -155,9 +154,8 @@ def _by_length(outcomes: Sequence[Outcome], title: str, measure: Callable[[Accur
 def _condition_table(field: Sequence[Contestant]) -> StudyTable:
     rows = []
     for contestant in field:
-        if not contestant.scheme.is_dealt and contestant.scheme.groups[0].channel.kind != "subset":
-            channel = contestant.scheme.groups[0].channel
-            numbers = (condition_number(channel, length) for length in range(1, len(channel.shape) + 1))
+        numbers = [] if contestant.scheme.is_dealt else condition_numbers(contestant.scheme.groups[0].channel)
+        if numbers:
             rows.append((contestant.name, *(f"{number:.3g}" for number in numbers)))
     return StudyTable("Condition numbers by itemset length", ("mechanism", *"123456"), tuple(rows))
 
@@ -171,14 +169,15 @@ class Sweep:
 
 
 def alpha_sweep(data: Dataset, truth: Truth, seeds: Sequence[int]) -> Sweep:
-    from tacit.channel.recipe import randomized_gamma_diagonal_recipe
+    from tacit.channel import randomized_gamma_diagonal
     from tacit.channel.scheme import Scheme
 
     n = int(np.prod(data.schema.shape()))
+    largest = min(GAMMA, n - 1) / (GAMMA + n - 1)  # beyond, some chance would be negative
     numbers = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        alpha = share * alpha_limit(GAMMA, n)
-        scheme = Scheme.of(data.schema, [(data.schema.names, randomized_gamma_diagonal_recipe(GAMMA, alpha))])
+        alpha = share * largest
+        scheme = Scheme.of(data.schema, [(data.schema.names, randomized_gamma_diagonal(GAMMA, alpha))])
         accuracies = [accuracy_of_all(truth, supports_from(disguise(data, scheme, seed=seed))) for seed in seeds]
         posteriors = determinable_range(0.05, GAMMA, alpha, n)
         error = mean(accuracies, lambda accuracy: accuracy.support_error(4))
@@ -227,9 +226,9 @@ def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contes
     by_name = {found.contestant.name: found for found in outcomes}
     channels = {contestant.name: contestant.scheme.groups[0].channel for contestant in field if contestant.is_published}
     counts = truth.counts()
-    mask_numbers = [condition_number(channels["MASK"], length) for length in truth.lengths]
-    flat = [condition_number(channels["DET-GD"], length) for length in truth.lengths]
-    pasted = [condition_number(channels["C&P"], length) for length in (1, 2, 3)]
+    mask_numbers = condition_numbers(channels["MASK"])[: len(truth.lengths)]
+    flat = condition_numbers(channels["DET-GD"])[: len(truth.lengths)]
+    pasted = condition_numbers(channels["C&P"])[:3]
     least = determinable_range(0.05, GAMMA, GAMMA / (GAMMA + 1999) / 2, 2000)
     return [
         Comparison(

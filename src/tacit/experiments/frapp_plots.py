@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.design.mechanisms import condition_number
-from tacit.experiments.itemset_schemes import Contestant
+from tacit.experiments.itemset_schemes import Contestant, condition_numbers
 from tacit.experiments.registry import StudyPlot
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def condition_plot(field: Sequence[Contestant]) -> StudyPlot:
     for contestant in field:
         if contestant.is_published and contestant.name != "RAN-GD":
             channel = contestant.scheme.groups[0].channel
-            numbers = [condition_number(channel, length) for length in range(1, len(channel.shape) + 1)]
+            numbers = condition_numbers(channel)
             there = [(at, number) for at, number in enumerate(numbers, start=1) if np.isfinite(number)]
             axes.plot([at for at, _ in there], [number for _, number in there], marker="o", label=contestant.name)
     axes.set_yscale("log")

@@ -1,7 +1,4 @@
-"""Privacy and expected error of a channel, a group or a scheme.
-
-Its names are imported when they are first used, so that the dense formulas of `tacit.measures.matrix` come alone.
-"""
+"""Privacy and expected error of a channel, a group or a scheme."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit.measures.accuracy import accurate_map_privacy
     from tacit.measures.amplification import gamma_between, posterior_bound
-    from tacit.measures.channel import accurate_map_privacy
     from tacit.measures.cost import ExpectedError
     from tacit.measures.group import GroupMeasures
     from tacit.measures.scheme import SchemeMeasures, measure
@@ -22,7 +19,7 @@ _HOMES = {
     "GroupMeasures": "tacit.measures.group",
     "SchemeMeasures": "tacit.measures.scheme",
     "WholeReport": "tacit.measures.whole_report",
-    "accurate_map_privacy": "tacit.measures.channel",
+    "accurate_map_privacy": "tacit.measures.accuracy",
     "gamma_between": "tacit.measures.amplification",
     "measure": "tacit.measures.scheme",
     "posterior_bound": "tacit.measures.amplification",

@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tacit.channel.randomized import RandomizedGammaDiagonal
 from tacit.errors import InvalidInput
-from tacit.randomness import ONE
 
 
 def epsilon(gamma: float) -> float:
@@ -42,36 +40,6 @@ def gamma_between(rho1: float, rho2: float) -> float:
     return rho2 * (1 - rho1) / (rho1 * (1 - rho2))
 
 
-def mask_chance(gamma: float, attributes: int) -> float:
-    """The chance to keep a bit that gives MASK on so many attributes the amplification gamma.
-
-    >>> round(mask_chance(19, 6), 4), round(mask_chance(19, 7), 4)
-    (0.561, 0.5524)
-    """
-    odds = gamma ** (1 / (2 * attributes))
-    return odds / (1 + odds)
-
-
-def cut_and_paste_chance(gamma: float, K: int, attributes: int) -> float:
-    """The least rho with which cut-and-paste on so many attributes keeps within the amplification gamma.
-
-    >>> round(cut_and_paste_chance(19, 3, 6), 4)
-    0.4514
-    """
-    longest = min(K, attributes)
-    if gamma < K + 1:
-        raise InvalidInput(
-            f"Cut-and-paste with K = {K} has an amplification of at least {K + 1}, so {gamma:g} cannot be kept. "
-            f"Allow at least {K + 1}, or choose a smaller K."
-        )
-    low, high = 0.0, 1.0
-    for _ in range(60):  # bisection to the last bit: the amplification falls as rho rises
-        rho = (low + high) / 2
-        reached = sum(rho**-w for w in range(longest)) + (K + 1 - longest) * rho**-longest
-        low, high = (rho, high) if reached > gamma else (low, rho)
-    return high
-
-
 @dataclass(frozen=True)
 class DeterminableRange:
     """What RAN-GD is advertised with: the posteriors of the matrices that one respondent may have drawn.
@@ -87,28 +55,24 @@ class DeterminableRange:
     largest_gamma: float
 
 
+def determinable(share: float, drawn_odds: tuple[float, float, float]) -> DeterminableRange:
+    """Posteriors of a property of prior `share`, for the least, the expected and the most odds that may be drawn."""
+    low, expected, high = drawn_odds
+    # A draw far below the truth's chance makes the other records the likelier ones.
+    steepest = max(max(odds, 1 / odds if odds else math.inf) for odds in (low, high))
+    least, usual, most = (posterior_bound(share, odds) for odds in (low, expected, high))
+    return DeterminableRange(share, least, usual, most, steepest)
+
+
 def determinable_range(share: float, gamma: float, alpha: float, n: int) -> DeterminableRange:
-    """Posteriors of a property of prior `share` under the randomized gamma-diagonal channel on n records (FRAPP)."""
+    """The same for the randomized gamma-diagonal channel on n records as it is published (FRAPP)."""
     x = 1 / (gamma + n - 1)
 
     def odds(r: float) -> float:
         other = x - r / (n - 1)
         return (gamma * x + r) / other if other > 0 else math.inf
 
-    def posterior(r: float) -> float:
-        return posterior_bound(share, odds(r))
-
-    # A draw far below the truth's chance makes the other records the likelier ones.
-    extremes = [odds(r) for r in (-alpha, alpha)]
-    steepest = max(max(ratio, 1 / ratio if ratio else math.inf) for ratio in extremes)
-    return DeterminableRange(share, posterior(-alpha), posterior(0.0), posterior(alpha), steepest)
-
-
-def range_of(channel: RandomizedGammaDiagonal, share: float) -> DeterminableRange:
-    """The same for the rounded channel that is sampled."""
-    diagonal, n = channel.coin / ONE, channel.size
-    gamma = diagonal * (n - 1) / (1 - diagonal) if diagonal < 1 else math.inf
-    return determinable_range(share, gamma, channel.spread / ONE, n)
+    return determinable(share, (odds(-alpha), odds(0.0), odds(alpha)))
 
 
 def binary_pse(keep: float, share: float, personal: float) -> float:

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tacit.channel.flip import FlipChannel
-from tacit.channel.matrix import MatrixChannel
-from tacit.channel.mixture import MixtureLaw
-from tacit.channel.protocol import joint_labels
+from tacit.channel.base import Channel
+from tacit.channel.codes import joint_labels
 from tacit.channel.scheme import Group, Scheme
+from tacit.measures.amplification import posterior_bound
 from tacit.measures.cost import ExpectedError
 from tacit.measures.group import GroupMeasures
 from tacit.measures.prior import Prior
 
-# Above this chance to report the truth (or surely its opposite) there is hardly a disguise.
+# Above this chance to guess the truth from a report there is hardly a disguise.
 NEARLY_SURE = 0.95
+# Posteriors that another prior may raise by less than this are not worth a sentence.
+PRIOR_MATTERS = 0.005
 # More than this many sentences of one kind become one.
 LISTED = 3
 
@@ -48,12 +49,11 @@ def caveats(
 
 def _group_caveats(group: Group, figures: GroupMeasures) -> Iterator[str]:
     channel, where = group.channel, _listed(group.names)
-    if isinstance(channel, FlipChannel):
-        yield from _flip_caveats(channel, where)
-    elif math.isinf(figures.gamma):
+    if math.isinf(figures.gamma):
         yield _infinite(group)
-    if isinstance(channel, MixtureLaw):
-        yield from _mixture_caveats(channel, group.channel.kind, where)
+    if (own := channel.caveat()) is not None:
+        yield f"{where}: {own}"
+    yield from _weak(channel, where)
     if figures.determinable is not None:
         seen = figures.determinable
         yield (
@@ -62,12 +62,12 @@ def _group_caveats(group: Group, figures: GroupMeasures) -> Iterator[str]:
             f"own, so reports follow the expected matrix and the true posterior is {seen.expected:.0%}, as without the "
             f"extra draw; whoever drew the far end even has amplification {_number(seen.largest_gamma)}."
         )
-    if not channel.is_invertible() and channel.kind != "cut-and-paste":
-        yield f"{where}: the reports cannot be turned back into an estimate of the joint answers."
-    if isinstance(channel, MatrixChannel) and figures.worst_posterior is not None:
+    if not any(channel.margin([axis]).is_invertible() for axis in range(len(channel.shape))):
+        yield f"{where}: the reports cannot be turned back into an estimate of the answers."
+    if _depends_on_prior(figures):
         yield (
             f"{where}: the worst posterior {figures.worst_posterior:.3g} holds only if the truth is distributed as "
-            "assumed; for another prior the same matrix may reveal more. A bound on gamma needs no prior."
+            "assumed; for another prior the same channel may reveal more. A bound on gamma needs no prior."
         )
     if figures.pse is not None:
         yield (
@@ -77,47 +77,46 @@ def _group_caveats(group: Group, figures: GroupMeasures) -> Iterator[str]:
     yield from _unknown(figures)
 
 
-def _flip_caveats(channel: FlipChannel, where: str) -> Iterator[str]:
-    if len(channel.shape) > 1:
+def _weak(channel: Channel, where: str) -> Iterator[str]:
+    """Where a report tells the truth nearly always, even if all answers are equally likely."""
+    even = [np.full(size, 1 / size) for size in channel.shape]
+    missed = channel.independent_figures(even).map_privacy
+    if missed is None:
+        return
+    if missed <= np.finfo(np.float64).eps:
+        yield f"{where}: every report tells the truth; nothing is disguised."
+    elif 1 - missed >= NEARLY_SURE:
         yield (
-            f"{where}: a flip of a whole group leaves only two records possible, the report and its opposite, so the "
-            "amplification is infinite. Whoever learns one answer of the group knows the others. Real records are "
-            "correlated and skewed, and then the joint report mostly betrays its own coin: do not count on theta."
+            f"{where}: a report gives the truth away {1 - missed:.1%} of the time where all answers are equally likely; "
+            "hardly a disguise."
         )
-    elif channel.chance in (0, 1):
-        yield f"{where}: with theta = {channel.chance:g} every report tells the truth; nothing is disguised."
-    sure = max(channel.chance, 1 - channel.chance)
-    if NEARLY_SURE <= sure < 1:
-        yield f"{where}: theta = {channel.chance:.3g} gives the truth away {sure:.1%} of the time; hardly a disguise."
 
 
-def _mixture_caveats(channel: MixtureLaw, kind: str, where: str) -> Iterator[str]:
-    if channel.keep >= NEARLY_SURE:
-        yield f"{where}: the truth is reported at least {channel.keep:.1%} of the time; hardly a disguise."
-    if kind == "mixture" and len(channel.shape) > 1 and channel.keep > 0:
-        yield (
-            f"{where}: whether a report is the record or the harmless draw can often be told from the report itself, "
-            "because real records are correlated and draws are not; the chance to keep is no protection, amplification is."
-        )
+def _depends_on_prior(figures: GroupMeasures) -> bool:
+    """Whether another prior, as sure of its likeliest answer, may have a worse posterior."""
+    if figures.worst_posterior is None or figures.blind_privacy is None:
+        return False
+    return posterior_bound(1 - figures.blind_privacy, figures.gamma) > figures.worst_posterior + PRIOR_MATTERS
 
 
 def _infinite(group: Group) -> str:
-    where = _listed(group.names)
-    if isinstance(group.channel, MatrixChannel):
-        report, answer = _zero(group, group.channel)
-        return (
-            f"{where}: the matrix holds zeros (the report {report!r} rules out the answer {answer!r}), so the amplification "
-            "is infinite: what the figures promise depends on the prior."
-        )
-    return f"{where}: some report is impossible under some answers, so it rules them out and the amplification is infinite."
+    where, zero = _listed(group.names), _zero(group)
+    shown = "" if zero is None else f" (the report {zero[0]!r} rules out the answer {zero[1]!r})"
+    return (
+        f"{where}: some report is impossible under some answers{shown}, so it rules them out and the amplification is "
+        "infinite: what the figures promise depends on the prior."
+    )
 
 
-def _zero(group: Group, channel: MatrixChannel) -> tuple[str, str]:
-    """A report that can occur, and an answer under which it cannot."""
-    occurs = channel.weights.max(axis=1, keepdims=True) > 0
-    report, truth = np.argwhere((channel.weights == 0) & occurs)[0]
-    answers = joint_labels(group.attributes)
-    return (channel.labels or answers)[report], answers[truth]
+def _zero(group: Group) -> tuple[str, str] | None:
+    """A report that can occur, and an answer under which it cannot, where reports show one answer or label."""
+    channel, columns = group.channel, group.report_attributes
+    if not channel.is_small or any(column.shows != "one" for column in columns):
+        return None
+    law = channel.matrix
+    report, truth = np.argwhere((law == 0) & (law.max(axis=1, keepdims=True) > 0))[0]
+    shown = [column.answers[codes[report]] for column, codes in zip(columns, channel.reports(), strict=True)]
+    return "+".join(shown), joint_labels(group.attributes)[truth]
 
 
 def _unknown(figures: GroupMeasures) -> Iterator[str]:

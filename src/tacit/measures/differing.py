@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from tacit.channel.routing import MOST_COMPARED, Mask
 from tacit.channel.scheme import Group
-from tacit.measures.channel import has_small_matrix
 
 Array = NDArray[np.float64]
 
@@ -23,7 +22,7 @@ def answer_amplification(group: Group, axis: int, situations: Iterable[Mask]) ->
 
     Where a law is too large to list, any two records count: never less than the truth.
     """
-    if not has_small_matrix(group.channel):
+    if not group.channel.is_small:
         return group.channel.amplification
     if not group.is_routed:
         law = group.law.reshape(-1, *group.shape)

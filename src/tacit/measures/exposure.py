@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.dense import Figures
 from tacit.channel.routing import NOT_ASKED
 from tacit.channel.scheme import Group, Questionnaire
-from tacit.measures.channel import has_small_matrix
-from tacit.measures.figures import Figures
 from tacit.measures.prior import Prior
 from tacit.schema import Attribute
 
@@ -139,7 +138,7 @@ def is_enumerable(group: Group) -> bool:
     """Whether every report of a group can be looked at."""
     if math.prod(group.shape) > MOST_TRUTHS:
         return False
-    return _shows_one(group) or has_small_matrix(group.channel)
+    return _shows_one(group) or group.channel.is_small
 
 
 def _shows_one(group: Group) -> bool:

@@ -6,15 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.channel.flip import FlipChannel
-from tacit.channel.mixture import MixtureChannel
-from tacit.channel.onehot import MaskChannel
-from tacit.channel.randomized import RandomizedGammaDiagonal
+from tacit.channel.dense import UNKNOWN, Figures
 from tacit.channel.scheme import Group
-from tacit.measures.amplification import DeterminableRange, coins_guessed, epsilon, posterior_bound, range_of
-from tacit.measures.channel import channel_figures, condition_number, entry_figures, independent_figures
-from tacit.measures.figures import UNKNOWN, Figures
-from tacit.measures.mixture import even_mixture_figures
+from tacit.measures.amplification import DeterminableRange, determinable, epsilon, posterior_bound
 from tacit.measures.prior import Prior
 
 # The published examples ask what happens to a property that one person in twenty has.
@@ -66,15 +60,8 @@ class GroupMeasures:
 def group_measures(group: Group, prior: Prior, questionnaire: str = "") -> GroupMeasures:
     """Every figure of one group under a prior."""
     channel, names = group.channel, group.names
-    entries = _entries(group, prior)
-    if len(names) == 1:
-        figures = entries[0]
-    elif isinstance(channel, MaskChannel) and prior.are_independent(names):
-        figures = independent_figures(entries)
-    elif prior.is_joint_small(names):
-        figures = channel_figures(channel, prior.joint(names))
-    else:
-        figures = _large_figures(group, prior)
+    figures, entries = _figures(group, prior), _entries(group, prior)
+    drawn = channel.drawn_odds()
     return GroupMeasures(
         attributes=names,
         kind=channel.kind,
@@ -84,29 +71,28 @@ def group_measures(group: Group, prior: Prior, questionnaire: str = "") -> Group
         blind_privacy=_blind_privacy(prior, names),
         worst_posterior=figures.worst_posterior,
         pse=_least([entry.pse for entry in entries]),
-        condition=condition_number(channel),
+        condition=channel.condition_number(),
         entries=tuple(EntryMeasures(name, entry.pse) for name, entry in zip(names, entries, strict=True)),
-        determinable=range_of(channel, RARE_SHARE) if isinstance(channel, RandomizedGammaDiagonal) else None,
-        coin_guessed=coins_guessed(channel.chance, 1) if isinstance(channel, FlipChannel) else None,
+        determinable=None if drawn is None else determinable(RARE_SHARE, drawn),
+        coin_guessed=channel.coin_guessed(),
     )
+
+
+def _figures(group: Group, prior: Prior) -> Figures:
+    """What a report reveals of all the group's answers together."""
+    if prior.are_independent(group.names):
+        return group.channel.independent_figures([prior.joint([name]) for name in group.names])
+    return group.channel.figures(prior.joint(group.names)) if prior.is_joint_small(group.names) else UNKNOWN
 
 
 def _entries(group: Group, prior: Prior) -> list[Figures]:
     channel, names = group.channel, group.names
     if channel.has_marginals:
-        return [channel_figures(channel.marginal([axis]), prior.joint([name])) for axis, name in enumerate(names)]
+        return [channel.marginal([axis]).figures(prior.joint([name])) for axis, name in enumerate(names)]
     if not prior.is_joint_small(names):
         return [UNKNOWN] * len(names)
     joint = prior.joint(names)
-    return [entry_figures(channel, axis, joint) for axis in range(len(names))]
-
-
-def _large_figures(group: Group, prior: Prior) -> Figures:
-    """Figures of a domain too large to write out: only what evenness gives."""
-    channel = group.channel
-    if isinstance(channel, MixtureChannel) and channel.personal is None and prior.is_uniform(group.names):
-        return even_mixture_figures(channel.keep, channel.size)
-    return UNKNOWN
+    return [channel.answer_figures(axis, joint) for axis in range(len(names))]
 
 
 def _blind_privacy(prior: Prior, names: Sequence[str]) -> float | None:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.flip import FlipChannel
-from tacit.channel.mixture import MarginalMixture, MixtureChannel
-from tacit.channel.onehot import OneHotLaw
+from tacit.channel.kinds.bits import OneHotLaw
+from tacit.channel.kinds.flip import FlipChannel
+from tacit.channel.kinds.mixture import MarginalMixture, MixtureChannel
 from tacit.channel.protocol import Array, split_codes
 from tacit.estimation.parts import Part
 

@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.flip import FlipChannel
-from tacit.channel.mixture import MixtureLaw
-from tacit.channel.onehot import OneHotLaw
+from tacit.channel.kinds.bits import OneHotLaw
+from tacit.channel.kinds.flip import FlipChannel
+from tacit.channel.kinds.mixture import MixtureLaw
 from tacit.channel.protocol import Array
 from tacit.channel.scheme import Group
 from tacit.count.protocol import Source
@@ -141,7 +141,8 @@ def _of_mixture(channel: MixtureLaw, axes: list[int], codes: Codes, subs: NDArra
         if sub:
             kept = np.flatnonzero(inside[sub])
             order = kept[np.argsort([axes[at] for at in kept])]
-            law = channel.marginal([axes[at] for at in order])  # type: ignore[attr-defined]
+            law = channel.marginal([axes[at] for at in order])
+            assert isinstance(law, MixtureLaw)
             noise[:, place] = (1 - channel.keep) * law.personal_distribution[tuple(codes[:, at] for at in order)]
     table = (contained(len(axes))[subs] - noise[:, :, None]) / channel.keep
     table[:, subs == 0] = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from tacit.channel.recipe import KINDS
+from tacit.channel import KINDS
 from tacit.errors import suggestion
 from tacit.survey.questionnaire import Question, Questionnaire, WrittenGroup
 

@@ -16,19 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.chances import numerator_below, ratio
-from tacit.channel.protocol import (
-    Array,
-    Codes,
-    checked_axes,
-    checked_matrix_size,
-    flat,
-    joint_codes,
-    joint_labels,
-    joint_name,
-    outer,
-)
-from tacit.channel.summed import SummedSubset
+from tacit.channel.base import Array, Channel, Codes, Figures, SetLaw, Summed
+from tacit.channel.chances import checked_gamma, numerator_below, ratio
+from tacit.channel.codes import checked_axes, checked_matrix_size, flat, joint_codes, joint_labels, joint_name
+from tacit.channel.dense import prediction_entropy
+from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
+from tacit.channel.symmetry import best_members
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
 from tacit.schema import Attribute
@@ -39,10 +32,13 @@ MARKED_CELLS = 1 << 22
 # From so many members on the compiled kernel earns its import.
 COMPILED_MEMBERS = 1 << 22
 WORDS_AT_ONCE = 1 << 16
+# Listing sets for an average over them is left to few of them.
+LISTED_ENTRIES = 1 << 20
+LARGEST_COUNT = 10**250
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetChannel:
+class SubsetChannel(Channel):
     """One of the C(n, k) subsets of the joint domain; those that hold the truth weigh gamma, the others 1."""
 
     shape: tuple[int, ...]
@@ -50,8 +46,8 @@ class SubsetChannel:
     gamma: float  # as demanded; the chances are rounded so that it is never exceeded
 
     kind = "subset"
-    has_marginals = False
-    has_choice = False
+    shows = "set"
+    treats_answers_alike = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.members, int) and 1 <= self.members < self.size):
@@ -70,10 +66,6 @@ class SubsetChannel:
         return {"size": self.members, "gamma": self.gamma}
 
     @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
     def tally_shape(self) -> tuple[int, ...]:
         return (self.size + 1,)
 
@@ -87,10 +79,32 @@ class SubsetChannel:
         """Chance that the set holds the truth."""
         return self.coin / ONE
 
+    @cached_property
+    def _law(self) -> SetLaw:
+        return SetLaw(self.size, self.members, self.holds)
+
+    def set_law(self) -> SetLaw:
+        return self._law
+
     @property
     def background(self) -> float:
         """Chance that the set holds a given other answer."""
-        return (self.members - self.holds) / (self.size - 1)
+        return self._law.background
+
+    @property
+    def n_reports(self) -> int:
+        return math.comb(self.size, self.members)
+
+    @property
+    def report_members(self) -> int:
+        return self.members
+
+    def program(self) -> dict[str, Any]:
+        return {
+            "toss": self.coin,
+            "heads": {"subset": [self.members, 1]},
+            "tails": {"subset": [self.members, 0]},
+        }
 
     @property
     def amplification(self) -> float:
@@ -98,22 +112,28 @@ class SubsetChannel:
         return ratio(holds * (self.size - self.members), (1 - holds) * self.members)
 
     def reports(self) -> tuple[Codes, ...]:
-        checked_matrix_size(math.comb(self.size, self.members), self.size)
+        checked_matrix_size(self.n_reports, self.size)
         sets = list(itertools.combinations(range(self.size), self.members))
         return (np.array(sets, dtype=code_type(self.size)),)
 
     @property
     def matrix(self) -> Array:
-        return self.likelihoods(self.reports())
+        return self.chances(self.reports())
 
-    def likelihoods(self, reports: Sequence[Codes]) -> Array:
-        """The chance of each of some reports, given each truth: ``(reports, truths)``."""
-        (sets,) = reports
+    def _holding(self, columns: Sequence[Codes]) -> NDArray[np.bool_]:
+        """Which joint answers each set holds."""
+        (sets,) = columns
         holding = np.zeros((len(sets), self.size), dtype=np.bool_)
         np.put_along_axis(holding, sets.astype(np.intp), True, axis=1)
-        with_truth = self.holds / math.comb(self.size - 1, self.members - 1)
-        without = (1 - self.holds) / math.comb(self.size - 1, self.members)
-        return np.where(holding, with_truth, without)
+        return holding
+
+    def chances(self, columns: Sequence[Codes]) -> Array:
+        holding = self._holding(columns)
+        inside, outside = self._weights
+        # Where there are more sets than a float can count, their chances are told up to a common factor.
+        sets = math.comb(self.size - 1, self.members - 1)
+        scale = 1.0 if sets > LARGEST_COUNT else 1 / sets
+        return np.where(holding, inside * scale, outside * scale)
 
     def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
         return (Attribute(joint_name(attributes), joint_labels(attributes), shows="set"),)
@@ -131,7 +151,7 @@ class SubsetChannel:
         return (out,)
 
     def _sample_compiled(self, truth: NDArray[np.int64], randomness: Randomness, out: Codes) -> None:
-        from tacit.channel import _subset_kernels as kernels
+        from tacit.channel.kinds import _subset_kernels as kernels
 
         state = np.array([0, kernels.NOT_BEGUN])
         marked = np.zeros(-(-self.size // 64), dtype=np.uint64)
@@ -208,41 +228,149 @@ class SubsetChannel:
         squares = (q[:-1] * (1 - 2 * b) + b * b * q[-1:]) / self.contrast**2
         return squares.reshape(self.shape + tally.shape[1:])
 
+    def inverse(self, columns: Sequence[Codes], guess: Array | None = None) -> Array:
+        return np.asarray((self._holding(columns) - self.background) / self.contrast)
+
+    def left_inverse(self, guess: Array | None = None) -> Array:
+        identity = np.eye(self.size)
+        return np.concatenate([identity, np.full((self.size, 1), -self.background)], axis=1) / self.contrast
+
     def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
         return SummedSubset(self, tuple(range(len(self.shape)))).solve_pairs(tally)
-
-    @cached_property
-    def _pair_chances(self) -> tuple[float, float]:
-        """Chance that a set holds two given answers: if one of them is true, and if neither is."""
-        n, k = self.size, self.members
-        with_truth = self.holds * (k - 1) / (n - 1)
-        hold_both = (k - 1) * (k - 2) / ((n - 1) * (n - 2)) if n > 2 else 0.0
-        fill_both = k * (k - 1) / ((n - 1) * (n - 2)) if n > 2 else 0.0
-        return with_truth, self.holds * hold_both + (1 - self.holds) * fill_both
 
     def pair_inclusion(self, truth: Array, size: int) -> Array:
         """Expected pairs of members, one from each of two different cells of `size` answers, if `truth` is true.
 
         A tally per member does not count pairs, but their chance is linear in the distribution of the truth.
         """
-        with_truth, without = self._pair_chances
+        with_truth, without = self._law.with_truth, self._law.without
         everyone = truth.sum(axis=0)
         return without * size**2 * everyone + (with_truth - without) * size * (truth[:, None] + truth[None, :])
 
     def pair_inclusion_within(self, truth: Array, size: int) -> Array:
         """Expected ordered pairs of different members that both fall into one cell of `size` answers."""
-        with_truth, without = self._pair_chances
+        with_truth, without = self._law.with_truth, self._law.without
         everyone = truth.sum(axis=0)
         return (size - 1) * (without * size * everyone + (with_truth - without) * 2 * truth)
-
-    def conjunction(self, masks: Sequence[NDArray[np.bool_]]) -> list[tuple[tuple[int, ...], Array]]:
-        return [((0,), self.solve_adjoint(outer(masks)))]
 
     def margin(self, axes: Sequence[int]) -> SubsetChannel | SummedSubset:
         kept = checked_axes(axes, self.shape)
         return self if len(kept) == len(self.shape) else SummedSubset(self, kept)
 
-    def marginal(self, axes: Sequence[int]) -> SubsetChannel:
-        if len(checked_axes(axes, self.shape)) < len(self.shape):
-            raise InvalidInput("Subset selection has no marginal channel: estimate its whole group, then sum.")
-        return self
+    def answer_amplification(self, axis: int) -> float:
+        return self.amplification
+
+    # In units in which the C(n-1, k-1) sets that hold a truth have the chance `inside` together, every set has the weight
+    # `inside` for the truths it holds and `outside` for the others.
+
+    @property
+    def _weights(self) -> tuple[float, float]:
+        return self.holds, (1 - self.holds) * self.members / (self.size - self.members)
+
+    def figures(self, prior: Array) -> Figures:
+        p = prior.reshape(-1)
+        return Figures(1 - self._guessed_right(p), self._worst_posterior(p), self._pse(p))
+
+    def _guessed_right(self, p: Array) -> float:
+        """Sum over the sets of the likelier of the best guess within and the best guess without.
+
+        With the answers sorted, the likeliest one is either in the set, and then the best one outside is the first that is
+        missing; or it is not, and then the best one inside is the first member. So the sets fall into n classes.
+        """
+        n, k = self.size, self.members
+        inside, outside = self._weights
+        falling = np.sort(p)[::-1]
+        # Shares of the sets whose first missing answer is the j-th, j = 2 .. k+1, and whose first member is the i-th.
+        missing = np.cumprod(np.r_[(n - k) / (n - 1), (k - np.arange(2.0, k + 1) + 1) / (n - np.arange(2.0, k + 1))])
+        member = np.cumprod(
+            np.r_[(n - k) / (n - 1), (n - np.arange(2.0, n - k + 1) - k + 1) / (n - np.arange(2.0, n - k + 1))]
+        )
+        with_first = missing @ np.maximum(inside * falling[0], outside * falling[1 : k + 1])
+        without = member @ np.maximum(inside * falling[1 : n - k + 1], outside * falling[0])
+        return float(with_first + without)
+
+    def _worst_posterior(self, p: Array) -> float:
+        """The likeliest answer in a set beside the answers that add least; a set that lacks it only lowers its chance."""
+        inside, outside = self._weights
+        rising = np.sort(p)
+        held = rising[-1] + rising[: self.members - 1].sum()
+        return float(inside * rising[-1] / (outside + (inside - outside) * held))
+
+    def _pse(self, p: Array) -> float | None:
+        n, k = self.size, self.members
+        if np.ptp(p) == 0:
+            inside, outside = self._weights
+            seen = (inside * k + outside * (n - k)) / n
+            squares = (inside**2 * k + outside**2 * (n - k)) / n**2
+            return 1 - n / k * squares / seen
+        if self.n_reports * n > LISTED_ENTRIES:
+            return None
+        return prediction_entropy(self.matrix, p)
+
+    def _squared_extremes(self) -> tuple[float, float]:
+        """The extreme eigenvalues of ``A^T A``, times C(n-1, k-1): from its two different entries."""
+        n, k = self.size, self.members
+        inside, outside = self._weights
+        same = inside**2 + outside**2 * (n - k) / k
+        different = (inside**2 * (k - 1) + 2 * inside * outside * (n - k) + outside**2 * (n - k) * (n - k - 1) / k) / (
+            n - 1
+        )
+        return same + (n - 1) * different, max(same - different, 0.0)
+
+    def singular_extremes(self) -> tuple[float, float]:
+        sets = math.comb(self.size - 1, self.members - 1)
+        largest, smallest = (math.sqrt(Fraction(square) / sets) for square in self._squared_extremes())
+        return largest, smallest
+
+    def condition_number(self) -> float:
+        # Of any size: the number of sets, which no float may hold, cancels.
+        largest, smallest = self._squared_extremes()
+        return math.sqrt(largest / smallest) if smallest else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class SummedSubset(Summed):
+    """The estimate under subset selection, summed: what counts is how many members of the set fall into a cell."""
+
+    channel: SubsetChannel
+
+    @property
+    def _per_cell(self) -> int:
+        """How many joint answers of the group each cell sums."""
+        return self.channel.size // math.prod(self.shape)
+
+    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
+        q, size = flat(tally, 1), self._per_cell
+        everyone, members = q[-1:], self._summed(q[:-1])
+        truth = self._summed(flat(self.channel.solve(tally), len(self.channel.shape)))
+        pairs = self.channel.pair_inclusion(truth, size)
+        cells = np.arange(len(members))
+        # Within a cell the ordered pairs of different members, and each member with itself.
+        pairs[cells, cells] = self.channel.pair_inclusion_within(truth, size) + members
+        b = self.channel.background * size
+        pairs = pairs - b * (members[:, None] + members[None, :]) + b * b * everyone
+        return (pairs / self.channel.contrast**2).reshape(len(members), len(members), *tally.shape[1:])
+
+    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
+        q, size = flat(tally, 1), self._per_cell
+        members = self._summed(q[:-1])
+        truth = self._summed(flat(self.channel.solve(tally), len(self.channel.shape)))
+        b = self.channel.background * size
+        squares = self.channel.pair_inclusion_within(truth, size) + members * (1 - 2 * b) + b * b * q[-1:]
+        return (squares / self.channel.contrast**2).reshape(self.shape + tally.shape[1:])
+
+
+def subset(size: int, gamma: float) -> Recipe:
+    """A set of `size` answers; the sets that hold the truth are `gamma` times as likely as the others."""
+    return Recipe("subset", {"size": size, "gamma": gamma})
+
+
+def make_subset(shape: Shape, parameters: Parameters) -> Channel:
+    return SubsetChannel(shape, parameters["size"], checked_gamma(parameters["gamma"]))
+
+
+def _for_amplification(shape: Shape, gamma: float) -> Parameters:
+    return {"size": best_members(gamma, math.prod(shape)), "gamma": gamma}
+
+
+KINDS = {"subset": Kind(make_subset, subset, ("size", "gamma"), _for_amplification)}

@@ -11,31 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.base import Array, Channel, Codes
 from tacit.channel.chances import SUM_TOLERANCE, integer_weights
-from tacit.channel.dense import DenseEstimator, best_inverse, dense_amplification
-from tacit.channel.protocol import (
-    Array,
-    Codes,
-    checked_axes,
-    checked_matrix_size,
-    flat,
-    grid,
-    joint_codes,
-    joint_name,
-    split_codes,
-)
-from tacit.channel.summed import SummedMatrix
+from tacit.channel.codes import checked_matrix_size, grid, joint_codes, joint_name, split_codes
+from tacit.channel.dense import singular_extremes
+from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness
 from tacit.schema import Attribute
 from tacit.table.coded import code_type
 
-# Beyond this the inverse multiplies rounding errors into the digits that matter.
-LARGEST_CONDITION = 1e12
-
 
 @dataclass(frozen=True, eq=False)
-class MatrixChannel(DenseEstimator):
+class MatrixChannel(Channel):
     """``weights[report, truth] / 2**32`` is the chance of a report; every column of `weights` sums to 2**32.
 
     Without `labels` the reports look like the truths.
@@ -46,7 +34,6 @@ class MatrixChannel(DenseEstimator):
     labels: tuple[str, ...] | None = None
 
     kind = "matrix"
-    has_marginals = False
 
     @classmethod
     def from_chances(
@@ -70,16 +57,15 @@ class MatrixChannel(DenseEstimator):
         return self.weights / ONE
 
     @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
     def tally_shape(self) -> tuple[int, ...]:
         return self.shape if self.labels is None else (len(self.labels),)
 
     @property
-    def amplification(self) -> float:
-        return dense_amplification(self.matrix)
+    def n_reports(self) -> int:
+        return len(self.weights)
+
+    def program(self) -> dict[str, Any]:
+        return {"weigh": self.weights.T.tolist(), "into": list(self.tally_shape)}
 
     def reports(self) -> tuple[Codes, ...]:
         return grid(self.tally_shape)
@@ -100,46 +86,29 @@ class MatrixChannel(DenseEstimator):
             return split_codes(codes, self.shape)
         return (codes.astype(code_type(n_reports)),)
 
-    def apply(self, truth: Array) -> Array:
-        behind = truth.shape[len(self.shape) :]
-        return (self.matrix @ flat(truth, len(self.shape))).reshape(self.tally_shape + behind)
-
-    def adjoint(self, weights: Array) -> Array:
-        behind = weights.shape[len(self.tally_shape) :]
-        return (self.matrix.T @ flat(weights, len(self.tally_shape))).reshape(self.shape + behind)
-
     @cached_property
-    def _condition(self) -> float:
-        singular = np.linalg.svd(self.matrix, compute_uv=False)
-        full = len(self.weights) >= self.size and singular[-1] > 0
-        return float(singular[0] / singular[-1]) if full else math.inf
+    def _extremes(self) -> tuple[float, float]:
+        return singular_extremes(self.matrix)
 
-    def is_invertible(self) -> bool:
-        return self._condition <= LARGEST_CONDITION
+    def singular_extremes(self) -> tuple[float, float]:
+        return self._extremes
 
-    def left_inverse(self, guess: Array | None = None) -> Array:
-        """``L`` with ``L @ matrix == identity``, of least variance where the truth is `guess` (uniform if None)."""
+    def _check_invertible(self) -> None:
         if not self.is_invertible():
             raise NotEstimable(
-                f"The matrix is singular (condition number {self._condition:.3g}): some different truths give the same "
+                f"The matrix is singular (condition number {self.condition_number():.3g}): some different truths give the same "
                 "reports, so the truth cannot be estimated. Choose a matrix whose columns are linearly independent."
             )
-        if len(self.weights) == self.size:
-            return np.linalg.inv(self.matrix).astype(np.float64)
-        return best_inverse(self.matrix, np.full(self.size, 1 / self.size) if guess is None else guess.reshape(-1))
+
+    def left_inverse(self, guess: Array | None = None) -> Array:
+        if self.n_reports > self.size:
+            return super().left_inverse(guess)
+        self._check_invertible()
+        return np.linalg.inv(self.matrix).astype(np.float64)
 
     @property
     def has_choice(self) -> bool:
         return len(self.weights) > self.size
-
-    def margin(self, axes: Sequence[int]) -> MatrixChannel | SummedMatrix:
-        kept = checked_axes(axes, self.shape)
-        return self if len(kept) == len(self.shape) else SummedMatrix(self, kept)
-
-    def marginal(self, axes: Sequence[int]) -> MatrixChannel:
-        if len(checked_axes(axes, self.shape)) < len(self.shape):
-            raise InvalidInput("A dense channel has no marginal channel: estimate its whole group, then sum.")
-        return self
 
 
 def checked_chances(chances: Sequence[Sequence[float]] | Array, n_truths: int) -> Array:
@@ -176,3 +145,16 @@ def checked_labels(labels: Sequence[str] | None, n_reports: int, n_truths: int) 
         )
     if labels is not None and len(labels) != n_reports:
         raise InvalidInput(f"`reports` names {len(labels)} reports, but the matrix has {n_reports} rows.")
+
+
+def matrix(chances: Any, reports: Sequence[str] | None = None) -> Recipe:
+    """Any matrix ``chances[report][truth]``; `reports` names the reports where they are not the answers."""
+    rows = [[float(chance) for chance in row] for row in chances]
+    return Recipe("matrix", {"matrix": rows} | ({} if reports is None else {"reports": list(reports)}))
+
+
+def make_matrix(shape: Shape, parameters: Parameters) -> Channel:
+    return MatrixChannel.from_chances(shape, parameters["matrix"], parameters.get("reports"))
+
+
+KINDS = {"matrix": Kind(make_matrix, matrix, ("matrix",), optional=("reports",))}

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.channel.base import Codes
 from tacit.channel.chances import checked_gamma, numerator_below
-from tacit.channel.mixture import MixtureChannel
-from tacit.channel.protocol import Codes, joint_codes, split_codes
+from tacit.channel.codes import joint_codes, split_codes
+from tacit.channel.kinds.mixture import MixtureChannel
+from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE, Randomness, uniform_below
 
@@ -27,6 +29,17 @@ class RandomizedGammaDiagonal(MixtureChannel):
 
     spread: int = 0
 
+    def program(self) -> dict[str, Any]:
+        own = [self.coin - self.spread, self.coin + self.spread]
+        return {"toss": own, "heads": {"same": 1}, "tails": {"even": "other"}}
+
+    def drawn_odds(self) -> tuple[float, float, float]:
+        low, expected, high = (self._odds(self.coin + drawn) for drawn in (-self.spread, 0, self.spread))
+        return low, expected, high
+
+    def _odds(self, own: int) -> float:
+        return own * (self.size - 1) / (ONE - own) if own < ONE else math.inf
+
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         truth = joint_codes(truths, self.shape)
         own = self.coin + uniform_below(randomness, 2 * self.spread + 1, len(truth)) - self.spread
@@ -36,7 +49,12 @@ class RandomizedGammaDiagonal(MixtureChannel):
         return split_codes(np.where(kept, truth, other), self.shape)
 
 
-def randomized_gamma_diagonal(shape: tuple[int, ...], parameters: dict[str, Any]) -> RandomizedGammaDiagonal:
+def randomized_gamma_diagonal(gamma: float, alpha: float) -> Recipe:
+    """Each respondent draws a diagonal within `alpha` of the gamma-diagonal one (FRAPP's RAN-GD)."""
+    return Recipe("randomized-gamma-diagonal", {"gamma": gamma, "alpha": alpha})
+
+
+def make_randomized_gamma_diagonal(shape: Shape, parameters: Parameters) -> RandomizedGammaDiagonal:
     """The channel whose diagonal lies within alpha of that of the gamma-diagonal matrix."""
     gamma, alpha = checked_gamma(parameters["gamma"]), parameters["alpha"]
     size = math.prod(shape)
@@ -57,3 +75,20 @@ def randomized_gamma_diagonal(shape: tuple[int, ...], parameters: dict[str, Any]
     return RandomizedGammaDiagonal(
         "randomized-gamma-diagonal", dict(parameters), shape, coin, others=True, spread=spread
     )
+
+
+def _for_amplification(shape: Shape, gamma: float) -> Parameters:
+    """With half of the largest alpha, as published."""
+    n = math.prod(shape)
+    return {"gamma": checked_gamma(gamma), "alpha": min(gamma, n - 1) / (gamma + n - 1) / 2}
+
+
+KINDS = {
+    "randomized-gamma-diagonal": Kind(
+        make_randomized_gamma_diagonal,
+        randomized_gamma_diagonal,
+        ("gamma", "alpha"),
+        _for_amplification,
+        no_better_than="gamma-diagonal",
+    )
+}

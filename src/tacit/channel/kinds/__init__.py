@@ -1,0 +1,1 @@
+"""The kinds of channels, a file each; `tacit.channel.registry` has the list, and nobody else imports them."""

@@ -1,0 +1,628 @@
+"""Tell the truth with some chance, else report a draw that says nothing of it.
+
+Warner's channel, uniform perturbation, FRAPP's gamma-diagonal and the unrelated question are all mixtures
+``keep * I + (1 - keep) * personal 1^T``; inverse, marginals and errors have closed forms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.base import Array, Channel, Codes, Figures, Orbits, ProductTerm, SetLaw
+from tacit.channel.chances import (
+    checked_chance,
+    checked_distribution,
+    checked_gamma,
+    integer_weights,
+    numerator,
+    numerator_below,
+    ratio,
+)
+from tacit.channel.codes import (
+    checked_axes,
+    checked_matrix_size,
+    flat,
+    grid,
+    joint_codes,
+    outer_product,
+    split_codes,
+)
+from tacit.channel.dense import UNKNOWN
+from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.randomness import ONE, Randomness, coins, uniform_below
+from tacit.schema import Attribute
+
+# From here on the compiled kernel earns its import.
+COMPILED_ROWS = 1 << 20
+# The kernel numbers the stretches, at most twice as many as the choices, in 32 bits.
+COMPILED_CHOICES = 1 << 30
+CHUNK_ROWS = 1 << 16
+
+
+class MixtureLaw(Channel):
+    """The linear algebra of ``keep * I + (1 - keep) * personal 1^T``; reports look like truths."""
+
+    has_marginals = True
+
+    @property
+    def exact_keep(self) -> Fraction:
+        """Weight of the truth in the mixture; negative for Warner's channel with p below 1/n."""
+        raise NotImplementedError
+
+    @property
+    def rarest(self) -> Fraction:
+        """Least chance of any record under the alternative, without writing all of them out."""
+        raise NotImplementedError
+
+    @property
+    def personal_factors(self) -> tuple[Array, ...] | None:
+        """The law of the alternative as one distribution per attribute; None where they are not independent."""
+        raise NotImplementedError
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the alternative is uniform."""
+        raise NotImplementedError
+
+    @property
+    def personal_distribution(self) -> Array:
+        """The law of the alternative over the joint domain, shaped like it."""
+        raise NotImplementedError
+
+    @cached_property
+    def keep(self) -> float:
+        """`exact_keep` as a float."""
+        return float(self.exact_keep)
+
+    @property
+    def treats_answers_alike(self) -> bool:  # type: ignore[override]
+        return self.is_even
+
+    @property
+    def is_clear(self) -> bool:
+        return self.keep == 1
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.shape
+
+    @property
+    def n_reports(self) -> int:
+        return self.size
+
+    @property
+    def _noise(self) -> Array:
+        return (1 - self.keep) * self.personal_distribution.reshape(-1)
+
+    @property
+    def amplification(self) -> float:
+        # Where a record is rarest as a lie, being the truth matters most. In fractions: a demanded gamma is met exactly.
+        as_lie = (1 - self.exact_keep) * self.rarest
+        low, high = sorted((as_lie, as_lie + self.exact_keep))
+        return ratio(high, low)
+
+    @property
+    def matrix(self) -> Array:
+        checked_matrix_size(self.size, self.size)
+        return np.eye(self.size) * self.keep + self._noise[:, None]
+
+    def reports(self) -> tuple[Codes, ...]:
+        return grid(self.shape)
+
+    def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
+        return tuple(attributes)
+
+    def apply(self, truth: Array) -> Array:
+        x = flat(truth, len(self.shape))
+        return (self.keep * x + self._noise[:, None] * x.sum(axis=0)).reshape(truth.shape)
+
+    def adjoint(self, weights: Array) -> Array:
+        y = flat(weights, len(self.shape))
+        return (self.keep * y + self._noise @ y).reshape(weights.shape)
+
+    def is_invertible(self) -> bool:
+        return self.keep != 0
+
+    def _checked_keep(self) -> float:
+        if not self.is_invertible():
+            raise NotEstimable(
+                "The reports are independent of the truth (it is kept with chance 0), so nothing can be estimated "
+                "from them. Choose a channel that keeps the truth more often."
+            )
+        return self.keep
+
+    def solve(self, tally: Array, guess: Array | None = None) -> Array:
+        keep = self._checked_keep()
+        q = flat(tally, len(self.shape))
+        return ((q - self._noise[:, None] * q.sum(axis=0)) / keep).reshape(tally.shape)
+
+    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
+        keep = self._checked_keep()
+        w = flat(weights, len(self.shape))
+        return ((w - self._noise @ w) / keep).reshape(weights.shape)
+
+    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
+        keep = self._checked_keep()
+        q = flat(tally, len(self.shape))
+        noise = self._noise[:, None]
+        return ((q * (1 - 2 * noise) + noise**2 * q.sum(axis=0)) / keep**2).reshape(tally.shape)
+
+    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
+        keep = self._checked_keep()
+        q = flat(tally, len(self.shape))
+        crossed = self._noise[:, None, None] * q[None, :, :]
+        pairs = np.multiply.outer(np.multiply.outer(self._noise, self._noise), q.sum(axis=0))
+        pairs -= crossed
+        pairs -= crossed.transpose(1, 0, 2)
+        diagonal = np.arange(self.size)
+        pairs[diagonal, diagonal] += q
+        return (pairs / keep**2).reshape(self.size, self.size, *tally.shape[len(self.shape) :])
+
+    def left_inverse(self, guess: Array | None = None) -> Array:
+        return (np.eye(self.size) - self._noise[:, None]) / self._checked_keep()
+
+    def _noise_of(self, columns: Sequence[Codes]) -> Array:
+        """Chance of each report as a draw that says nothing of the truth, times the chance of such a draw."""
+        factors = self.personal_factors
+        if factors is None:
+            return (1 - self.keep) * self.personal_distribution[tuple(columns)]
+        chances = math.prod(factor[column] for factor, column in zip(factors, columns, strict=True))
+        return (1 - self.keep) * np.asarray(chances, dtype=np.float64)
+
+    def chances(self, columns: Sequence[Codes]) -> Array:
+        law = np.repeat(self._noise_of(columns)[:, None], self.size, axis=1)
+        law[np.arange(len(law)), joint_codes(columns, self.shape)] += self.keep
+        return law
+
+    def chance_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...]:
+        told = ProductTerm(np.full(len(columns[0]), self.keep), tuple(columns))
+        return told, ProductTerm(self._noise_of(columns), (None,) * len(self.shape))
+
+    def inverse(self, columns: Sequence[Codes], guess: Array | None = None) -> Array:
+        keep = self._checked_keep()
+        table = np.repeat(-self._noise[None, :] / keep, len(columns[0]), axis=0)
+        table[np.arange(len(table)), joint_codes(columns, self.shape)] += 1 / keep
+        return table
+
+    def inverse_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...] | None:
+        keep, rows = self._checked_keep(), len(columns[0])
+        told = ProductTerm(np.full(rows, 1 / keep), tuple(columns))
+        if keep == 1:
+            return (told,)
+        factors = self.personal_factors
+        if factors is None:
+            return None
+        every = tuple(np.broadcast_to(factor, (rows, len(factor))) for factor in factors)
+        return told, ProductTerm(np.full(rows, (keep - 1) / keep), every)
+
+    def most_likely(self, frequencies: Array) -> Array | None:
+        if self.keep <= 0:
+            return None
+        noise = self._noise / self.keep
+        return above_water(frequencies.reshape(-1), noise).reshape(self.shape)
+
+    def orbits(self) -> Orbits | None:
+        return Orbits.of_single_records(self.size) if self.is_clear else None
+
+    def set_law(self) -> SetLaw | None:
+        if not self.is_even or self.is_clear:
+            return None
+        return SetLaw(self.size, 1, self.keep + (1 - self.keep) / self.size)
+
+    def answer_amplification(self, axis: int) -> float:
+        return self.amplification
+
+    def figures(self, prior: Array) -> Figures:
+        """In time linear in the records: a report v is either the truth v, or says nothing but its own chance."""
+        return self._figures_of(prior.reshape(-1), prior.reshape(-1), np.arange(self.size))
+
+    def answer_figures(self, axis: int, prior: Array) -> Figures:
+        others = tuple(other for other in range(len(self.shape)) if other != axis)
+        return self._figures_of(prior.reshape(-1), prior.sum(axis=others), grid(self.shape)[axis])
+
+    def _figures_of(self, reported: Array, p: Array, shown: Codes) -> Figures:
+        """Figures of a property with the prior `p`, of which each report shows one value.
+
+        Report v comes from the record v, of prior `reported`, or as a draw, which leaves the prior of the property.
+        """
+        noise, told = self._noise, self.keep * reported
+        own = told + noise * p[shown]
+        best = np.maximum(own, noise * _largest_other(p)[shown])
+        seen = told + noise
+        possible = seen > 0
+        squares = (own**2 + noise**2 * (p @ p - p[shown] ** 2))[possible] / seen[possible]
+        return Figures(
+            map_privacy=float(1 - best.sum()),
+            worst_posterior=float((best[possible] / seen[possible]).max()),
+            pse=float(1 - squares.sum()),
+        )
+
+    def independent_figures(self, priors: Sequence[Array]) -> Figures:
+        known = super().independent_figures(priors)
+        return self._even_figures(self.size, priors) if known is UNKNOWN else known
+
+    def independent_answer_figures(self, axis: int, priors: Sequence[Array]) -> Figures:
+        known = super().independent_answer_figures(axis, priors)
+        return self._even_figures(self.shape[axis], priors) if known is UNKNOWN else known
+
+    def _even_figures(self, values: int, priors: Sequence[Array]) -> Figures:
+        """Figures of a property with so many equally likely values, on a domain too large to write out."""
+        if not self.is_even or any(np.ptp(prior) for prior in priors):
+            return UNKNOWN
+        other = (1 - self.keep) / values
+        best = max(self.keep + other, other)
+        return Figures(1 - best, best, 1 - (self.keep + other) ** 2 - (values - 1) * other**2)
+
+    def accurate_map_privacy(self, prior: Array, accuracy: Array) -> float:
+        p = prior.reshape(-1)
+        worth = self.keep * accuracy * p + np.outer(accuracy @ p, self._noise)  # [guess, report]
+        return float(1 - worth.max(axis=0).sum())
+
+    def singular_extremes(self) -> tuple[float, float]:
+        """All but two singular values are |keep|.
+
+        The two have the product |keep|, as the columns sum to one, and their squares add up to what is left of the squared
+        entries; so they enclose |keep|. With a uniform alternative they are 1 and |keep|.
+        """
+        keep = abs(self.keep)
+        if self.is_even:  # of any size, so nothing is written out
+            return 1.0, keep
+        noise = self._noise
+        squares = 2 * self.keep + len(noise) * float(noise @ noise)
+        largest = math.sqrt((squares + math.sqrt(max(squares**2 - 4 * keep**2, 0.0))) / 2)
+        return largest, keep / largest
+
+    def itemset_condition(self, length: int) -> float:
+        return 1 / abs(self.keep) if self.keep else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureChannel(MixtureLaw):
+    """A mixture that can be sampled: a coin, then the truth or the alternative.
+
+    `coin` is the integer over 2**32 that a word must stay below for the truth to be reported. With `others` the
+    alternative is a uniform *other* record (Warner), so the coin is the diagonal chance itself; else it is a draw from
+    `personal`, and the coin is the chance to keep. `personal` is None for uniform, or holds integer weights: one array
+    over the joint domain, or one per attribute.
+    """
+
+    kind: str
+    parameters: dict[str, Any]
+    shape: tuple[int, ...]
+    coin: int
+    others: bool = False
+    personal: tuple[NDArray[np.int64], ...] | None = None
+
+    @cached_property
+    def exact_keep(self) -> Fraction:
+        if not self.others:
+            return Fraction(self.coin, ONE)
+        return Fraction(self.size * self.coin - ONE, ONE * (self.size - 1))
+
+    @property
+    def is_even(self) -> bool:
+        return self.personal is None
+
+    @property
+    def personal_factors(self) -> tuple[Array, ...] | None:
+        if self.personal is None:
+            return tuple(np.full(size, 1 / size) for size in self.shape)
+        if len(self.personal) == len(self.shape):
+            return tuple(weights / ONE for weights in self.personal)
+        return None
+
+    def program(self) -> dict[str, Any]:
+        return {"toss": self.coin, "heads": {"same": 1}, "tails": self._alternative_program()}
+
+    def _alternative_program(self) -> dict[str, Any]:
+        if self.personal is None:
+            return {"even": "other" if self.others else "any"}
+        if len(self.personal) < len(self.shape):
+            return {"weigh": self.personal[0].tolist(), "into": list(self.shape)}
+        parts = [
+            {"weigh": weights.tolist(), "into": [size]} for weights, size in zip(self.personal, self.shape, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else {"each": [[[place], part] for place, part in enumerate(parts)]}
+
+    def caveat(self) -> str | None:
+        if self.kind != "mixture" or len(self.shape) == 1 or self.keep <= 0:
+            return None
+        return (
+            "whether a report is the record or the harmless draw can often be told from the report itself, because real "
+            "records are correlated and draws are not; the chance to keep is no protection, amplification is."
+        )
+
+    def is_invertible(self) -> bool:
+        if self.others:
+            # A p that is 1/n but for the rounding of chances keeps nothing: what is left of it is the rounding.
+            return 2 * abs(self.size * self.coin - ONE) > self.size
+        return self.keep != 0
+
+    @property
+    def rarest(self) -> Fraction:
+        if self.personal is None:
+            return Fraction(1, self.size)
+        return math.prod((Fraction(int(weights.min()), ONE) for weights in self.personal), start=Fraction(1))
+
+    @property
+    def matrix(self) -> Array:
+        law = super().matrix
+        if self.others:  # keep and noise only add up to the coin's chance within a rounding error
+            np.fill_diagonal(law, self.coin / ONE)
+        return law
+
+    @cached_property
+    def personal_distribution(self) -> Array:
+        if self.personal is None:
+            return np.full(self.shape, 1 / self.size)
+        return outer_product([weights / ONE for weights in self.personal]).reshape(self.shape)
+
+    def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
+        if self.coin == ONE:
+            return tuple(column.copy() for column in truths)
+        if len(self.shape) == 1 and self.personal is None:
+            return (self._sample_one(truths[0], self.shape[0], randomness),)
+        if self.others:
+            codes = self._sample_one(joint_codes(truths, self.shape), self.size, randomness)
+            return split_codes(codes, self.shape)
+        kept = coins(randomness, self.coin, len(truths[0]))
+        drawn = self._draw_personal(len(kept), randomness)
+        return tuple(
+            np.where(kept, truth, noise.astype(truth.dtype)) for truth, noise in zip(truths, drawn, strict=True)
+        )
+
+    def _draw_personal(self, count: int, randomness: Randomness) -> Sequence[Codes]:
+        if self.personal is None:
+            return [uniform_below(randomness, size, count) for size in self.shape]
+        drawn = [
+            np.searchsorted(np.cumsum(weights), randomness.words(count).astype(np.int64), side="right")
+            for weights in self.personal
+        ]
+        return drawn if len(drawn) == len(self.shape) else split_codes(drawn[0], self.shape)
+
+    def _sample_one(self, truth: Codes, size: int, randomness: Randomness) -> Codes:
+        """Coin and uniform alternative of one column, both from a single word a row."""
+        choices = size - 1 if self.others else size
+        draw = mixture_codes
+        if len(truth) >= COMPILED_ROWS and choices <= COMPILED_CHOICES:
+            from tacit.channel.kinds._mixture_kernels import mixture_codes as draw
+        out = np.empty_like(truth)
+        for start in range(0, len(truth), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            part = truth[rows]
+            again = draw(part, randomness.words(len(part)), self.coin, choices, self.others, out[rows])
+            if len(again):
+                values = uniform_below(randomness, choices, len(again))
+                out[rows][again] = values + (self.others & (values >= part[again]))
+        return out
+
+    def marginal(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
+        kept = checked_axes(axes, self.shape)
+        return self if len(kept) == len(self.shape) else MarginalMixture(self, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalMixture(MixtureLaw):
+    """Some attributes of a mixture: again a mixture with the same keep (FRAPP eq. 28 is the uniform case)."""
+
+    whole: MixtureChannel
+    axes: tuple[int, ...]
+
+    kind = "mixture"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"keep": self.keep, "personal": self.personal_distribution.reshape(-1).tolist()}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.whole.shape[axis] for axis in self.axes)
+
+    @property
+    def exact_keep(self) -> Fraction:
+        return self.whole.exact_keep
+
+    @property
+    def is_even(self) -> bool:
+        return self.whole.is_even
+
+    @property
+    def personal_factors(self) -> tuple[Array, ...] | None:
+        factors = self.whole.personal_factors
+        if factors is None:
+            return (self.personal_distribution,) if len(self.axes) == 1 else None
+        return tuple(factors[axis] for axis in self.axes)
+
+    def program(self) -> dict[str, Any]:
+        raise InvalidInput(
+            "Some attributes of a mixture are never disguised alone: its program is that of the whole group."
+        )
+
+    def is_invertible(self) -> bool:
+        return self.whole.is_invertible()
+
+    @property
+    def rarest(self) -> Fraction:
+        personal = self.whole.personal
+        if personal is None:
+            return Fraction(1, self.size)
+        if len(personal) == len(self.whole.shape):
+            return math.prod((Fraction(int(personal[axis].min()), ONE) for axis in self.axes), start=Fraction(1))
+        return Fraction(float(self.personal_distribution.min()))
+
+    @cached_property
+    def personal_distribution(self) -> Array:
+        personal = self.whole.personal
+        if personal is None:
+            return np.full(self.shape, 1 / self.size)
+        if len(personal) == len(self.whole.shape):
+            return outer_product([personal[axis] / ONE for axis in self.axes])
+        summed = tuple(axis for axis in range(len(self.whole.shape)) if axis not in self.axes)
+        return self.whole.personal_distribution.sum(axis=summed)
+
+    def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
+        # What the other attributes are does not matter for these columns.
+        given = dict(zip(self.axes, truths, strict=True))
+        anything = np.zeros_like(truths[0])
+        drawn = self.whole.sample([given.get(axis, anything) for axis in range(len(self.whole.shape))], randomness)
+        return tuple(drawn[axis] for axis in self.axes)
+
+    def marginal(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
+        kept = checked_axes(axes, self.shape)
+        return self.whole.marginal([self.axes[axis] for axis in kept])
+
+
+def _largest_other(p: Array) -> Array:
+    """For each entry the largest of all the others."""
+    second, first = np.partition(p, -2)[-2:]
+    largest = np.full(len(p), first)
+    largest[np.argmax(p)] = second
+    return largest
+
+
+def above_water(frequencies: Array, noise: Array) -> Array:
+    """Maximises ``sum f log(p + noise)`` over distributions: ``p = max(f * scale - noise, 0)``.
+
+    A truth is possible where ``f / noise`` exceeds ``1 / scale``; adding truths in the order of that ratio, the scale
+    that makes p sum to one is the least.
+    """
+    ratio = np.divide(frequencies, noise, out=np.full_like(noise, np.inf), where=noise > 0)
+    order = np.argsort(-np.where(frequencies > 0, ratio, 0.0), kind="stable")
+    f, b = frequencies[order], noise[order]
+    scales = (1 + np.cumsum(b)) / np.cumsum(f)  # the first f is positive: some report was seen
+    count = int(np.count_nonzero(f * scales > b))
+    return np.maximum(frequencies * scales[count - 1] - noise, 0)
+
+
+def mixture_codes(
+    truth: Codes, words: NDArray[np.uint32], coin: int, choices: int, others: bool, out: Codes
+) -> NDArray[np.intp]:
+    """Reports into `out`; returns the rows whose alternative must be drawn again.
+
+    A word below the coin keeps the truth. The others are equally likely, so they are cut into `choices` stretches of
+    one width; the few left over after the last stretch say nothing and are drawn anew. Where there are fewer such words
+    than choices, all of them are.
+    """
+    rest = words.astype(np.int64) - coin
+    kept = rest < 0
+    width = (ONE - coin) // choices
+    value = rest // max(width, 1)
+    again = np.flatnonzero(~kept & (rest >= width * choices))
+    if others:
+        value += value >= truth
+    out[:] = np.where(kept, truth, value)
+    return again
+
+
+def warner(p: float) -> Recipe:
+    """Report the truth with chance `p`, else another answer, all others alike (Warner 1965)."""
+    return Recipe("warner", {"p": p})
+
+
+def make_warner(shape: Shape, parameters: Parameters) -> Channel:
+    coin = numerator(checked_chance("p, the chance of the truth,", parameters["p"]))
+    return MixtureChannel("warner", parameters, shape, coin, others=True)
+
+
+def uniform_perturbation(q: float) -> Recipe:
+    """Keep the truth with chance `q`, else report any answer, all alike (the truth included)."""
+    return Recipe("uniform-perturbation", {"q": q})
+
+
+def make_uniform_perturbation(shape: Shape, parameters: Parameters) -> Channel:
+    coin = numerator(checked_chance("q, the chance to keep the truth,", parameters["q"]))
+    return MixtureChannel("uniform-perturbation", parameters, shape, coin)
+
+
+def gamma_diagonal(gamma: float) -> Recipe:
+    """The truth `gamma` times as likely as any other record (FRAPP's DET-GD)."""
+    return Recipe("gamma-diagonal", {"gamma": gamma})
+
+
+def make_gamma_diagonal(shape: Shape, parameters: Parameters) -> Channel:
+    gamma = checked_gamma(parameters["gamma"])
+    return MixtureChannel("gamma-diagonal", parameters, shape, _kept_below(gamma, math.prod(shape)))
+
+
+def _kept_below(gamma: float, size: int) -> int:
+    """The largest chance to keep the truth that has at most the amplification gamma, as an integer over 2**32."""
+    return numerator_below((Fraction(gamma) - 1) / (Fraction(gamma) + size - 1))
+
+
+def mixture(keep: float, personal: Any = "uniform") -> Recipe:
+    """Keep the truth with chance `keep`, else report a draw from `personal` (the unrelated question)."""
+    plain = personal.tolist() if isinstance(personal, np.ndarray) else personal
+    return Recipe("mixture", {"keep": keep, "personal": plain})
+
+
+def make_mixture(shape: Shape, parameters: Parameters) -> Channel:
+    coin = numerator(checked_chance("keep, the chance to keep the truth,", parameters["keep"]))
+    personal = parameters.get("personal", "uniform")
+    if personal == "uniform":
+        return MixtureChannel("mixture", parameters, shape, coin)
+    lists = _distributions(personal)
+    sizes = shape if len(lists) > 1 or len(shape) == 1 else (math.prod(shape),)
+    if len(lists) != len(sizes) or any(len(part) != size for part, size in zip(lists, sizes, strict=True)):
+        raise InvalidInput(
+            f"`personal` must hold one distribution for each of {len(shape)} attributes, of lengths {list(shape)}, or "
+            f"one over all {math.prod(shape)} joint answers; its lengths are {[len(part) for part in lists]}."
+        )
+    weights = tuple(integer_weights(checked_distribution("`personal`", part)) for part in lists)
+    return MixtureChannel("mixture", parameters, shape, coin, personal=weights)
+
+
+def _distributions(personal: Any) -> Sequence[Sequence[float]]:
+    """The distributions `personal` holds: one per attribute, or a single one."""
+    if isinstance(personal, list | tuple) and personal:
+        if all(isinstance(part, list | tuple) for part in personal):
+            return personal
+        if not any(isinstance(part, list | tuple) for part in personal):
+            return [personal]
+    raise InvalidInput(
+        f"`personal` must be 'uniform', one distribution per attribute, or one over the joint domain, not {personal!r}."
+    )
+
+
+def _keep_for(shape: Shape, gamma: float) -> float:
+    return _kept_below(checked_gamma(gamma), math.prod(shape)) / ONE
+
+
+def _diagonal_for(shape: Shape, gamma: float) -> float:
+    return numerator_below(Fraction(checked_gamma(gamma)) / (Fraction(gamma) + math.prod(shape) - 1)) / ONE
+
+
+# Under one amplification all of them are the gamma-diagonal channel, but for the rounding of their chances.
+KINDS = {
+    "warner": Kind(
+        make_warner,
+        warner,
+        ("p",),
+        lambda shape, gamma: {"p": _diagonal_for(shape, gamma)},
+        no_better_than="gamma-diagonal",
+    ),
+    "uniform-perturbation": Kind(
+        make_uniform_perturbation,
+        uniform_perturbation,
+        ("q",),
+        lambda shape, gamma: {"q": _keep_for(shape, gamma)},
+        no_better_than="gamma-diagonal",
+    ),
+    "gamma-diagonal": Kind(make_gamma_diagonal, gamma_diagonal, ("gamma",), lambda _, gamma: {"gamma": gamma}),
+    "mixture": Kind(
+        make_mixture,
+        mixture,
+        ("keep",),
+        lambda shape, gamma: {"keep": _keep_for(shape, gamma), "personal": "uniform"},
+        optional=("personal",),
+        no_better_than="gamma-diagonal",
+    ),
+}
