@@ -64,8 +64,8 @@ def _load(server: RunningServer, survey: StoredSurvey, *, rate: float, seconds: 
 
 
 def _all_kept(store: Store, survey: StoredSurvey, load: Load) -> bool:
-    spent = {token for (token,) in store.database.rows("SELECT token FROM tacit_spent")}
-    return {token_hash(survey, token) for token in load.tokens} <= spent
+    stored = {key for (key,) in store.database.rows(f"SELECT report_key FROM {survey.table('reports')}")}
+    return {token_hash(survey, token) for token in load.tokens} <= stored
 
 
 def _database(name: str, store_url: str, folder: Path) -> list[Ratio]:

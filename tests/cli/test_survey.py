@@ -15,6 +15,7 @@ from tacit.cli.survey import app
 from tacit.errors import InvalidInput, MissingExtra, UnknownName
 from tacit.survey.accounts import Accounts
 from tacit.survey.codes import code_token, read_code
+from tacit.survey.store.codes import Spending
 from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store
 from tests.survey.questionnaires import CODES, SMALL
@@ -100,9 +101,8 @@ def test_invitations_stand_in_their_file_only_and_work() -> None:
     assert rows[0]["link"] == f"https://x.org/s/{fingerprint}#code={code}"
     store = Store.open("survey.db")
     survey = store.named("health")
-    token = token_hash(survey, code_token(fingerprint, code))
-    submission = Submission(survey, "reports", token, ("yes", "no", "below 30"))
-    assert store_batch(store.database, [submission]) == [Outcome.STORED]
+    spending = (survey.number, token_hash(survey, code_token(fingerprint, code)), b"blinded")
+    assert store.codes.spend([spending]) == [Spending.SPENT]
     store.close()
     assert answer("status")["surveys"][0]["codes"] == 3
 

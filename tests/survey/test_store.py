@@ -11,6 +11,7 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
 from tacit.survey.store import migrations
+from tacit.survey.store.codes import Spending
 from tacit.survey.store.database import StoreUnavailable, connect, without_password
 from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
@@ -36,13 +37,20 @@ def stored_rows(store: Store, survey: StoredSurvey, box: str = "reports") -> lis
 
 def test_what_is_new_is_stored_and_a_repeat_stores_nothing(store: Store, survey: StoredSurvey) -> None:
     assert store_batch(store.database, [submission(survey, "a"), submission(survey, "b")]) == [Outcome.STORED] * 2
-    assert store_batch(store.database, [submission(survey, "a", ("no", "yes", "below 30"))]) == [Outcome.REPEATED]
+    assert store_batch(store.database, [submission(survey, "a")]) == [Outcome.REPEATED]
     assert stored_rows(store, survey) == [VALUES, VALUES]
 
 
+def test_another_report_under_the_same_token_is_told_and_stores_nothing(store: Store, survey: StoredSurvey) -> None:
+    store_batch(store.database, [submission(survey, "a")])
+    other = submission(survey, "a", ("no", "yes", "below 30"))
+    assert store_batch(store.database, [other, submission(survey, "a")]) == [Outcome.DIFFERENT, Outcome.REPEATED]
+    assert stored_rows(store, survey) == [VALUES]
+
+
 def test_the_same_token_twice_in_one_batch_is_stored_once(store: Store, survey: StoredSurvey) -> None:
-    batch = [submission(survey, "a"), submission(survey, "a", ("no", "no", "below 30"))]
-    assert store_batch(store.database, batch) == [Outcome.STORED, Outcome.REPEATED]
+    batch = [submission(survey, "a"), submission(survey, "a", ("no", "no", "below 30")), submission(survey, "a")]
+    assert store_batch(store.database, batch) == [Outcome.STORED, Outcome.DIFFERENT, Outcome.REPEATED]
     assert stored_rows(store, survey) == [VALUES]
 
 
@@ -69,15 +77,35 @@ def test_a_closed_survey_takes_nothing_and_keeps_what_it_has(store: Store, surve
         store.add(survey.definition, SMALL)
 
 
-def test_only_issued_codes_are_taken_and_each_once(store: Store) -> None:
+def test_only_issued_codes_are_taken_and_each_for_one_blinded_token(store: Store) -> None:
     survey = store.add(Definition.from_yaml(CODES), CODES)
-    code = new_code()
-    token = code_token(survey.fingerprint, code)
-    store.add_codes(survey, [token_hash(survey, token)])
-    batch = [submission(survey, token), submission(survey, "forged"), submission(survey, token)]
-    assert store_batch(store.database, batch) == [Outcome.STORED, Outcome.UNKNOWN_CODE, Outcome.REPEATED]
-    assert store_batch(store.database, [submission(survey, token)]) == [Outcome.REPEATED]
-    assert store.counts(survey).reports == 1
+    code = token_hash(survey, code_token(survey.fingerprint, new_code()))
+    store.add_codes(survey, [code])
+    wanted = [(survey.number, code, b"one"), (survey.number, "forged", b"one"), (2, code, b"one")]
+    assert store.codes.spend(wanted) == [Spending.SPENT, Spending.UNKNOWN, Spending.UNKNOWN]
+    again = [(survey.number, code, b"one"), (survey.number, code, b"another")]
+    assert store.codes.spend(again) == [Spending.REPEATED, Spending.USED]
+    counts = store.counts(survey)
+    assert (counts.codes, counts.started, store.codes.unspent(survey.number)) == (1, 1, set())
+
+
+def test_opening_the_same_questionnaire_again_keeps_its_key(store: Store) -> None:
+    survey = store.add(Definition.from_yaml(CODES), CODES, "draft")
+    assert store.add(Definition.from_yaml(CODES), CODES).fingerprint == survey.fingerprint
+    signer = store.signer(survey)
+    assert signer is not None
+    assert signer.verifier == survey.verifier
+    other = store.add(Definition.from_yaml(CODES.replace("health", "other")), CODES)
+    assert other.verifier != survey.verifier
+    edited = CODES.replace("How old are you?", "Your age?")
+    with pytest.raises(InvalidInput, match="line 9"):
+        store.add(Definition.from_yaml(edited), edited)
+
+
+def test_a_closed_survey_signs_nothing_more(store: Store) -> None:
+    survey = store.add(Definition.from_yaml(CODES), CODES)
+    store.close_survey(survey)
+    assert store.signer(survey) is None
 
 
 def test_codes_and_tokens_are_nowhere_in_the_store_as_they_are(tmp_path: Path) -> None:
@@ -86,20 +114,27 @@ def test_codes_and_tokens_are_nowhere_in_the_store_as_they_are(tmp_path: Path) -
     code = new_code()
     token = code_token(survey.fingerprint, code)
     store.add_codes(survey, [token_hash(survey, token)])
-    store_batch(store.database, [submission(survey, token)])
+    store.codes.spend([(survey.number, token_hash(survey, token), b"blinded")])
+    store_batch(store.database, [submission(survey, "a token")])
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert code.encode() not in content
     assert token.encode() not in content
+    assert b"a token" not in content
     assert token_hash(survey, token).encode() in content  # the search itself works
+    assert token_hash(survey, "a token").encode() in content
     store.close()
 
 
-def test_spent_tokens_and_reports_share_no_column_and_hold_no_time(store: Store, survey: StoredSurvey) -> None:
+def test_codes_and_reports_share_no_value_and_hold_no_time(store: Store) -> None:
+    survey = store.add(Definition.from_yaml(CODES), CODES)
+    codes = [token_hash(survey, f"code {number}") for number in range(20)]
+    store.add_codes(survey, codes)
+    store.codes.spend([(survey.number, code, code.encode()) for code in codes])
     store_batch(store.database, [submission(survey, str(number)) for number in range(20)])
-    spent = store.database.rows("SELECT * FROM tacit_spent")
+    spent = store.codes.rows()
     reports = store.database.rows(f"SELECT * FROM {survey.table('reports')}")
     assert not {value for row in spent for value in row} & {value for row in reports for value in row}
-    assert {len(row) for row in spent} == {2}
+    assert {len(row) for row in spent} == {3}
     assert {len(row) for row in reports} == {1 + len(survey.wire.names)}
 
 
@@ -114,21 +149,31 @@ def test_the_order_of_arrival_cannot_be_read_from_the_order_of_the_tables(store:
     assert sum(a != b for a, b in itertools.pairwise(physical)) >= 15
 
 
+def test_within_a_commit_reports_lie_by_their_keys_not_as_they_came(store: Store, survey: StoredSurvey) -> None:
+    batch = [submission(survey, str(number)) for number in range(30)]
+    assert [one.token for one in batch] != sorted(one.token for one in batch)
+    store_batch(store.database, batch)
+    physical = store.database.rows(f"SELECT report_key FROM {survey.table('reports')}")
+    assert [key for (key,) in physical] == sorted(one.token for one in batch)
+
+
 @pytest.mark.postgres
-def test_closing_wipes_the_transaction_numbers_that_join_codes_with_reports(
-    postgres_url: str, definition: Definition
-) -> None:
+def test_closing_wipes_the_transaction_numbers_that_show_the_order(postgres_url: str) -> None:
     store = Store.open(fresh_database(postgres_url))
-    survey = store.add(definition, SMALL)
-    for number in range(20):
+    survey = store.add(Definition.from_yaml(CODES), CODES)
+    codes = [token_hash(survey, f"code {number}") for number in range(20)]
+    store.add_codes(survey, codes)
+    for number, code in enumerate(codes):
+        store.codes.spend([(survey.number, code, b"blinded")])
         store_batch(store.database, [submission(survey, str(number))])
 
     def transactions(table: str) -> int:
         return len(store.database.rows(f"SELECT DISTINCT xmin::text FROM {table}"))
 
-    assert transactions(survey.table("reports")) == transactions("tacit_spent") == 20
+    # What remains while the survey is open: whoever reads the server's files can put both in their order.
+    assert transactions(survey.table("reports")) == transactions("tacit_invitations") == 20
     store.close_survey(survey)
-    assert transactions(survey.table("reports")) == transactions("tacit_spent") == 1
+    assert transactions(survey.table("reports")) == transactions("tacit_invitations") == 1
     store.close()
 
 

@@ -23,17 +23,19 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from benchmarks.survey_load import wait_until_answering
-from tacit.survey import receiving
+from tacit.survey import bodies
 from tacit.survey.accounts import FAILURES_ALLOWED, LOCK_SECONDS, Accounts, WrongLogin
 from tacit.survey.app import SurveyServer
 from tacit.survey.assets import page_script
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
 from tacit.survey.headers import Settings
+from tacit.survey.issuing import Signer, base64url
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.postgres_server import free_port
+from tests.survey.buying import is_signature_of, signed_token, some_blinded
 from tests.survey.questionnaires import CODES, SMALL
 from tests.survey.running import run_async
 from tests.survey.server import SOURCE, running_server
@@ -77,24 +79,124 @@ def logged_in(server: SurveyServer, client: TestClient) -> str:
     return re.search(r'name="csrf" value="([0-9a-f]+)"', page).group(1)  # type: ignore[union-attr]
 
 
-def test_a_replayed_report_is_counted_once(client: TestClient, server: SurveyServer, survey: StoredSurvey) -> None:
+def test_a_replayed_report_is_counted_once_and_another_is_refused(
+    client: TestClient, server: SurveyServer, survey: StoredSurvey
+) -> None:
     token = secrets.token_hex(32)
     assert put(client, survey, token).status_code == 201
-    for report in (REPORT, "010000"):
-        answer = put(client, survey, token, report)
-        assert (answer.status_code, answer.json()) == (200, {"outcome": "repeated"})
+    answer = put(client, survey, token)
+    assert (answer.status_code, answer.json()) == (200, {"outcome": "repeated"})
+    answer = put(client, survey, token, "010000")
+    assert (answer.status_code, answer.json()["reason"]) == (409, "different")
     assert [row for batch in server.store.rows(survey) for row in batch] == [("no", "yes", "below 30")]
 
 
-def test_forged_and_reused_codes_bring_nothing(client: TestClient, server: SurveyServer) -> None:
-    survey = server.store.add(Definition.from_yaml(CODES), CODES)
-    code = new_code()
-    token = code_token(survey.fingerprint, code)
+@pytest.fixture
+def coded(server: SurveyServer) -> StoredSurvey:
+    return server.store.add(Definition.from_yaml(CODES), CODES)
+
+
+def issued(server: SurveyServer, survey: StoredSurvey) -> str:
+    """A fresh code, as the page sends it."""
+    token = code_token(survey.fingerprint, new_code())
     server.store.add_codes(survey, [token_hash(survey, token)])
-    assert put(client, survey).status_code == 403
-    assert put(client, survey, token).status_code == 201
-    assert put(client, survey, token, "010000").status_code == 200
-    assert server.store.counts(survey).reports == 1
+    return token
+
+
+def buy(client: TestClient, survey: StoredSurvey, code: str, blinded: str) -> Any:
+    return client.post(f"/s/{survey.fingerprint}/tokens", json={"code": code, "blinded": blinded})
+
+
+def test_a_code_buys_one_signature_and_the_same_again(
+    client: TestClient, server: SurveyServer, coded: StoredSurvey
+) -> None:
+    verifier = coded.verifier
+    assert verifier is not None
+    code, blinded = issued(server, coded), some_blinded(verifier)
+    bought = [buy(client, coded, code, blinded) for _ in range(2)]
+    assert [answer.status_code for answer in bought] == [200, 200]
+    assert bought[0].json() == bought[1].json()
+    assert is_signature_of(verifier, bought[0].json()["signature"], blinded)
+    other = buy(client, coded, code, some_blinded(verifier))
+    assert (other.status_code, other.json()["reason"]) == (409, "used")
+    unknown = buy(client, coded, code_token(coded.fingerprint, new_code()), blinded)
+    assert (unknown.status_code, unknown.json()["reason"]) == (403, "unknown")
+
+
+def test_opening_a_link_spends_no_code(client: TestClient, server: SurveyServer, coded: StoredSurvey) -> None:
+    code = issued(server, coded)
+    assert client.get(f"/s/{coded.fingerprint}").status_code == 200
+    for method in ("GET", "HEAD"):
+        assert client.request(method, f"/s/{coded.fingerprint}/tokens").status_code == 405
+    assert server.store.counts(coded).started == 0
+    assert code not in client.get(f"/s/{coded.fingerprint}").text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {}, {"code": "x"}, {"code": 1, "blinded": "AA"}, {"code": "x", "blinded": "AA", "more": 1},
+        {"code": "x", "blinded": "!"}, {"code": "x", "blinded": "AA"},
+        {"code": "x", "blinded": base64url(b"\xff" * 256)}, {"code": "x", "blinded": base64url(bytes(256))},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_signed_costs_no_code(
+    client: TestClient, server: SurveyServer, coded: StoredSurvey, content: dict[str, Any]
+) -> None:
+    code = issued(server, coded)
+    body = {**content, "code": code} if content.get("code") == "x" else content
+    assert client.post(f"/s/{coded.fingerprint}/tokens", json=body).status_code == 400
+    assert server.store.counts(coded).started == 0
+
+
+def test_codes_are_bought_for_open_surveys_with_codes_only(
+    client: TestClient, server: SurveyServer, coded: StoredSurvey
+) -> None:
+    verifier = coded.verifier
+    assert verifier is not None
+    text = SMALL.replace("name: health", "name: uncoded")
+    without = server.store.add(Definition.from_yaml(text), text)
+    assert buy(client, without, "0" * 64, some_blinded(verifier)).status_code == 404
+    code = issued(server, coded)
+    server.store.close_survey(coded)
+    answer = buy(client, coded, code, some_blinded(verifier))
+    assert (answer.status_code, answer.json()["reason"]) == (409, "closed")
+
+
+def test_only_signed_tokens_bring_a_report(client: TestClient, server: SurveyServer, coded: StoredSurvey) -> None:
+    signer = server.store.signer(coded)
+    assert signer is not None
+    bought, foreign = signed_token(signer), signed_token(Signer.new())
+    bodies_of = {
+        "none": {"report": REPORT},
+        "foreign": {"report": REPORT, "signature": foreign.signature},
+        "no number": {"report": REPORT, "signature": "!"},
+        "no text": {"report": REPORT, "signature": 5},
+    }
+    for content in bodies_of.values():
+        answer = client.put(f"/s/{coded.fingerprint}/reports/{bought.token}", json=content)
+        assert (answer.status_code, answer.json()["reason"]) == (403, "token")
+    content = {"report": REPORT, "signature": bought.signature}
+    other = secrets.token_hex(32)
+    assert client.put(f"/s/{coded.fingerprint}/reports/{other}", json=content).status_code == 403
+    statuses = [client.put(f"/s/{coded.fingerprint}/reports/{bought.token}", json=content).status_code for _ in "ab"]
+    assert statuses == [201, 200]
+    answer = client.put(f"/s/{coded.fingerprint}/reports/{bought.token}", json={**content, "report": "010000"})
+    assert (answer.status_code, answer.json()["reason"]) == (409, "different")
+    assert server.store.counts(coded).reports == 1
+
+
+def test_a_signer_in_trouble_is_answered_with_try_again(
+    client: TestClient, server: SurveyServer, coded: StoredSurvey
+) -> None:
+    assert coded.verifier is not None
+    code = issued(server, coded)
+    server.store.codes.database.run("ALTER TABLE tacit_invitations RENAME TO gone")
+    answer = buy(client, coded, code, some_blinded(coded.verifier))
+    assert answer.status_code == 503
+    assert "retry-after" in answer.headers
+    server.store.codes.database.run("ALTER TABLE gone RENAME TO tacit_invitations")
+    assert buy(client, coded, code, some_blinded(coded.verifier)).status_code == 200
 
 
 def test_codes_cannot_be_guessed() -> None:
@@ -106,9 +208,15 @@ def test_a_code_of_one_survey_opens_no_other(client: TestClient, server: SurveyS
     first = server.store.add(Definition.from_yaml(CODES), CODES)
     other_text = CODES.replace("name: health", "name: other")
     other = server.store.add(Definition.from_yaml(other_text), other_text)
-    token = code_token(first.fingerprint, new_code())
-    server.store.add_codes(first, [token_hash(first, token)])
-    assert put(client, other, token).status_code == 403
+    assert first.verifier is not None
+    assert other.verifier is not None
+    code = issued(server, first)
+    assert buy(client, other, code, some_blinded(other.verifier)).status_code == 403
+    signer = server.store.signer(first)
+    assert signer is not None
+    bought = signed_token(signer)
+    content = {"report": REPORT, "signature": bought.signature}
+    assert client.put(f"/s/{other.fingerprint}/reports/{bought.token}", json=content).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -130,7 +238,7 @@ def test_what_is_no_report_is_refused(
 
 
 def test_oversized_reports_are_refused_before_they_are_read(client: TestClient, survey: StoredSurvey) -> None:
-    assert put(client, survey, report="0" * receiving.LARGEST_BODY).status_code == 413
+    assert put(client, survey, report="0" * bodies.LARGEST_BODY).status_code == 413
 
     def endless() -> Iterator[bytes]:
         for _ in range(1000):
@@ -149,7 +257,7 @@ def test_other_content_types_are_refused(client: TestClient, survey: StoredSurve
 def test_a_body_that_trickles_is_given_up(
     server: SurveyServer, survey: StoredSurvey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "SLOWEST_BODY_SECONDS", 0.1)
+    monkeypatch.setattr(bodies, "SLOWEST_BODY_SECONDS", 0.1)
     sent: list[Any] = []
 
     async def receive() -> Any:

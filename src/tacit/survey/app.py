@@ -15,13 +15,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tacit.errors import TacitError
 from tacit.survey.accounts import Accounts
 from tacit.survey.admin import Administration
+from tacit.survey.bodies import answer
 from tacit.survey.headers import SECURITY_HEADERS, Settings, is_known_host
-from tacit.survey.receiving import Receiving, answer
+from tacit.survey.receiving import Receiving
 from tacit.survey.shelf import Shelf
 from tacit.survey.site import Site
 from tacit.survey.store.database import StoreUnavailable, connect
 from tacit.survey.store.submissions import Writer
 from tacit.survey.store.surveys import Store
+from tacit.survey.tokens import Tokens
 
 
 class SurveyServer:
@@ -33,9 +35,10 @@ class SurveyServer:
         self.writer = Writer(connect(store_url), most_waiting=self.settings.most_waiting)
         shelf = Shelf(self.store)
         self._receiving = Receiving(shelf, self.writer, self.settings)
+        self.tokens = Tokens(shelf, self.store, self.settings)
         administration = Administration(self.store, Accounts(self.store.database), self.settings)
         pages = Starlette(
-            routes=[*Site(shelf).routes, *administration.routes],
+            routes=[*Site(shelf).routes, *self.tokens.routes, *administration.routes],
             exception_handlers={TacitError: _refused, HTTPException: _not_here},
             lifespan=self._lifespan,
         )
@@ -54,6 +57,7 @@ class SurveyServer:
 
     def close(self) -> None:
         """Store what waits and let go of the database."""
+        self.tokens.counter.close()
         self.writer.close()
         self.store.close()
 

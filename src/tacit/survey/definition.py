@@ -77,6 +77,11 @@ class Definition:
             raise InvalidInput("A stored survey definition was changed after it was opened. Restore it from a backup.")
         return cls(document)
 
+    def issued_by(self, issuer: dict[str, str]) -> Definition:
+        """The same survey with the public key that signs its tokens: being in the hash, it is one for everybody."""
+        document = {name: part for name, part in self.document.items() if name != "hash"} | {"issuer": issuer}
+        return Definition({**document, "hash": document_hash(document)})
+
     def to_json(self) -> str:
         return canonical(self.document)
 

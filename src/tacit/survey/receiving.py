@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
+import hashlib
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
-from tacit.survey.headers import API_HEADERS, Settings, is_known_host
+from tacit.errors import InvalidInput
+from tacit.survey.bodies import Refused, answer, json_object
+from tacit.survey.headers import Settings, is_known_host
+from tacit.survey.issuing import unbase64
 from tacit.survey.limits import RateLimit
 from tacit.survey.shelf import Shelf
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writer, token_hash
-from tacit.survey.store.surveys import BOXES, Box
+from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
 from tacit.survey.wire import InvalidReport
-
-LARGEST_BODY = 16_384
-SLOWEST_BODY_SECONDS = 10.0
-RETRY_SECONDS = b"2"
 
 _ANSWERS = {
     Outcome.STORED: (201, {"outcome": "stored"}),
     Outcome.REPEATED: (200, {"outcome": "repeated"}),
-    Outcome.CLOSED: (409, {"error": "This survey is not open."}),
-    Outcome.UNKNOWN_CODE: (403, {"error": "This invitation code is not valid for this survey."}),
+    Outcome.CLOSED: (409, {"error": "This survey is not open.", "reason": "closed"}),
+    Outcome.DIFFERENT: (
+        409,
+        {
+            "error": "Another report has already been sent from here; it stays, and this one was not counted.",
+            "reason": "different",
+        },
+    ),
+    Outcome.WITHDRAWN: (
+        409,
+        {"error": "The report sent from here was withdrawn; this one was not counted.", "reason": "withdrawn"},
+    ),
 }
+_FIELDS = ({"report"}, {"report", "receipt"}, {"report", "signature"}, {"report", "signature", "receipt"})
 _HEX = frozenset("0123456789abcdef")
 
 
-class Refused(Exception):
-    """An answer other than a stored report."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 class Receiving:
-    """``PUT /s/FINGERPRINT/reports|tests/TOKEN``: 201 stored, 200 known already, 503 try again."""
+    """``PUT /s/FINGERPRINT/reports|tests/TOKEN``: 201 stored, 200 known already, 409 another one is there, 503 try again."""
 
     def __init__(self, shelf: Shelf, writer: Writer, settings: Settings) -> None:
         self._shelf = shelf
@@ -51,7 +52,7 @@ class Receiving:
             submission = await self._submission(scope, receive)
             status, content = _ANSWERS[await self._writer.put(submission)]
         except Refused as refused:
-            status, content = refused.status, {"error": str(refused)}
+            status, content = refused.status, refused.content
         except InvalidReport as error:
             status, content = 400, {"error": str(error)}
         except (Overloaded, StoreUnavailable) as error:
@@ -64,9 +65,12 @@ class Receiving:
         survey = await self._shelf.survey(fingerprint)
         if survey is None:
             raise Refused(404, "There is no such survey.")
-        text = _report(await _body(scope, receive))
+        content = await json_object(scope, receive, "A report")
+        text = _text(content)
+        if box == "reports" and survey.definition.needs_codes:
+            _check_signature(survey, token, content.get("signature"))
         values = _bit(text) if box == "second" else survey.wire.decode(text)
-        return Submission(survey, box, token_hash(survey, token), values)
+        return Submission(survey, box, token_hash(survey, token), values, _receipt(content.get("receipt")))
 
     def _admit(self, scope: Scope) -> None:
         if not is_known_host(scope, self._settings):
@@ -87,56 +91,39 @@ def _address(path: str) -> tuple[str, Box, str]:
     raise Refused(404, "Nothing can be put here.")
 
 
-async def _body(scope: Scope, receive: Receive) -> bytes:
-    headers = dict(scope["headers"])
-    if not headers.get(b"content-type", b"").lower().startswith(b"application/json"):
-        raise Refused(415, "A report is sent as application/json.")
-    length = headers.get(b"content-length", b"0")
-    if length.isdigit() and int(length) > LARGEST_BODY:
-        raise Refused(413, f"A report has at most {LARGEST_BODY} bytes.")
-    try:
-        async with asyncio.timeout(SLOWEST_BODY_SECONDS):
-            return await _read(receive)
-    except TimeoutError:
-        raise Refused(408, "The report took too long to arrive.") from None
-
-
-async def _read(receive: Receive) -> bytes:
-    body = b""
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Refused(400, "The report ended early.")
-        body += message.get("body", b"")
-        if len(body) > LARGEST_BODY:
-            raise Refused(413, f"A report has at most {LARGEST_BODY} bytes.")
-        if not message.get("more_body"):
-            return body
-
-
-def _report(body: bytes) -> str:
-    try:
-        content: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        raise Refused(400, "A report is sent as a JSON object.") from None
-    if not isinstance(content, dict) or set(content) != {"report"} or not isinstance(content["report"], str):
-        raise Refused(400, 'A report is sent as {"report": TEXT} and nothing else.')
+def _text(content: dict[str, Any]) -> str:
+    if set(content) not in _FIELDS or not isinstance(content["report"], str):
+        raise Refused(
+            400,
+            'A report is sent as {"report": TEXT}, with "signature" where codes are needed and "receipt" if wanted.',
+        )
     return content["report"]
+
+
+def _check_signature(survey: StoredSurvey, token: str, signature: Any) -> None:
+    """A token counts only if an invitation code bought it."""
+    try:
+        is_bought = (
+            survey.verifier is not None
+            and isinstance(signature, str)
+            and survey.verifier.is_signed(bytes.fromhex(token), unbase64(signature))
+        )
+    except InvalidInput:
+        is_bought = False
+    if not is_bought:
+        raise Refused(403, "This report needs an invitation code: its token was not signed for this survey.", "token")
+
+
+def _receipt(receipt: Any) -> str | None:
+    """How a receipt is kept: the page sends its hash, and the store keeps the hash of that."""
+    if receipt is None:
+        return None
+    if not isinstance(receipt, str) or len(receipt) != 64 or not _HEX.issuperset(receipt):
+        raise Refused(400, "A receipt is sent as 64 digits of 0-9 and a-f.")
+    return hashlib.sha256(receipt.encode()).hexdigest()
 
 
 def _bit(text: str) -> tuple[int]:
     if text not in ("00", "01"):
         raise InvalidReport("The second round sends 00 or 01.")
     return (int(text),)
-
-
-async def answer(send: Send, status: int, content: dict[str, Any]) -> None:
-    body = json.dumps(content).encode()
-    headers = [*API_HEADERS, (b"content-length", str(len(body)).encode())]
-    if status in (429, 503):
-        headers.append((b"retry-after", RETRY_SECONDS))
-    if status in (408, 413):
-        # The rest of the body is not waited for.
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -60,8 +60,7 @@ def serve_surveys(
 
 def _check_unchanged(store: Store, path: Path) -> None:
     definition = read_definition(path)
-    if store.survey(definition.fingerprint) is None:
-        store.add(definition, path.read_text(encoding="utf-8"), "draft")
+    store.add(definition, path.read_text(encoding="utf-8"), "draft")
 
 
 def _announce(surveys: Sequence[StoredSurvey], base: str, *, as_json: bool) -> None:

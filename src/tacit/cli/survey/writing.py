@@ -76,7 +76,7 @@ def open_survey(
     with opened_store(store, must_exist=False) as opened:
         survey = opened.add(definition, file.read_text(encoding="utf-8"))
         record(opened, "opened", definition.name)
-    document, lines = promise(definition)
+    document, lines = promise(survey.definition)
     link = link_to(url, survey.fingerprint)
     shown = {**document, "state": survey.state, "link": link}
     show(shown, [*lines, f"Open: {link}", f"Serve it with: tacit survey serve --store {store}"], as_json=as_json)

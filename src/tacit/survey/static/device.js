@@ -22,7 +22,8 @@ function findStorage() {
     return memory;
   }
 }
-const storage = findStorage();
+export const storage = findStorage();
+export const storedNames = () => (storage === memory ? [...inMemory.keys()] : Object.keys(storage));
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const unhex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
@@ -106,8 +107,8 @@ export async function send({ path, body }) {
   if (answer.status >= 500 || answer.status === 429 || answer.status === 408) return { state: "later" };
   dropUnsent(path);
   if (answer.ok) return { state: answer.status === 201 ? "stored" : "known" };
-  const { error } = await answer.json().catch(() => ({ error: String(answer.status) }));
-  return { state: "refused", reason: error };
+  const { error, reason } = await answer.json().catch(() => ({ error: String(answer.status) }));
+  return { state: "refused", reason: error, word: reason };
 }
 
 // Reports of earlier visits that are still waiting here.

@@ -6,7 +6,8 @@ import { element, paragraphs } from "./dom.js";
 import { field, isAnswered } from "./fields.js";
 import { privacyLabel, simulator } from "./label.js";
 import { objections } from "./law.js";
-import { allQuestions, codeToken, groupsOf, isAsked, predicted, readCode, report, shown, truths } from "./questionnaire.js";
+import { allQuestions, groupsOf, isAsked, predicted, readCode, report, shown, truths } from "./questionnaire.js";
+import { bought, forgetTokens } from "./tokens.js";
 import { answerText, wordsOf } from "./words.js";
 
 const root = document.getElementById("survey");
@@ -22,6 +23,8 @@ let language = definition.languages.find((one) => navigator.languages.some((wish
 language ??= definition.languages[0];
 let words = wordsOf(language);
 let code = link.get("code") ? readCode(link.get("code")) : null;
+// What the code bought: {token, signature}.
+let bearer = null;
 let keepAnswers = false;
 let redraw = () => {};
 
@@ -78,18 +81,25 @@ function refusal(...reasons) {
 
 function introduction() {
   const groups = groupsOf(definition);
+  const needsCode = definition.access === "codes" && !isTest;
   const consent = element("input", { type: "checkbox", id: "consent" });
   const codeField = element("input", { id: "code", autocomplete: "off", spellcheck: "false", "aria-describedby": "code-help" });
   codeField.value = code ?? link.get("code") ?? "";
   const problem = element("p", { role: "alert", class: "problem" });
 
-  function start(event) {
+  async function start(event) {
     event.preventDefault();
-    if (definition.access === "codes" && !isTest) {
+    if (needsCode) {
       code = readCode(codeField.value);
       if (code === null) return complain(words.codeWrong, codeField);
     }
     if (!consent.checked) return complain(words.consentMissing, consent);
+    if (needsCode) {
+      // Only now, by a press of the button: programs that merely open links spend no code.
+      const { problem: refused, ...paid } = await bought(definition, fingerprint, code);
+      if (refused) return complain(words[refused], codeField);
+      bearer = paid;
+    }
     return show(() => questions(0));
   }
 
@@ -99,7 +109,6 @@ function introduction() {
     field.focus();
   }
 
-  const needsCode = definition.access === "codes" && !isTest;
   return [
     heading(definition.title[language]),
     paragraphs(definition.introduction[language]),
@@ -116,6 +125,7 @@ function introduction() {
       needsCode && [
         element("p", {}, element("label", { for: "code" }, words.code), codeField),
         element("p", { id: "code-help", class: "help" }, words.codeHelp),
+        element("p", { class: "help" }, words.codeOnce),
       ],
       element("p", { class: "check" }, consent, element("label", { for: "consent" }, words.consent)),
       problem,
@@ -192,10 +202,10 @@ const lastAskedPage = (from) => definition.pages.findLastIndex((page, index) => 
 async function finish() {
   show(() => [heading(words.sending)]);
   const made = await report(definition, answers, harmless);
-  const token = code !== null && !isTest ? await codeToken(fingerprint, code) : await device.deviceToken(fingerprint + (isTest ? " test" : ""));
+  const token = bearer?.token ?? (await device.deviceToken(fingerprint + (isTest ? " test" : "")));
   const submission = {
     path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
-    body: JSON.stringify({ report: made.text }),
+    body: JSON.stringify({ report: made.text, signature: bearer?.signature }),
   };
   device.keepUnsent(submission);
   if (keepAnswers) device.remember(fingerprint, { truth: truths(definition, answers), token });
@@ -230,7 +240,7 @@ function done(outcome, made, receipt) {
   ]);
   return [
     heading(outcome.state === "refused" ? words.refused : lines[outcome.state]),
-    outcome.state === "refused" && element("p", { role: "alert" }, outcome.reason),
+    outcome.state === "refused" && element("p", { role: "alert" }, words.reasons[outcome.word] ?? outcome.reason),
     outcome.state !== "refused" && element("h2", {}, words.sentWords),
     outcome.state !== "refused" && element("p", {}, words.sentHelp),
     outcome.state !== "refused" && element("dl", { class: "sent" }, listed),
@@ -242,8 +252,13 @@ function done(outcome, made, receipt) {
 function someoneElse() {
   device.renewKey();
   device.forget(fingerprint);
+  forgetTokens();
+  // The next person must not be offered this one's code.
+  link.delete("code");
+  history.replaceState(null, "", location.pathname + (isTest && link.has("test") ? "#test" : ""));
   for (const store of [answers, harmless]) for (const name of Object.keys(store)) delete store[name];
   code = null;
+  bearer = null;
   keepAnswers = false;
   delete root.dataset.state;
   show(introduction);

@@ -1,6 +1,6 @@
 // From what was answered on this page to what is sent: skip logic, codes, the report. All of it happens here.
 
-import { canonical, sha256 } from "./canonical.js";
+import { canonical } from "./canonical.js";
 import { Coins } from "./coins.js";
 import { memoized } from "./device.js";
 import { disguise, disguiseWithHarmless, radices } from "./disguise.js";
@@ -148,8 +148,6 @@ export function readCode(typed) {
   });
   return sum % 32 === 0 ? code : null;
 }
-
-export const codeToken = (fingerprint, code) => sha256(`${fingerprint}:${code}`);
 
 // What a frozen classifier says of these answers: {answer} at a leaf, {attribute, branches, answer} at a test.
 export function predicted(node, truth) {

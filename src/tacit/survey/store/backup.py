@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.errors import InvalidInput
+from tacit.survey.store.codes import COLUMNS as CODE_COLUMNS
+from tacit.survey.store.codes import TABLE as CODES
 from tacit.survey.store.database import Database, quoted
 from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import BOXES, Store, StoredSurvey
@@ -22,6 +24,9 @@ _TABLES: dict[str, tuple[str, ...]] = {
     "tacit_administrators": ("name", "password", "failures", "locked_until"),
     "tacit_audit": ("number", "at", "administrator", "action", "detail"),
     "tacit_classifiers": ("survey", "document"),
+    "tacit_issuers": ("survey", "private"),
+    "tacit_receipts": ("receipt", "box", "report_key"),
+    "tacit_withdrawn": ("token", "box"),
 }
 
 
@@ -44,7 +49,8 @@ def back_up(store: Store, path: Path, progressed: Progressed = _nobody_watches) 
     """Write everything as of one moment into a file that appears whole or not at all; people may go on answering."""
     with written_whole(path) as temporary:
         temporary.unlink()  # an empty file would do, but a database wants to begin its own
-        target = Store(SqliteDatabase(temporary))
+        database = SqliteDatabase(temporary)
+        target = Store(database, codes=database)
         try:
             copied = _copy(store, target, progressed)
             # Back to one file: the write-ahead log must not stay behind under the temporary name.
@@ -63,7 +69,8 @@ def restore(path: Path, store: Store, progressed: Progressed = _nobody_watches) 
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "backup.db"  # reading may bring it to the present version; the backup stays as it is
         shutil.copyfile(path, copy)
-        source = Store(_checked(copy, path))
+        database = _checked(copy, path)
+        source = Store(database, codes=database)
         try:
             return _copy(source, store, progressed)
         finally:
@@ -85,6 +92,8 @@ def _checked(copy: Path, path: Path) -> SqliteDatabase:
 def _copy(source: Store, target: Store, progressed: Progressed) -> Copied:
     reports = 0
     with source.database.snapshot(), target.database.transaction():
+        # Codes are read after the reports' moment: one that is spent without its report loses nobody anything.
+        _copy_codes(source, target)
         for table, columns in _TABLES.items():
             _copy_table(source.database, target.database, table, columns)
         surveys = source.surveys()
@@ -98,9 +107,21 @@ def _copy(source: Store, target: Store, progressed: Progressed) -> Copied:
     return Copied(len(surveys), reports)
 
 
+def _copy_codes(source: Store, target: Store) -> None:
+    rows = source.codes.rows()
+    if target.codes.database is target.database:
+        target.database.insert(CODES, CODE_COLUMNS, rows)
+        return
+    with target.codes.database.transaction():
+        target.codes.database.run(f"DELETE FROM {CODES}")
+        target.codes.database.insert(CODES, CODE_COLUMNS, rows)
+
+
 def _copy_table(source: Database, target: Database, table: str, columns: tuple[str, ...]) -> int:
     copied = 0
-    for rows in source.read(f"SELECT {', '.join(map(quoted, columns))} FROM {table}"):
+    # In the order of the keys: a table that is filled in order of arrival shows it.
+    names = ", ".join(map(quoted, columns))
+    for rows in source.read(f"SELECT {names} FROM {table} ORDER BY {quoted(columns[0])}"):
         target.insert(table, columns, rows)
         copied += len(rows)
     return copied
@@ -110,6 +131,7 @@ def contents(store: Store) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
     """Every table with its rows in a fixed order, to hold two stores against each other."""
     for table, columns in _TABLES.items():
         yield table, sorted(store.database.rows(f"SELECT {', '.join(map(quoted, columns))} FROM {table}"))
+    yield CODES, store.codes.rows()
     for survey in store.surveys():
         yield from _box_contents(store, survey)
 

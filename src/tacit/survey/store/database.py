@@ -50,6 +50,14 @@ class Database(ABC):
         """Insert many rows at once, inside a transaction."""
 
     @abstractmethod
+    def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> set[str]:
+        """Insert those rows whose key, the first column, is not there yet, inside a transaction; gives their keys."""
+
+    def apart(self) -> Database:
+        """Where spent codes are kept: as far from the reports as this kind of database allows."""
+        return self
+
+    @abstractmethod
     def tables(self) -> set[str]: ...
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.errors import InvalidInput
 from tacit.survey.store.database import Database
 
-# Neither `tacit_spent` nor a table of reports holds a time, an address or anything that joins the two.
+# No table of reports holds a time, an address or anything that leads to a code.
 STEPS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE tacit_surveys (number INTEGER NOT NULL PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, "
@@ -21,6 +21,13 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "action TEXT NOT NULL, detail TEXT NOT NULL)",
     ),
     ("CREATE TABLE tacit_classifiers (survey INTEGER NOT NULL PRIMARY KEY, document TEXT NOT NULL)",),
+    # From here on reports lie under the hash of their own random token, and codes buy tokens: `tacit_spent` and
+    # `tacit_codes` are kept for surveys that were answered before.
+    (
+        "CREATE TABLE tacit_issuers (survey INTEGER NOT NULL PRIMARY KEY, private TEXT NOT NULL)",
+        "CREATE TABLE tacit_receipts (receipt TEXT NOT NULL PRIMARY KEY, box TEXT NOT NULL, report_key TEXT NOT NULL){suffix}",
+        "CREATE TABLE tacit_withdrawn (token TEXT NOT NULL PRIMARY KEY, box TEXT NOT NULL){suffix}",
+    ),
 )
 VERSION = len(STEPS)
 

@@ -56,6 +56,19 @@ class PostgresDatabase(Database):
         with self.refusals():
             self._connection.execute(f"INSERT INTO {table} ({names}) SELECT * FROM unnest({casts})", lists)
 
+    def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> set[str]:
+        if not rows:
+            return set()
+        names = ", ".join(map(quoted, columns)).replace("%", "%%")
+        casts = ", ".join(f"CAST(%s AS {_array_type(values)})" for values in zip(*rows, strict=True))
+        statement = (
+            f"INSERT INTO {table} ({names}) SELECT * FROM unnest({casts}) ON CONFLICT DO NOTHING "
+            f"RETURNING {quoted(columns[0])}"
+        )
+        with self.refusals():
+            stored = self._connection.execute(statement, [list(values) for values in zip(*rows, strict=True)])
+            return {key for (key,) in stored.fetchall()}
+
     def tables(self) -> set[str]:
         found = self.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")
         return {name for (name,) in found}

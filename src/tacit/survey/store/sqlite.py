@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,9 +12,15 @@ from typing import Any
 from tacit.errors import InvalidInput
 from tacit.survey.store.database import WAIT_SECONDS, Database, Row, batches, quoted
 
+CODES_SUFFIX = ".codes"
+
 
 class SqliteDatabase(Database):
-    """A file. Every commit is on the disk before it is acknowledged (WAL, synchronous FULL)."""
+    """A file that only its owner reads. Every commit is on the disk before it is acknowledged.
+
+    Reports come many at a time and are read meanwhile: they have a write-ahead log, which shows their order. What must
+    show no order has a rollback journal instead (`keeps_log` false), which is gone with each commit.
+    """
 
     table_suffix = " WITHOUT ROWID"
     each = "SELECT value FROM json_each(?)"
@@ -21,21 +28,23 @@ class SqliteDatabase(Database):
     _begin = "BEGIN IMMEDIATE"
     _errors = (sqlite3.OperationalError, sqlite3.DatabaseError)
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, keeps_log: bool = True) -> None:
         super().__init__()
         self.url = str(path)
         try:
+            # SQLite gives its log and its journal the permissions of the file itself.
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             self._connection = sqlite3.connect(
                 path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
             )
-            self._connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
+            self._connection.execute(f"PRAGMA journal_mode={'WAL' if keeps_log else 'DELETE'}")
+        except (sqlite3.OperationalError, OSError) as error:
             raise InvalidInput(
                 f"The database {str(path)!r} cannot be opened: {error}. Check that its folder exists and may be written."
             ) from None
         except sqlite3.DatabaseError as error:
             raise InvalidInput(f"{str(path)!r} is not a SQLite database: {error}.") from None
-        self._connection.execute("PRAGMA synchronous=FULL")
+        self._connection.execute(f"PRAGMA synchronous={'FULL' if keeps_log else 'EXTRA'}")
         self._connection.execute("PRAGMA secure_delete=ON")
 
     def listed(self, texts: Sequence[str]) -> Any:
@@ -51,6 +60,20 @@ class SqliteDatabase(Database):
         marks = ", ".join("?" * len(columns))
         with self.refusals():
             self._connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
+
+    def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> set[str]:
+        # A transaction here holds the only lock for writing, so nothing can come between the question and the answer.
+        keys = self.listed([row[0] for row in rows])
+        known = self.rows(
+            f"SELECT {quoted(columns[0])} FROM {table} WHERE {quoted(columns[0])} IN ({self.each})", (keys,)
+        )
+        old = {key for (key,) in known}
+        fresh = [row for row in rows if row[0] not in old]
+        self.insert(table, columns, fresh)
+        return {row[0] for row in fresh}
+
+    def apart(self) -> SqliteDatabase:
+        return SqliteDatabase(Path(self.url + CODES_SUFFIX), keeps_log=False)
 
     def tables(self) -> set[str]:
         return {name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -1,15 +1,13 @@
-"""Storing what arrives: idempotent, durable, unlinkable, many submissions to one commit.
+"""Storing what arrives: idempotent, durable, many submissions to one commit.
 
-A submission carries a token (a device's or an invitation's) and a report. In one transaction the token's hash joins the
-spent ones and the report goes under a fresh random key into a table of its own, both in random order. A repeat is
-recognised among the spent and stores nothing.
+A submission carries a token, drawn by the device, and a report, which is stored under the token's hash. The same report
+under the same token is a repeat and stores nothing; another report under it is refused.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import queue
 import threading
 import time
@@ -18,11 +16,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tacit.errors import TacitError
-from tacit.survey.store.database import Database, Row, StoreUnavailable
+from tacit.survey.store.database import Database, Row, StoreUnavailable, quoted
 from tacit.survey.store.surveys import Box, StoredSurvey
 
 LARGEST_BATCH = 512
-KEY_BYTES = 16
 # How long the first of a batch waits for company. A commit costs much the same for one report as for twenty, and the
 # more are shuffled into one, the less its place says about when a report came.
 GATHERING_SECONDS = 0.01
@@ -33,7 +30,8 @@ class Outcome(Enum):
 
     STORED = "stored"
     REPEATED = "repeated"
-    UNKNOWN_CODE = "unknown code"
+    DIFFERENT = "different"
+    WITHDRAWN = "withdrawn"
     CLOSED = "closed"
 
 
@@ -43,16 +41,17 @@ class Overloaded(TacitError):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One report with its ticket."""
+    """One report under the hash of its token; `receipt` is the hash of what can withdraw it."""
 
     survey: StoredSurvey
     box: Box
     token: str
     values: Row
+    receipt: str | None = None
 
 
 def token_hash(survey: StoredSurvey, token: str) -> str:
-    """How a token is kept: nobody who reads the store can answer with a code that is in it."""
+    """How a token or a code is kept: nobody who reads the store can answer with what is in it."""
     return hashlib.sha256(f"{survey.fingerprint} {token}".encode()).hexdigest()
 
 
@@ -79,20 +78,38 @@ def _store_box(
     first: dict[str, tuple[int, Submission]] = {}
     for index, submission in members:
         first.setdefault(submission.token, (index, submission))
-    tokens = sorted(first)
-    if box == "reports" and survey.definition.needs_codes:
-        tokens = _issued(database, survey, tokens)
-        for index, submission in members:
-            if submission.token not in tokens:
-                outcomes[index] = Outcome.UNKNOWN_CODE
-    fresh = _spend(database, f"{box} {survey.number}", tokens)
-    for token in fresh:
-        outcomes[first[token][0]] = Outcome.STORED
-    keys = os.urandom(KEY_BYTES * len(fresh)).hex()
-    width = 2 * KEY_BYTES
-    rows = [(keys[at * width : (at + 1) * width], *first[token][1].values) for at, token in enumerate(fresh)]
-    # Tokens go in by their hashes and reports by their random keys: neither order says anything about the other.
-    database.insert(survey.table(box), ("report_key", *survey.columns(box)), sorted(rows))
+    withdrawn = _among(database, "SELECT token FROM tacit_withdrawn WHERE token", list(first))
+    # In the order of the hashes: it says nothing about the order of arrival, and two servers cannot block each other.
+    rows = sorted((token, *one.values) for token, (_, one) in first.items() if token not in withdrawn)
+    columns = ("report_key", *survey.columns(box))
+    fresh = database.insert_new(survey.table(box), columns, rows)
+    _keep_receipts(database, f"{box} {survey.number}", [one for token, (_, one) in first.items() if token in fresh])
+    stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored(database, survey, box, set(first) - fresh)
+    for index, submission in members:
+        if submission.token in fresh and first[submission.token][0] == index:
+            outcomes[index] = Outcome.STORED
+        elif submission.token in withdrawn:
+            outcomes[index] = Outcome.WITHDRAWN
+        elif tuple(submission.values) != stored.get(submission.token):
+            outcomes[index] = Outcome.DIFFERENT
+
+
+def _keep_receipts(database: Database, box: str, submissions: list[Submission]) -> None:
+    rows = sorted((one.receipt, box, one.token) for one in submissions if one.receipt is not None)
+    database.insert_new("tacit_receipts", ("receipt", "box", "report_key"), rows)
+
+
+def _stored(database: Database, survey: StoredSurvey, box: Box, tokens: set[str]) -> dict[str, Row]:
+    """The reports that are there already under these tokens."""
+    if not tokens:
+        return {}
+    names = ", ".join(map(quoted, ("report_key", *survey.columns(box))))
+    statement = f"SELECT {names} FROM {survey.table(box)} WHERE report_key IN ({database.each})"
+    return {row[0]: tuple(row[1:]) for row in database.rows(statement, (database.listed(sorted(tokens)),))}
+
+
+def _among(database: Database, question: str, texts: list[str]) -> set[str]:
+    return {text for (text,) in database.rows(f"{question} IN ({database.each})", (database.listed(texts),))}
 
 
 def _accepts(database: Database, survey: StoredSurvey, box: Box) -> bool:
@@ -101,22 +118,6 @@ def _accepts(database: Database, survey: StoredSurvey, box: Box) -> bool:
         # A second round often begins when the first is over.
         return bool(database.rows("SELECT 1 FROM tacit_classifiers WHERE survey = ?", (survey.number,)))
     return state == "open" or (box == "tests" and state == "draft")
-
-
-def _issued(database: Database, survey: StoredSurvey, tokens: list[str]) -> list[str]:
-    statement = f"SELECT token FROM tacit_codes WHERE survey = ? AND token IN ({database.each})"
-    return sorted(token for (token,) in database.rows(statement, (survey.number, database.listed(tokens))))
-
-
-def _spend(database: Database, box: str, tokens: list[str]) -> list[str]:
-    """Those of `tokens` that were not spent before; now all are. Sorted, so that two servers cannot block each other."""
-    if not tokens:
-        return []
-    statement = (
-        f"INSERT INTO tacit_spent (box, token) SELECT ?, t.* FROM ({database.each}) AS t WHERE true "
-        "ON CONFLICT DO NOTHING RETURNING token"
-    )
-    return [token for (token,) in database.rows(statement, (box, database.listed(tokens)))]
 
 
 Waiting = tuple[Submission, "asyncio.Future[Outcome]"]

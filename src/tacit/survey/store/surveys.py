@@ -1,15 +1,18 @@
-"""The surveys of a store: their frozen definitions, states, codes and reports."""
+"""The surveys of a store: their frozen definitions, states, keys, codes and reports."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.survey.definition import Definition, changed_line
+from tacit.survey.issuing import Signer, Verifier
+from tacit.survey.store.codes import Codes
 from tacit.survey.store.database import Database, Row, connect, quoted
 from tacit.survey.store.migrations import migrate
 from tacit.survey.wire import Wire
@@ -34,6 +37,12 @@ class StoredSurvey:
     def fingerprint(self) -> str:
         return self.definition.fingerprint
 
+    @cached_property
+    def verifier(self) -> Verifier | None:
+        """The key that signs this survey's tokens; None for open links, and where codes were no tokens yet."""
+        issuer = self.definition.document.get("issuer")
+        return Verifier.from_document(issuer) if issuer else None
+
     def table(self, box: Box) -> str:
         return f"tacit_{box}_{self.number}"
 
@@ -49,14 +58,17 @@ class Counts:
     tests: int
     second: int
     codes: int
+    started: int
+    withdrawn: int
 
 
 class Store:
-    """The surveys in one database."""
+    """The surveys in one database, and their codes, which lie apart unless `codes` says where."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, codes: Database | None = None) -> None:
         migrate(database)
         self.database = database
+        self.codes = Codes(codes or database.apart())
 
     @classmethod
     def open(cls, url: str | Path, *, must_exist: bool = False) -> Store:
@@ -68,6 +80,8 @@ class Store:
 
     def close(self) -> None:
         self.database.close()
+        if self.codes.database is not self.database:
+            self.codes.database.close()
 
     def surveys(self) -> list[StoredSurvey]:
         rows = self.database.rows("SELECT number, state, source, definition FROM tacit_surveys ORDER BY number")
@@ -95,6 +109,8 @@ class Store:
         """Freeze a survey. Opening the same again changes nothing; an edited one is refused."""
         with self.database.transaction():
             existing = self._of_wave(definition)
+            if definition.needs_codes:
+                definition = self._with_issuer(definition, existing)
             if existing is None:
                 self._insert(definition, source, state)
             elif existing.definition.hash != definition.hash:
@@ -107,6 +123,24 @@ class Store:
         assert stored is not None
         return stored
 
+    def _with_issuer(self, definition: Definition, existing: StoredSurvey | None) -> Definition:
+        """The definition with the key of its tokens: the one it was opened with, or a new one."""
+        if existing is not None:
+            issuer = existing.definition.document.get("issuer")
+            return definition.issued_by(issuer) if issuer else definition
+        signer = Signer.new()
+        number = self._next_number()
+        self.database.run("INSERT INTO tacit_issuers VALUES (?, ?)", (number, signer.to_text()))
+        return definition.issued_by(signer.verifier.to_document())
+
+    def _next_number(self) -> int:
+        return int(self.database.rows("SELECT COALESCE(MAX(number), 0) + 1 FROM tacit_surveys")[0][0])
+
+    def signer(self, survey: StoredSurvey) -> Signer | None:
+        """What signs the survey's tokens; gone when it is closed."""
+        rows = self.database.rows("SELECT private FROM tacit_issuers WHERE survey = ?", (survey.number,))
+        return Signer.from_text(rows[0][0]) if rows else None
+
     def _of_wave(self, definition: Definition) -> StoredSurvey | None:
         rows = self.database.rows(
             "SELECT number, state, source, definition FROM tacit_surveys WHERE name = ? AND wave = ?",
@@ -115,7 +149,7 @@ class Store:
         return _stored(rows[0]) if rows else None
 
     def _insert(self, definition: Definition, source: str, state: State) -> None:
-        ((number,),) = self.database.rows("SELECT COALESCE(MAX(number), 0) + 1 FROM tacit_surveys")
+        number = self._next_number()
         values = (number, definition.fingerprint, definition.name, definition.wave, state, source, definition.to_json())
         self.database.run("INSERT INTO tacit_surveys VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         stored = _stored((number, state, source, definition.to_json()))
@@ -137,26 +171,28 @@ class Store:
         self.database.run("UPDATE tacit_surveys SET state = ? WHERE number = ?", (state, survey.number))
 
     def close_survey(self, survey: StoredSurvey) -> None:
-        """Accept nothing more, and wipe what the database's own files still tell about the order of arrival."""
+        """Accept and sign nothing more, and wipe what the database's own files still tell about the order of arrival."""
         self.set_state(survey, "closed")
+        self.database.run("DELETE FROM tacit_issuers WHERE survey = ?", (survey.number,))
         for box in BOXES:
             self.database.reorder(survey.table(box), "report_key")
-        self.database.reorder("tacit_spent", "token")
+        for table, key in (("tacit_receipts", "receipt"), ("tacit_withdrawn", "token")):
+            self.database.reorder(table, key)
+        self.codes.tidy()
         self.database.tidy()
 
     def add_codes(self, survey: StoredSurvey, tokens: Sequence[str]) -> None:
-        """Make codes valid; the store knows them only by the hash of their token."""
-        with self.database.transaction():
-            self.database.insert(
-                "tacit_codes", ("survey", "token"), [(survey.number, token) for token in sorted(tokens)]
-            )
+        """Make codes valid; the store knows them only by the hash of what the page sends for them."""
+        self.codes.add(survey.number, tokens)
 
     def counts(self, survey: StoredSurvey) -> Counts:
         def count(table: str, condition: str = "") -> int:
             return int(self.database.rows(f"SELECT COUNT(*) FROM {table}{condition}")[0][0])
 
         reports, tests, second = (count(survey.table(box)) for box in BOXES)
-        return Counts(reports, tests, second, codes=count("tacit_codes", f" WHERE survey = {survey.number}"))
+        codes, started = self.codes.counts(survey.number)
+        withdrawn = count("tacit_withdrawn", f" WHERE box = 'reports {survey.number}'")
+        return Counts(reports, tests, second, codes, started, withdrawn)
 
     def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
         """The reports in batches, in the order of their random keys and without these."""
