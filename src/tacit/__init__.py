@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.disguising import disguise
     from tacit.errors import TacitError
     from tacit.estimation import estimate, estimate_share, estimate_shares
+    from tacit.estimation.prevalence import prevalence
     from tacit.measures import measure
     from tacit.mine import (
         FrequentItemsets,
@@ -79,6 +80,7 @@ _HOMES = {
     "measure": "tacit.measures",
     "optimal_front": "tacit.design",
     "plan": "tacit.design.plan",
+    "prevalence": "tacit.estimation.prevalence",
 }
 _MODULES = {"channels": "tacit.channel", "devices": "tacit.channel.devices"}
 
@@ -118,6 +120,7 @@ __all__ = [
     "measure",
     "optimal_front",
     "plan",
+    "prevalence",
 ]
 
 

@@ -19,6 +19,7 @@ from tacit.cli import (
     mine,
     mine_rules,
     plan,
+    prevalence,
     publish,
     reproduce,
     survey,
@@ -60,6 +61,7 @@ app.command("plan")(plan.plan)
 app.command("devices")(devices.devices)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
+app.command("prevalence")(prevalence.prevalence)
 app.add_typer(mine.app, name="mine")
 mine.app.command("rules")(mine_rules.rules)
 app.command("publish")(publish.publish)

@@ -58,12 +58,12 @@ class SampleLaws:
             total += ((weight * expected) @ weight.T - np.outer(mean, mean)) / part
         return total
 
-    def device_variance(self, weights: Sequence[Array], classes: Array) -> list[Array]:
-        """For each sample the mean variance of a report's weights, given who answers: what chance alone adds."""
+    def device_covariance(self, weights: Sequence[Array], classes: Array) -> list[Array]:
+        """For each sample the mean covariance of a report's weights, given who answers: what chance alone adds."""
         found = []
         for law, weight in zip(self.laws, weights, strict=True):
-            given = weight**2 @ law - (weight @ law) ** 2  # wanted x classes
-            found.append(np.maximum(given @ classes, 0.0))
+            mean = weight @ law  # wanted x classes
+            found.append((weight * (law @ classes)) @ weight.T - (mean * classes) @ mean.T)
         return found
 
     def first_guess(self, frequencies: Sequence[Array]) -> Array:

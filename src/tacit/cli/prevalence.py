@@ -1,0 +1,124 @@
+"""``tacit prevalence``: how many carry a trait that was asked with a device of the literature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tacit.cli.names import listed_names
+from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+
+if TYPE_CHECKING:
+    from tacit.estimation.prevalence_result import GroupPrevalence, OpenParameter, Prevalence, Share
+
+Lonely = Literal["refuse", "centre"]
+
+WeightsOption = typer.Option(help="Column of sampling weights.")
+StrataOption = typer.Option(help="Column of strata.")
+ClustersOption = typer.Option(help="Column of clusters, nested in the strata.")
+SampledOption = typer.Option(help="Sampled share of a finite population: a number, or a column.")
+LonelyOption = typer.Option(help="A stratum with one cluster: refuse it, or centre it at the mean of all.")
+
+
+def prevalence(
+    file: Annotated[str, typer.Argument(help="File with the reports (CSV, Parquet, SPSS, Stata, SAS, Excel).")],
+    item: Annotated[str, typer.Option(help="Column with the reports.")],
+    device: Annotated[str, typer.Option(help="Device the item was asked with (see tacit devices).")],
+    parameters: Annotated[str, typer.Option(help="Its chances: 'p=2/3'; two samples: 'p=1:2/12,2:10/12'.")],
+    yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
+    sample: Annotated[str | None, typer.Option(help="Column that tells the samples apart.")] = None,
+    by: Annotated[str | None, typer.Option(help="Column whose values make groups, to be compared.")] = None,
+    weights: Annotated[str | None, WeightsOption] = None,
+    strata: Annotated[str | None, StrataOption] = None,
+    clusters: Annotated[str | None, ClustersOption] = None,
+    sampled: Annotated[str | None, SampledOption] = None,
+    lonely: Annotated[Lonely, LonelyOption] = "refuse",
+    control: Annotated[
+        str | None, typer.Option(help="Control item with its known prevalence, 'column=0': tells inattention.")
+    ] = None,
+    answers: Annotated[str, typer.Option(help="The answers, where they are not no,yes.")] = "no,yes",
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read."""
+    import tacit
+
+    found = tacit.prevalence(
+        file,
+        item,
+        device,
+        parameters,
+        yes=yes,
+        sample=sample,
+        by=by,
+        weights=weights,
+        strata=strata,
+        clusters=clusters,
+        sampled=number_or_column(sampled),
+        lonely=lonely,
+        control=control,
+        answers=listed_names(answers),
+        level=level,
+    )
+    if json:
+        print_json(found.to_document())
+        return
+    _show(found)
+
+
+def number_or_column(text: str | None) -> float | str | None:
+    """``.06`` and ``710/10777`` are numbers, everything else is the name of a column."""
+    if text is None:
+        return None
+    from tacit.channel.device_parameters import exact_chance
+    from tacit.errors import InvalidInput
+
+    try:
+        return float(exact_chance("--sampled", text))
+    except InvalidInput:
+        if text.replace(".", "", 1).replace("-", "", 1).isdigit():
+            raise
+        return text
+
+
+def _show(found: Prevalence) -> None:
+    for reading in found.readings:
+        note(f"{reading}.")
+    if found.n_missing:
+        note(f"{found.n_missing:,} rows without an answer are left out.")
+    title = f"{found.item}: {found.n_reports:,} reports by {found.device}; errors {found.errors}"
+    _table(title, found.shares, found.parameters, found.level)
+    for group in found.groups:
+        _group(group, found.level)
+    if found.direct is not None:
+        _group(found.direct, found.level)
+    for one in found.differences:
+        names = [", ".join(f"{name} {value}" for name, value in side.items()) for side in (one.answers, one.against)]
+        print_text(
+            f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.4f} ± {one.standard_error:.4f} "
+            f"({one.low:.4f} to {one.high:.4f}), p = {one.p:.3g}"
+        )
+    for warning in found.warnings:
+        note(f"Warning: {warning}")
+
+
+def _group(group: GroupPrevalence, level: float) -> None:
+    name = ", ".join(f"{name} {value}" for name, value in group.answers.items())
+    _table(f"{name}: {group.n_reports:,} reports", group.shares, group.parameters, level)
+
+
+def _table(title: str, shares: Sequence[Share], parameters: Mapping[str, OpenParameter], level: float) -> None:
+    rows = [
+        (share.answer, f"{share.share:.4f}", f"{share.standard_error:.4f}", f"{share.low:.4f}", f"{share.high:.4f}")
+        for share in shares
+    ]
+    rows += [
+        (label, _number(value.estimate), _number(value.standard_error), "", "") for label, value in parameters.items()
+    ]
+    print_table(title, ("answer", "share", "standard error", f"{level:.0%} from", "to"), rows)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

@@ -1,0 +1,202 @@
+"""How people came into a sample: weights, strata, clusters, a finite population; and the errors that follow from it.
+
+Every estimate is, near its value, a sum of one number per report. Reports of a cluster are added, clusters are compared
+within their stratum, and what a device adds by chance stays even where everybody was asked (linearisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.protocol import Array
+from tacit.errors import InvalidInput, UnknownName
+
+Codes = NDArray[np.intp]
+# What a stratum with one cluster gets: no error can be estimated from it.
+Lonely = Literal["refuse", "centre"]
+
+
+@dataclass(frozen=True, eq=False)
+class SampleDesign:
+    """Weights, strata and clusters of the respondents, checked; clusters are nested in strata.
+
+    >>> design = SampleDesign.of(4, weights=[1, 1, 2, 2], clusters=["a", "a", "b", "c"])
+    >>> design.n_clusters, design.degrees_of_freedom
+    (3, 2)
+    """
+
+    weights: Array
+    strata: Codes
+    clusters: Codes
+    stratum_of: Codes  # of each cluster
+    sampled: Array  # of each stratum: which share of its population was asked
+    lonely: Lonely = "refuse"
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        *,
+        weights: Any = None,
+        strata: Any = None,
+        clusters: Any = None,
+        sampled: Any = None,
+        lonely: Lonely = "refuse",
+    ) -> SampleDesign:
+        """A design for `n` respondents; whatever is not given is even: one stratum, everybody a cluster."""
+        if lonely not in ("refuse", "centre"):
+            raise UnknownName("Treatment of single clusters", str(lonely), ("refuse", "centre"))
+        stratum, names = _coded("strata", strata, n)
+        cluster, stratum_of = _nested(clusters, stratum, n)
+        shares = _sampled(sampled, stratum, len(names), n)
+        design = cls(_checked_weights(weights, n), stratum, cluster, stratum_of, shares, lonely)
+        design._check_lonely(names)
+        return design
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.stratum_of)
+
+    @property
+    def n_strata(self) -> int:
+        return len(self.sampled)
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Clusters minus strata: what an interval's Student quantile uses."""
+        return max(self.n_clusters - self.n_strata, 1)
+
+    def _check_lonely(self, names: Sequence[str]) -> None:
+        sizes = np.bincount(self.stratum_of, minlength=self.n_strata)
+        if self.lonely == "centre" and self.n_clusters > 1:
+            return
+        alone = np.flatnonzero((sizes == 1) & (self.sampled < 1))
+        if len(alone):
+            where = f"The stratum {names[alone[0]]!r}" if self.n_strata > 1 else "The sample"
+            raise InvalidInput(
+                f"{where} has only one cluster, so its error cannot be told from the data. Merge it with another "
+                "stratum, or have it compared with the mean of all clusters (lonely='centre', --lonely centre)."
+            )
+
+    def quantile(self, level: float) -> float:
+        """Student's quantile of a two-sided interval."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.degrees_of_freedom, (1 + level) / 2))
+
+    def p_value(self, score: float) -> float:
+        """Two-sided, by Student's distribution."""
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.degrees_of_freedom, -abs(score)))
+
+    def covariance(self, contributions: Array, noise: Array | None = None) -> Array:
+        """Covariance of sums of ``contributions[report, estimate]``, which are centred.
+
+        ``noise[stratum]`` is the covariance that the device's chance adds in it; it counts where people were not drawn
+        from an endless population.
+        """
+        totals = np.zeros((self.n_clusters, contributions.shape[1]))
+        np.add.at(totals, self.clusters, contributions)
+        return self.covariance_of_clusters(totals, noise)
+
+    def covariance_of_clusters(self, totals: Array, noise: Array | None = None) -> Array:
+        """The same from the sums of whole clusters."""
+        sizes = np.bincount(self.stratum_of, minlength=self.n_strata).astype(np.float64)
+        sums = np.zeros((self.n_strata, totals.shape[1]))
+        np.add.at(sums, self.stratum_of, totals)
+        centres = sums / sizes[:, None]
+        # A single cluster has no spread of its own: it is compared with the mean over all clusters.
+        centres[sizes == 1] = totals.mean(axis=0)
+        spread = totals - centres[self.stratum_of]
+        factor = (1 - self.sampled) * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
+        covariance = (spread * factor[self.stratum_of, None]).T @ spread
+        if noise is not None:
+            covariance = covariance + np.einsum("h,hij->ij", self.sampled, noise)
+        return covariance
+
+    def bootstrap(self, repeats: int, seed: int | None = None) -> Array:
+        """``weights[repeat, report]``: clusters redrawn within strata, n-1 of n (Rao and Wu 1988, as rescaled weights)."""
+        if repeats < 2:
+            raise InvalidInput(f"A bootstrap needs at least two repeats, not {repeats!r}.")
+        random = np.random.default_rng(seed)
+        sizes = np.bincount(self.stratum_of, minlength=self.n_strata)
+        factors = np.ones((repeats, self.n_clusters))
+        for stratum, size in enumerate(sizes):
+            members = np.flatnonzero(self.stratum_of == stratum)
+            if size > 1:
+                drawn = random.multinomial(size - 1, np.full(size, 1 / size), size=repeats)
+                factors[:, members] = drawn * size / (size - 1)
+        return factors[:, self.clusters] * self.weights
+
+
+def _checked_weights(weights: Any, n: int) -> Array:
+    if weights is None:
+        return np.ones(n)
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("Weights must be numbers above 0, one for each respondent.") from None
+    _checked_length("weights", values, n)
+    wrong = ~(np.isfinite(values) & (values > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidInput(
+            f"The weight in row {row + 1:,} is {values[row]:g}; weights must be above 0. Leave out who does not count."
+        )
+    return values
+
+
+def _checked_length(what: str, values: NDArray[Any], n: int) -> None:
+    if values.shape != (n,):
+        raise InvalidInput(f"There are {values.size:,} {what} for {n:,} respondents; each needs one.")
+
+
+def _coded(what: str, values: Any, n: int) -> tuple[Codes, list[str]]:
+    if values is None:
+        return np.zeros(n, dtype=np.intp), [""]
+    texts = np.asarray([_text(what, row, value) for row, value in enumerate(values)])
+    _checked_length(what, texts, n)
+    names, codes = np.unique(texts, return_inverse=True)
+    return codes.reshape(-1).astype(np.intp), [str(name) for name in names]
+
+
+def _text(what: str, row: int, value: Any) -> str:
+    text = "" if value is None else str(value).strip()
+    if text in ("", "nan"):
+        raise InvalidInput(f"The {what} have no value in row {row + 1:,}; every respondent needs one.")
+    return text
+
+
+def _nested(clusters: Any, strata: Codes, n: int) -> tuple[Codes, Codes]:
+    """Codes of the clusters, one name in two strata being two clusters; and the stratum of each."""
+    if clusters is None:
+        return np.arange(n, dtype=np.intp), strata
+    codes, names = _coded("clusters", clusters, n)
+    pairs, nested = np.unique(strata * len(names) + codes, return_inverse=True)
+    return nested.reshape(-1).astype(np.intp), (pairs // len(names)).astype(np.intp)
+
+
+def _sampled(sampled: Any, strata: Codes, n_strata: int, n: int) -> Array:
+    if sampled is None:
+        return np.zeros(n_strata)
+    try:
+        values = np.asarray(sampled, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"The sampled share must be a number from 0 to 1, not {sampled!r}.") from None
+    if values.ndim == 0:
+        values = np.full(n, float(values))
+    _checked_length("sampled shares", values, n)
+    if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1).all()):
+        bad = values[~((values >= 0) & (values <= 1))][0]
+        raise InvalidInput(f"The sampled share of a population lies between 0 and 1; it cannot be {bad:g}.")
+    shares = np.zeros(n_strata)
+    shares[strata] = values
+    if not np.array_equal(shares[strata], values):
+        raise InvalidInput("The sampled share differs within a stratum; give one share for each stratum.")
+    return shares

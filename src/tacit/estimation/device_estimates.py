@@ -1,0 +1,246 @@
+"""Shares and open parameters from the reports of one group of people, with their joint errors.
+
+An estimate knows the number that each report adds to it, so that complex samples, groups and differences all come from
+the same linear parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.devices import DeviceDesign
+from tacit.channel.protocol import Array
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.complex_samples import SampleDesign
+from tacit.estimation.sample_laws import SampleLaws, estimated
+from tacit.estimation.simplex import floored
+
+Codes = NDArray[np.intp]
+ROUNDING = 1e-9
+INATTENTIVE = "inattentive"
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The weighted shares of the reports of each sample, among the rows of one group of people."""
+
+    codes: Codes  # report of each row
+    samples: Codes  # sample of each row
+    rows: NDArray[np.bool_]  # which rows count
+    weights: Array
+    n_reports: int  # different reports
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Rows of each sample."""
+        return np.bincount(self.samples[self.rows], minlength=self.n_samples).astype(np.float64)
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.samples.max()) + 1 if len(self.samples) else 0
+
+    @property
+    def n(self) -> int:
+        return int(self.rows.sum())
+
+    @cached_property
+    def _sums(self) -> Array:
+        cells = self.samples[self.rows] * self.n_reports + self.codes[self.rows]
+        size = self.n_samples * self.n_reports
+        sums: Array = np.bincount(cells, self.weights[self.rows], size).astype(np.float64)
+        return sums.reshape(self.n_samples, self.n_reports)
+
+    @cached_property
+    def totals(self) -> Array:
+        """Sum of the weights of each sample."""
+        return self._sums.sum(axis=1)
+
+    @property
+    def frequencies(self) -> list[Array]:
+        return list(self._sums / self.totals[:, None])
+
+    def contributions(self, weights: Sequence[Array]) -> Array:
+        """What each row adds to ``sum_j W_j q_j``, centred: rows x estimates, zero where a row does not count."""
+        found = np.zeros((len(self.codes), len(weights[0])))
+        for sample, (weight, seen) in enumerate(zip(weights, self.frequencies, strict=True)):
+            here = np.flatnonzero(self.rows & (self.samples == sample))
+            own = weight[:, self.codes[here]] - (weight @ seen)[:, None]
+            found[here] = (own * self.weights[here] / self.totals[sample]).T
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceEstimate:
+    """Shares, then open parameters, of one group: values, gradients on reports, and the model's own covariance."""
+
+    names: tuple[str, ...]
+    n_answers: int
+    values: Array  # shares, open parameters
+    constrained: Array
+    weights: list[Array]  # per sample: estimates x reports
+    laws: SampleLaws
+    classes: Array  # a proper distribution of the classes, for variances
+    shares: Array  # answers x classes
+    counted: Counted
+    is_inside: bool
+    added: Array | None = None  # what the control item adds to each row's contributions
+
+    @cached_property
+    def covariance(self) -> Array:
+        """By the law of the device at the estimated classes: the inverse information of these estimates."""
+        return self.laws.covariance(self.weights, self.classes) / self.counted.n
+
+    @cached_property
+    def contributions(self) -> Array:
+        found = self.counted.contributions(self.weights)
+        return found if self.added is None else found + self.added
+
+    def noise(self, design: SampleDesign) -> Array:
+        """The covariance that the device's chance alone adds in each stratum."""
+        per_report = self.laws.device_covariance(self.weights, self.classes)
+        total = np.zeros((design.n_strata, *per_report[0].shape))
+        counted = self.counted
+        for sample, noise in enumerate(per_report):
+            here = counted.rows & (counted.samples == sample)
+            squares = (counted.weights[here] / counted.totals[sample]) ** 2
+            by_stratum = np.bincount(design.strata[here], squares, design.n_strata)
+            total += by_stratum[:, None, None] * noise
+        return total
+
+    def variance_law(self, answer: int) -> tuple[float, float, float]:
+        """Variance of a share as a function of it, ``constant + slope p - curvature p**2``, all else in proportion."""
+        row = self.shares[answer]
+        found = []
+        for share in (0.0, 0.5, 1.0):
+            inside, outside = self.classes * row, self.classes * (1 - row)
+            classes = share * _even(inside, row) + (1 - share) * _even(outside, 1 - row)
+            variances = self.laws.covariance([weight[[answer]] for weight in self.weights], classes)
+            found.append(float(variances[0, 0]) / self.counted.n)
+        at_none, at_half, at_all = found
+        curvature = max(4 * (at_half - (at_none + at_all) / 2), 1e-15)
+        return at_none, at_all - at_none + curvature, curvature
+
+
+def _even(part: Array, members: Array) -> Array:
+    """`part` as a distribution; spread evenly over its members where it is empty."""
+    return part / part.sum() if part.sum() > 0 else members / members.sum()
+
+
+def estimate_device(device: DeviceDesign, counted: Counted) -> DeviceEstimate:
+    """The estimate from the reports of the device's samples."""
+    empty = np.flatnonzero(counted.sizes[: len(device.samples)] == 0)
+    if len(empty) or counted.n_samples < len(device.samples):
+        missing = device.samples[int(empty[0]) if len(empty) else counted.n_samples].name
+        where = "" if missing is None else f" in the sample {missing!r}"
+        raise InvalidInput(f"There are no reports{where}, so nothing can be estimated.")
+    laws = SampleLaws(tuple(sample.matrix for sample in device.samples), counted.sizes / counted.n)
+    seen = counted.frequencies
+    guess = laws.first_guess(seen)
+    wanted = np.concatenate([device.shares, *([pair[0], pair[1]] for pair in device.opens.values())])
+    linear = laws.weights(wanted, guess)
+    found = estimated(linear, seen)
+    n_answers = len(device.answers)
+    ratios, gradient = _ratios(found, n_answers, len(device.opens))
+    is_inside = bool(((ratios > -ROUNDING) & (ratios < 1 + ROUNDING)).all())
+    classes = _classes(laws, seen, guess, is_inside=is_inside)
+    return DeviceEstimate(
+        names=(*device.answers, *device.opens),
+        n_answers=n_answers,
+        values=ratios,
+        constrained=np.clip(ratios, 0, 1) if is_inside else _constrained(device, classes),
+        weights=[gradient @ weight for weight in linear],
+        laws=laws,
+        classes=floored(classes),
+        shares=device.shares,
+        counted=counted,
+        is_inside=is_inside,
+    )
+
+
+def _ratios(found: Array, n_answers: int, n_open: int) -> tuple[Array, Array]:
+    """Shares and ratios from linear estimates, and how they change with these."""
+    values, gradient = [*found[:n_answers]], np.zeros((n_answers + n_open, len(found)))
+    gradient[:n_answers, :n_answers] = np.eye(n_answers)
+    for number in range(n_open):
+        top, bottom = n_answers + 2 * number, n_answers + 2 * number + 1
+        # Without carriers there is nobody whose honesty could be told.
+        below = found[bottom] if abs(found[bottom]) > ROUNDING else np.nan
+        ratio = found[top] / below
+        values.append(ratio)
+        gradient[n_answers + number, [top, bottom]] = np.nan_to_num([1 / below, -ratio / below])
+    return np.array(values), gradient
+
+
+def _classes(laws: SampleLaws, seen: Sequence[Array], guess: Array, *, is_inside: bool) -> Array:
+    """The classes of people: the unbiased estimate where it is a distribution, else the most likely one."""
+    raw = estimated(laws.weights(np.eye(laws.n_classes), guess), seen)
+    return raw if is_inside and (raw >= 0).all() else laws.most_likely(seen)
+
+
+def _constrained(device: DeviceDesign, classes: Array) -> Array:
+    opens = [_ratio(float(top @ classes), float(bottom @ classes)) for top, bottom in device.opens.values()]
+    found = np.array([*(device.shares @ classes), *opens])
+    # The iteration comes as near to an end as it is asked to; it means the end.
+    return np.where(found < ROUNDING, 0.0, np.where(found > 1 - ROUNDING, 1.0, found))
+
+
+def _ratio(top: float, bottom: float) -> float:
+    return top / bottom if bottom > 0 else np.nan
+
+
+def with_control(found: DeviceEstimate, device: DeviceDesign, control: Codes, share: float) -> DeviceEstimate:
+    """The estimate among attentive respondents, inattention being told by a control item of known prevalence.
+
+    A share w answers at random: reports have the law ``(1-w) A c + w / m``. The control item, asked with the same
+    device, has ``(1-w) A s + w / m`` with s known, which tells w.
+    """
+    counted = found.counted
+    rows = counted.rows & (control >= 0)
+    checked = Counted(control, counted.samples, rows, counted.weights, counted.n_reports)
+    known = [np.column_stack([law @ _control_classes(device, share), _random(law)]) for law in found.laws.laws]
+    if any(np.allclose(law[:, 0], law[:, 1]) for law in known):
+        raise NotEstimable(
+            f"With a prevalence of {share:g} the control item is answered as by chance, so it tells nothing about "
+            "attention. Use a control item that nobody, or everybody, carries."
+        )
+    laws = SampleLaws(tuple(known), checked.sizes / checked.n)
+    weights = laws.weights(np.array([[0.0, 1.0]]), np.array([0.9, 0.1]))
+    w = float(estimated(weights, checked.frequencies)[0])
+    if w >= 1 - ROUNDING:
+        raise NotEstimable("The control item looks as if everybody answered at random, so nothing can be estimated.")
+    # m = W (q - w u), value = m / (1 - w): the derivative in w is (value - W u) / (1 - w).
+    random = estimated(found.weights, [_random(law) for law in found.laws.laws])
+    values = (found.values - w * random) / (1 - w)
+    held = min(max(w, 0.0), 1.0)
+    at_edge = (found.values - held * random) / (1 - held)
+    of_control = checked.contributions(weights)
+    added = of_control * (values - random) / (1 - w)
+    return DeviceEstimate(
+        names=(*found.names, INATTENTIVE),
+        n_answers=found.n_answers,
+        values=np.append(values, w),
+        constrained=np.append(np.clip(at_edge, 0, 1), held),
+        weights=[np.vstack([weight / (1 - w), np.zeros(weight.shape[1])]) for weight in found.weights],
+        laws=found.laws,
+        classes=found.classes,
+        shares=found.shares,
+        counted=counted,
+        is_inside=bool(((values >= 0) & (values <= 1)).all() and w >= 0),
+        added=np.column_stack([added, of_control]),
+    )
+
+
+def _random(law: Array) -> Array:
+    return np.full(len(law), 1 / len(law))
+
+
+def _control_classes(device: DeviceDesign, share: float) -> Array:
+    classes = np.zeros(len(device.classes))
+    for row, part in zip(device.shares, (1 - share, share), strict=True):
+        classes[int(np.argmax(row))] += part
+    return classes

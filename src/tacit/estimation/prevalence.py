@@ -1,0 +1,414 @@
+"""How many carry a trait that was asked with a device of the literature, from data as they lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel import devices
+from tacit.channel.device_laws import YES_NO
+from tacit.channel.device_parameters import Given, exact_chance
+from tacit.channel.devices import DeviceDesign
+from tacit.channel.protocol import Array
+from tacit.errors import InvalidInput
+from tacit.estimation import device_reports
+from tacit.estimation.complex_samples import Lonely, SampleDesign
+from tacit.estimation.device_estimates import Counted, DeviceEstimate, estimate_device, with_control
+from tacit.estimation.device_reports import DIRECT, MISSING
+from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
+from tacit.estimation.result import checked_level
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Codes = NDArray[np.intp]
+
+
+def prevalence(
+    data: Any,
+    item: str,
+    device: str | DeviceDesign,
+    parameters: str | Mapping[str, Given] | None = None,
+    *,
+    yes: str | None = None,
+    sample: str | None = None,
+    by: str | None = None,
+    weights: str | None = None,
+    strata: str | None = None,
+    clusters: str | None = None,
+    sampled: float | str | None = None,
+    lonely: Lonely = "refuse",
+    control: str | tuple[str, float] | None = None,
+    answers: Sequence[str] = YES_NO,
+    level: float = 0.95,
+) -> Prevalence:
+    """The share of people who carry a trait that was asked with a device.
+
+    Parameters
+    ----------
+    data : path or data frame
+        A file (CSV, Parquet, SPSS, Stata, SAS, Excel) or anything that speaks Arrow. Only the named columns are read.
+    item : str
+        The column with the reports.
+    device : str or DeviceDesign
+        A name of `tacit.devices` with its `parameters`, or a device made there.
+    parameters : str or mapping, optional
+        Such as ``"p=2/3"``; two samples as ``"p=1:2/12,2:10/12"``, a sample that was asked directly as ``direct=0``.
+    yes : str, optional
+        The value that means yes (or the second report of the device), where it is not 1, yes or true.
+    sample : str, optional
+        The column that tells the samples apart.
+    by : str, optional
+        A column whose values make groups, to be compared.
+    weights, strata, clusters : str, optional
+        Columns of a complex sample; errors are then linearised, with Student's distribution.
+    sampled : float or str, optional
+        The sampled share of a finite population: a number or a column.
+    lonely : {"refuse", "centre"}
+        What a stratum with a single cluster gets.
+    control : str, optional
+        A control item asked with the same device, with its known prevalence, as ``"column=0"``: tells inattention.
+    answers : sequence of str
+        The answers, where they are not no and yes.
+    level : float
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    Prevalence
+        Shares with errors and intervals in [0, 1], and what the device leaves open.
+
+    Raises
+    ------
+    InvalidInput
+        Where columns, values or samples do not fit the device.
+    NotEstimable
+        Where the chances of the device carry nothing.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> reports = {"copied": ["yes"] * 328 + ["no"] * 382}
+    >>> print(tacit.prevalence(reports, "copied", "unrelated-question", "p=1/2,y=1/12"))
+    no   0.1594 ± 0.0374
+    yes  0.8406 ± 0.0374
+    """
+    known = device if isinstance(device, DeviceDesign) else devices.design(device, parameters or {}, answers)
+    checked_level(level)
+    watched = _control(control)
+    columns = [item, sample, by, weights, strata, clusters, watched[0] if watched else None]
+    columns.append(sampled if isinstance(sampled, str) else None)
+    table = _read(data, [name for name in columns if name is not None])
+    reports = _reports(table, known, item, sample, yes)
+    design = _design(table, weights, strata, clusters, sampled, lonely)
+    study = _Study(known, reports, design, watched, level)
+    return study.result(table, by)
+
+
+def _control(control: str | tuple[str, float] | None) -> tuple[str, float] | None:
+    if control is None:
+        return None
+    name, share = control.rpartition("=")[::2] if isinstance(control, str) else control
+    if not name:
+        raise InvalidInput(f"A control item is a column with its known prevalence, such as column=0, not {control!r}.")
+    return str(name), float(exact_chance("The prevalence of the control item", share))
+
+
+def _read(data: Any, names: Sequence[str]) -> pa.Table:
+    """The named columns and no others."""
+    from tacit.errors import UnknownName
+    from tacit.table.columns import as_arrow
+    from tacit.table.files import column_names, read_table
+
+    is_file = isinstance(data, str | Path)
+    frame = None if is_file else as_arrow(data)
+    present = column_names(data) if frame is None else frame.column_names
+    for name in names:
+        if name not in present:
+            raise UnknownName("Column", name, present)
+    wanted = list(dict.fromkeys(names))
+    table = read_table(data, wanted) if frame is None else frame.select(wanted)
+    if table.num_rows == 0:
+        raise InvalidInput("There are no rows, so nothing can be estimated.")
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class _Reports:
+    item: str
+    yes: str | None
+    codes: Codes
+    samples: Codes  # DIRECT where asked directly
+    readings: tuple[str, ...]
+
+
+def _reports(table: pa.Table, device: DeviceDesign, item: str, sample: str | None, yes: str | None) -> _Reports:
+    read = device_reports.understood(table, item, device.reports, yes)
+    if device.direct is not None and len(device.reports) != len(device.answers):
+        raise InvalidInput(f"The reports of {device.name!r} are not answers, so no sample of it was asked directly.")
+    return _Reports(item, yes, read.codes, device_reports.samples(table, sample, device), (read.sentence,))
+
+
+def _design(
+    table: pa.Table,
+    weights: str | None,
+    strata: str | None,
+    clusters: str | None,
+    sampled: float | str | None,
+    lonely: Lonely,
+) -> SampleDesign | None:
+    if weights is None and strata is None and clusters is None and sampled is None:
+        return None
+    texts = {
+        name: None if column is None else table.column(column).to_pylist()
+        for name, column in (("strata", strata), ("clusters", clusters))
+    }
+    return SampleDesign.of(
+        table.num_rows,
+        weights=None if weights is None else device_reports.numbers(table, weights),
+        strata=texts["strata"],
+        clusters=texts["clusters"],
+        sampled=device_reports.numbers(table, sampled) if isinstance(sampled, str) else sampled,
+        lonely=lonely,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    device: DeviceDesign
+    reports: _Reports
+    design: SampleDesign | None
+    control: tuple[str, float] | None
+    level: float
+
+    def result(self, table: pa.Table, by: str | None) -> Prevalence:
+        answered = self.reports.codes != MISSING
+        direct = self.reports.samples == DIRECT
+        control = self._control_codes(table)
+        whole = self._estimate(answered & ~direct, control)
+        levels = self._levels(table, by)
+        parts = [self._estimate(answered & ~direct & rows, control) for _, rows in levels]
+        asked = self._direct(answered & direct)
+        estimates = [whole, *parts, *([] if asked is None else [asked])]
+        errors = _Errors(estimates, self.design, self.level)
+        compared = self._group_differences(errors, by, [name for name, _ in levels])
+        if asked is not None:
+            compared.append(errors.difference(0, len(estimates) - 1, {"asked": "device"}, {"asked": "direct"}))
+        return Prevalence(
+            item=self.reports.item,
+            device=self.device.name,
+            n_reports=whole.counted.n,
+            n_missing=int((~answered).sum()),
+            shares=errors.shares(0),
+            parameters=errors.parameters(0),
+            groups=tuple(errors.group(1 + at, {str(by): name}) for at, (name, _) in enumerate(levels)),
+            differences=tuple(compared),
+            direct=None if asked is None else errors.group(len(estimates) - 1, {"asked": "direct"}),
+            level=self.level,
+            errors=errors.in_words,
+            readings=self.reports.readings,
+            warnings=tuple(self._warnings(estimates, errors)),
+        )
+
+    def _control_codes(self, table: pa.Table) -> Codes | None:
+        if self.control is None:
+            return None
+        if self.device.opens or len(self.device.answers) > 2:
+            raise InvalidInput(
+                f"The device {self.device.name!r} estimates more than one share by itself; a control item is understood "
+                "for yes/no devices without open parameters."
+            )
+        return device_reports.understood(table, self.control[0], self.device.reports, self.reports.yes).codes
+
+    def _estimate(self, rows: NDArray[np.bool_], control: Codes | None) -> DeviceEstimate:
+        counted = Counted(
+            np.maximum(self.reports.codes, 0),
+            np.maximum(self.reports.samples, 0),
+            rows,
+            np.ones(len(rows)) if self.design is None else self.design.weights,
+            len(self.device.reports),
+        )
+        found = estimate_device(self.device, counted)
+        return (
+            found
+            if control is None or self.control is None
+            else with_control(found, self.device, control, self.control[1])
+        )
+
+    def _direct(self, rows: NDArray[np.bool_]) -> DeviceEstimate | None:
+        """The sample that was asked directly, its answers taken as they are."""
+        if self.device.direct is None:
+            return None
+        clear = devices.matrix(np.eye(len(self.device.answers)).tolist(), answers=self.device.answers)
+        weights = np.ones(len(rows)) if self.design is None else self.design.weights
+        zero = np.zeros(len(rows), dtype=np.intp)
+        counted = Counted(np.maximum(self.reports.codes, 0), zero, rows, weights, len(self.device.answers))
+        return estimate_device(clear, counted)
+
+    def _levels(self, table: pa.Table, by: str | None) -> list[tuple[str, NDArray[np.bool_]]]:
+        if by is None:
+            return []
+        positions, values = device_reports.values_of(device_reports.column(table, by))
+        if len(values) < 2:
+            raise InvalidInput(f"{by!r} holds one value only, so there are no groups to compare.")
+        if len(values) > 50:
+            raise InvalidInput(f"{by!r} holds {len(values):,} different values, too many to be groups.")
+        order = sorted(range(len(values)), key=lambda at: _by_size(values[at]))
+        return [(values[at], positions == at) for at in order]
+
+    def _group_differences(self, errors: _Errors, by: str | None, names: Sequence[str]) -> list[Difference]:
+        """Every group against the first one."""
+        return [
+            errors.difference(1 + at, 1, {str(by): name}, {str(by): names[0]})
+            for at, name in enumerate(names)
+            if at > 0
+        ]
+
+    def _warnings(self, estimates: Sequence[DeviceEstimate], errors: _Errors) -> list[str]:
+        found = []
+        if not all(estimate.is_inside for estimate in estimates):
+            found.append(
+                "An estimate lies outside [0, 1]: `share` is the unbiased one, `constrained` the most likely one "
+                "within the possible."
+            )
+        if len(self.device.samples) == 2 and not self.device.opens:
+            found.extend(_compliance(estimates[0], self.device))
+        return found
+
+
+def _compliance(found: DeviceEstimate, device: DeviceDesign) -> list[str]:
+    """What two samples that should agree say: a warning where they do not."""
+    alone = []
+    for sample, (law, seen) in enumerate(zip(found.laws.laws, found.counted.frequencies, strict=True)):
+        contrast = law[1, 1] - law[1, 0]
+        share = (seen[1] - law[1, 0]) / contrast
+        variance = seen[1] * (1 - seen[1]) / contrast**2 / found.counted.sizes[sample]
+        alone.append((share, variance))
+    (first, one), (second, two) = alone
+    score = (first - second) / math.sqrt(max(one + two, 1e-300))
+    p = math.erfc(abs(score) / math.sqrt(2))
+    names = [sample.name for sample in device.samples]
+    if p >= 0.05:
+        return []
+    return [
+        f"The samples {names[0]} and {names[1]} disagree: {first:.3f} and {second:.3f} (p = {p:.2g}). The device was not "
+        "followed by everybody, so the pooled share is not to be trusted."
+    ]
+
+
+def _by_size(value: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(value), ""
+    except ValueError:
+        return 1, 0.0, value
+
+
+class _Errors:
+    """The joint errors of several estimates from one sample, and what is read from them."""
+
+    def __init__(self, estimates: Sequence[DeviceEstimate], design: SampleDesign | None, level: float) -> None:
+        self._estimates, self._design, self._level = list(estimates), design, level
+        self._starts = np.cumsum([0, *(len(estimate.values) for estimate in estimates)])
+        linearised = design is not None or any(estimate.added is not None for estimate in estimates)
+        n = len(estimates[0].counted.rows)
+        self._sample = design or (SampleDesign.of(n) if linearised else None)
+        self._covariance = self._linearised() if self._sample is not None else self._by_the_law()
+
+    @property
+    def in_words(self) -> str:
+        if self._design is None:
+            return "for a population sampled at random"
+        return (
+            f"linearised over {self._design.n_clusters:,} clusters in {self._design.n_strata:,} strata, Student's "
+            f"distribution with {self._design.degrees_of_freedom:,} degrees of freedom"
+        )
+
+    def _by_the_law(self) -> Array:
+        """Groups are disjoint, hence independent; the whole holds them all and is compared with none."""
+        total = np.zeros((self._starts[-1], self._starts[-1]))
+        for start, end, estimate in zip(self._starts, self._starts[1:], self._estimates, strict=False):
+            total[start:end, start:end] = estimate.covariance
+        return total
+
+    def _linearised(self) -> Array:
+        assert self._sample is not None
+        contributions = np.hstack([estimate.contributions for estimate in self._estimates])
+        noise = None
+        if self._sample.sampled.any():
+            noise = np.zeros((self._sample.n_strata, self._starts[-1], self._starts[-1]))
+            for start, end, estimate in zip(self._starts, self._starts[1:], self._estimates, strict=False):
+                noise[:, start:end, start:end] = estimate.noise(self._sample)
+        return self._sample.covariance(np.nan_to_num(contributions), noise)
+
+    def _error(self, at: int) -> float:
+        return math.sqrt(max(self._covariance[at, at], 0.0))
+
+    def _quantile(self) -> float:
+        return checked_level(self._level) if self._design is None else self._design.quantile(self._level)
+
+    def shares(self, which: int) -> tuple[Share, ...]:
+        estimate, start = self._estimates[which], self._starts[which]
+        return tuple(
+            Share(
+                estimate.names[answer],
+                float(estimate.values[answer]),
+                float(estimate.constrained[answer]),
+                self._error(start + answer),
+                *self._interval(estimate, answer, self._error(start + answer)),
+            )
+            for answer in range(estimate.n_answers)
+        )
+
+    def _interval(self, estimate: DeviceEstimate, answer: int, error: float) -> tuple[float, float]:
+        """All shares p whose distance from the estimate is within the quantile, in errors at p (a score interval)."""
+        constant, slope, curvature = estimate.variance_law(answer)
+        value = float(estimate.values[answer])
+        near = min(max(value, 0.0), 1.0)
+        expected = max(constant + slope * near - curvature * near**2, 1e-300)
+        inflation = error**2 / max(float(estimate.covariance[answer, answer]), 1e-300)
+        bound = self._quantile() ** 2 * inflation
+        # Beyond an end, distances are compared with that of the end itself: cutting alone could leave nothing.
+        bound += (value - near) ** 2 / expected
+        square, linear = 1 + bound * curvature, 2 * value + bound * slope
+        spread = math.sqrt(max(linear**2 - 4 * square * (value**2 - bound * constant), 0.0))
+        low, high = (linear - spread) / (2 * square), (linear + spread) / (2 * square)
+        return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+    def parameters(self, which: int) -> dict[str, OpenParameter]:
+        estimate, start = self._estimates[which], self._starts[which]
+        found = {}
+        for at in range(estimate.n_answers, len(estimate.values)):
+            value, held = estimate.values[at], estimate.constrained[at]
+            known = np.isfinite(value)
+            found[estimate.names[at]] = OpenParameter(
+                float(value) if known else None,
+                self._error(start + at) if known else None,
+                float(held) if np.isfinite(held) else None,
+            )
+        return found
+
+    def group(self, which: int, answers: Mapping[str, str]) -> GroupPrevalence:
+        return GroupPrevalence(answers, self._estimates[which].counted.n, self.shares(which), self.parameters(which))
+
+    def difference(self, which: int, against: int, answers: Mapping[str, str], others: Mapping[str, str]) -> Difference:
+        """Of the shares of the last answer, the yes."""
+        answer = self._estimates[which].n_answers - 1
+        first, second = self._starts[which] + answer, self._starts[against] + answer
+        value = float(self._estimates[which].values[answer] - self._estimates[against].values[answer])
+        c = self._covariance
+        error = math.sqrt(max(c[first, first] + c[second, second] - 2 * c[first, second], 1e-300))
+        margin = self._quantile() * error
+        p = (
+            math.erfc(abs(value) / error / math.sqrt(2))
+            if self._design is None
+            else self._design.p_value(value / error)
+        )
+        name = self._estimates[which].names[answer]
+        low, high = max(value - margin, -1.0), min(value + margin, 1.0)
+        return Difference(answers, others, name, value, error, low, high, p)

@@ -1,0 +1,142 @@
+"""What a study with a device says: shares with their errors, what the device leaves open, groups and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Share:
+    """One answer's estimated share; `share` is unbiased and may leave [0, 1], `constrained` does not."""
+
+    answer: str
+    share: float
+    constrained: float
+    standard_error: float
+    low: float
+    high: float
+
+    def to_document(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class OpenParameter:
+    """What a device leaves open: the honesty of carriers, the cheaters, the unrelated share, inattention."""
+
+    estimate: float | None
+    standard_error: float | None
+    constrained: float | None
+
+    def to_document(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference between two estimated shares, with its test against none."""
+
+    answers: Mapping[str, str]
+    against: Mapping[str, str]
+    answer: str
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    p: float
+
+    def to_document(self) -> dict[str, Any]:
+        return {**vars(self), "answers": dict(self.answers), "against": dict(self.against)}
+
+
+@dataclass(frozen=True)
+class GroupPrevalence:
+    """The shares among the people of one group."""
+
+    answers: Mapping[str, str]
+    n_reports: int
+    shares: tuple[Share, ...]
+    parameters: Mapping[str, OpenParameter]
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "answers": dict(self.answers),
+            "n_reports": self.n_reports,
+            "shares": [share.to_document() for share in self.shares],
+            "parameters": {name: value.to_document() for name, value in self.parameters.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Prevalence:
+    """How many carry a trait, from reports collected with a device.
+
+    Attributes
+    ----------
+    item, device : str
+        The column and the name of the device.
+    n_reports : int
+        Reports that were used; those without an answer are counted in `n_missing`.
+    shares : tuple of Share
+        For each answer its share, standard error and interval.
+    parameters : mapping of str to OpenParameter
+        What the device leaves open: ``t`` (honesty), ``cheaters``, ``y``, ``inattentive``.
+    groups : tuple of GroupPrevalence
+        The same within each value of `by`.
+    differences : tuple of Difference
+        Between the groups; and between the device and direct questioning, where there is a direct sample.
+    readings : tuple of str
+        How the values of the columns were understood.
+    """
+
+    item: str
+    device: str
+    n_reports: int
+    n_missing: int
+    shares: tuple[Share, ...]
+    parameters: Mapping[str, OpenParameter]
+    groups: tuple[GroupPrevalence, ...]
+    differences: tuple[Difference, ...]
+    direct: GroupPrevalence | None
+    level: float
+    errors: str  # where the standard errors come from, in words
+    readings: tuple[str, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+    def __getitem__(self, answer: str) -> Share:
+        from tacit.errors import UnknownName
+
+        for share in self.shares:
+            if share.answer == answer:
+                return share
+        raise UnknownName("Answer", answer, [share.answer for share in self.shares])
+
+    def to_document(self) -> dict[str, Any]:
+        """The JSON answer of ``tacit prevalence``."""
+        return {
+            "item": self.item,
+            "device": self.device,
+            "n_reports": self.n_reports,
+            "n_missing": self.n_missing,
+            "level": self.level,
+            "shares": [share.to_document() for share in self.shares],
+            "parameters": {name: value.to_document() for name, value in self.parameters.items()},
+            "groups": [group.to_document() for group in self.groups],
+            "differences": [difference.to_document() for difference in self.differences],
+            "direct": None if self.direct is None else self.direct.to_document(),
+            "errors": self.errors,
+            "readings": list(self.readings),
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        rows = [(share.answer, share.share, share.standard_error) for share in self.shares]
+        rows += [
+            (name, value.estimate, value.standard_error)
+            for name, value in self.parameters.items()
+            if value.estimate is not None and value.standard_error is not None
+        ]
+        width = max(len(label) for label, _, _ in rows)
+        return "\n".join(f"{label:{width}} {share:7.4f} ± {error:.4f}" for label, share, error in rows)
