@@ -132,7 +132,11 @@ def test_a_seed_repeats_a_run_and_marks_it_as_a_simulation(truths, tmp_path):
     one, two, other = (tmp_path / f"{name}.csv" for name in ("one", "two", "other"))
     for out, seed in ((one, 7), (two, 7), (other, 8)):
         assert disguise_file(truths, WARNER, out, seed=seed) == 1000
-        assert read_metadata(out) == {"scheme": WARNER.hash, "simulation": True}
+        assert read_metadata(out) == {
+            "scheme": WARNER.hash,
+            "scheme_document": WARNER.to_document(),
+            "simulation": True,
+        }
     assert content(one) == content(two) != content(other)
 
 
@@ -140,7 +144,7 @@ def test_a_run_without_a_seed_is_no_simulation_and_never_repeats(truths, tmp_pat
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     for out in (one, two):
         disguise_file(truths, WARNER, out)
-        assert read_metadata(out) == {"scheme": WARNER.hash}  # the mark belongs to simulations alone
+        assert "simulation" not in read_metadata(out)  # the mark belongs to simulations alone
         assert not Reports.read(out, WARNER).is_simulation
     assert content(one) != content(two)
 

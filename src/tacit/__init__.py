@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tacit.bundled import load_adult, load_breast_cancer, load_votes
     from tacit.channel import devices
     from tacit.channel.scheme import Group, Questionnaire, Scheme
+    from tacit.count.tally import Tally
     from tacit.dataset import Dataset
     from tacit.design import Front, choose_point, exact_front, optimal_front
     from tacit.design.plan import plan
@@ -72,6 +73,7 @@ _HOMES = {
     "Schema": "tacit.schema",
     "Scheme": "tacit.channel.scheme",
     "TacitError": "tacit.errors",
+    "Tally": "tacit.count.tally",
     "TreeClassifier": "tacit.mine",
     "exact_front": "tacit.design",
     "load_adult": "tacit.bundled",
@@ -99,6 +101,7 @@ __all__ = [
     "Schema",
     "Scheme",
     "TacitError",
+    "Tally",
     "TreeClassifier",
     "anonymize",
     "association_rules",

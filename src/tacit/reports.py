@@ -15,7 +15,7 @@ from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.schema import RESERVED, Schema
 from tacit.table import Table, as_arrow, decode, encode, infer_schema, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
-from tacit.table.files import is_parquet, read_metadata, table_writer
+from tacit.table.files import is_parquet, read_metadata, table_writer, with_partitions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +97,8 @@ class Reports:
     def read(cls, path: str | Path, scheme: Scheme) -> Reports:
         """The reports in a file, which must have been disguised under this scheme."""
         simulation = checked_scheme_note(path, scheme)
-        return cls.from_arrow(read_table(path), scheme, is_simulation=simulation)
+        table = with_partitions(read_table(path), path, report_columns(scheme))
+        return cls.from_arrow(table, scheme, is_simulation=simulation)
 
     def to_arrow(self, *, text_only: bool = False) -> pa.Table:
         """An Arrow table of reports, as a report file holds them; `text_only` writes sets and bits as CSV has them."""
@@ -166,8 +167,24 @@ def file_table(reports: Reports, path: str | Path) -> pa.Table:
 
 
 def scheme_note(scheme: Scheme, *, is_simulation: bool) -> dict[str, Any]:
-    """What a report file says of itself; only a simulation bears the mark of one."""
-    return {"scheme": scheme.hash} | ({"simulation": True} if is_simulation else {})
+    """What a report file says of itself: its scheme, so that it can be estimated alone; a simulation bears the mark of one."""
+    note = {"scheme": scheme.hash, "scheme_document": scheme.to_document()}
+    return note | ({"simulation": True} if is_simulation else {})
+
+
+def carried_scheme(path: str | Path) -> Scheme:
+    """The scheme that a report file carries."""
+    note = read_metadata(path) or {}
+    if "scheme_document" not in note:
+        raise InvalidInput(
+            f"{str(path)!r} does not carry its scheme. Give the document it was disguised with: --scheme S."
+        )
+    scheme = Scheme.from_document(note["scheme_document"])
+    if scheme.hash != note.get("scheme"):
+        raise SchemeMismatch(
+            f"The scheme that {str(path)!r} carries was changed: its hash is another. Give --scheme S."
+        )
+    return scheme
 
 
 def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:

@@ -47,6 +47,8 @@ def postgres_url() -> Iterator[str]:
         "duckdb_parquet",
         "duckdb_csv",
         "sqlite_table",
+        "whole_tally",
+        "shards_in_memory_and_duckdb",
         pytest.param("postgres_table", marks=pytest.mark.postgres),
         pytest.param("spark_parquet", marks=pytest.mark.spark),
     ]

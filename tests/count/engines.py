@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from tacit.count import MemoryEngine
+from tacit.count.abilities import distinct_rows
+from tacit.count.added import added
 from tacit.count.connections import opened
+from tacit.count.counted import CountedEngine
 from tacit.count.protocol import CountEngine, Product
 from tacit.count.table import TableEngine
 from tacit.schema import Attribute, Schema
@@ -43,6 +46,15 @@ def duckdb_parquet(table: Table, folder: Path) -> CountEngine:
 
 def duckdb_csv(table: Table, folder: Path) -> CountEngine:
     return TableEngine(opened(written(table, folder, "csv")), table.schema)
+
+
+def whole_tally(table: Table, folder: Path) -> CountEngine:
+    return CountedEngine(*distinct_rows(MemoryEngine(table), table.schema.names))
+
+
+def shards_in_memory_and_duckdb(table: Table, folder: Path) -> CountEngine:
+    cut = table.n_rows // 3
+    return added([MemoryEngine(table.rows(slice(0, cut))), duckdb_parquet(table.rows(slice(cut, None)), folder)])
 
 
 def spark_parquet(table: Table, folder: Path) -> CountEngine:

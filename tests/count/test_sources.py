@@ -11,10 +11,17 @@ from tacit.errors import InvalidInput
 REPORTS = Reports.from_truth(Dataset.from_arrow({"smokes": ["no", "yes", "no"]}))
 
 
-def test_reports_in_memory_and_stored_ones_stand_side_by_side(tmp_path: Path) -> None:
+def test_parts_of_one_table_are_added_wherever_they_are(tmp_path: Path) -> None:
     REPORTS.write(tmp_path / "reports.csv")
     stored = StoredReports.open(tmp_path / "reports.csv", REPORTS.scheme)
-    assert [source.engine.tally(["smokes"]).tolist() for source in sources([REPORTS, stored])] == [[2, 1], [2, 1]]
+    (source,) = sources([REPORTS, stored])
+    assert source.engine.tally(["smokes"]).tolist() == [4, 2]
+    assert source.engine.n_rows == 6
+
+
+def test_reports_of_different_schemes_stay_apart() -> None:
+    other = Reports.from_truth(Dataset.from_arrow({"drinks": ["no", "yes", "no"]}))
+    assert [source.engine.schema.names for source in sources([REPORTS, other, REPORTS])] == [("smokes",), ("drinks",)]
 
 
 @pytest.mark.parametrize("given", [Dataset.from_arrow({"smokes": ["no", "yes"]}), "reports.csv", 3])

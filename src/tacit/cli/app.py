@@ -23,6 +23,7 @@ from tacit.cli import (
     publish,
     reproduce,
     survey,
+    tally,
 )
 
 app = typer.Typer(
@@ -62,6 +63,7 @@ app.command("devices")(devices.devices)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
 app.command("prevalence")(prevalence.prevalence)
+app.command("tally")(tally.tally)
 app.add_typer(mine.app, name="mine")
 mine.app.command("rules")(mine_rules.rules)
 app.command("publish")(publish.publish)

@@ -20,8 +20,10 @@ Sampling = Literal["population", "respondents"]
 
 def estimate(
     reports: Annotated[list[str], typer.Argument(help="Report files, or database tables.")],
-    scheme: Annotated[list[Path], typer.Option(help="Scheme document of the reports; one for all, or one for each.")],
     attributes: Annotated[str, typer.Option(help="Attributes of the wanted table, separated by commas.")],
+    scheme: Annotated[
+        list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
+    ] = None,
     method: Annotated[Method, typer.Option(help="How to estimate.")] = "inversion",
     sampling: Annotated[Sampling, typer.Option(help="Whom the errors speak of.")] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
@@ -35,7 +37,7 @@ def estimate(
 
     checked_level(level)
     found: list[ReportSource]
-    found = [joined_reports(reports, scheme, join)] if join is not None else read_reports(reports, scheme)
+    found = [joined_reports(reports, scheme or [], join)] if join is not None else read_reports(reports, scheme or [])
     result = tacit.estimate(found, listed_names(attributes), method=method, sampling=sampling)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")

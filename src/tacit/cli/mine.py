@@ -20,7 +20,8 @@ app = typer.Typer(help="Learn trees, classifiers and rules from reports.", no_ar
 
 Reports = Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, or database tables.")]
 SchemeOption = Annotated[
-    list[Path], typer.Option("--scheme", help="Scheme of the reports; one for all, or one for each.")
+    list[Path] | None,
+    typer.Option("--scheme", help="Scheme of the reports; one for all, one each, none where carried."),
 ]
 ClassOption = Annotated[str, typer.Option("--class", help="The attribute to predict.")]
 TestOption = Annotated[str | None, typer.Option("--test", help="Disguised reports to estimate the accuracy from.")]
@@ -39,8 +40,8 @@ Method = Literal["auto", "inversion", "likelihood"]
 @app.command()
 def tree(
     reports: Reports,
-    scheme: SchemeOption,
     target: ClassOption,
+    scheme: SchemeOption = None,
     test: TestOption = None,
     test_scheme: TestSchemeOption = None,
     prune: Annotated[str | None, typer.Option(help="Further disguised reports to prune the tree with.")] = None,
@@ -71,14 +72,14 @@ def tree(
         max_depth=max_depth,
         method=method,
         class_shares=_known(known_class),
-    ).fit(_read(reports, scheme))
+    ).fit(_read(reports, scheme or []))
     leaves = model.tree_.n_leaves
     if prune is not None:
-        model = model.pruned(_read([prune], _test_schemes(scheme, test_scheme, "--prune")))
+        model = model.pruned(_read([prune], _test_schemes(scheme or [], test_scheme, "--prune")))
         note(f"Pruned from {leaves} leaves to {model.tree_.n_leaves}.")
     if plot is not None:
         _save(model.plot(), plot)
-    found = _scores(model, test, _test_schemes(scheme, test_scheme, "--test") if test else [], truth)
+    found = _scores(model, test, _test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
         print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **found})
     else:
@@ -89,8 +90,8 @@ def tree(
 @app.command()
 def bayes(
     reports: Reports,
-    scheme: SchemeOption,
     target: ClassOption,
+    scheme: SchemeOption = None,
     test: TestOption = None,
     test_scheme: TestSchemeOption = None,
     truth: TruthOption = None,
@@ -100,10 +101,10 @@ def bayes(
     """Fit a naive Bayes classifier for a class."""
     from tacit.mine import NaiveBayesClassifier
 
-    model = NaiveBayesClassifier(target, class_shares=_known(known_class)).fit(_read(reports, scheme))
+    model = NaiveBayesClassifier(target, class_shares=_known(known_class)).fit(_read(reports, scheme or []))
     if model.left_out_:
         note(f"Never asked together with {target}, so left out: {', '.join(model.left_out_)}.")
-    found = _scores(model, test, _test_schemes(scheme, test_scheme, "--test") if test else [], truth)
+    found = _scores(model, test, _test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
         print_json({"model": model.to_document(), **found})
     else:

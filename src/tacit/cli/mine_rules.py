@@ -19,7 +19,9 @@ Method = Literal["inversion", "likelihood"]
 
 def rules(
     reports: Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, or database tables.")],
-    scheme: Annotated[list[Path], typer.Option(help="Scheme of the reports; one for all, or one for each.")],
+    scheme: Annotated[
+        list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
+    ] = None,
     min_support: Annotated[float, typer.Option(help="Least share of people.")] = 0.02,
     max_length: Annotated[int | None, typer.Option(help="Most answers of an itemset.")] = None,
     slack: Annotated[
@@ -36,7 +38,7 @@ def rules(
     from tacit.mine.itemsets import FrequentItemsets
     from tacit.mine.rules import association_rules
 
-    miner = FrequentItemsets(min_support, max_length, slack, method).fit(read_reports(reports, scheme))
+    miner = FrequentItemsets(min_support, max_length, slack, method).fit(read_reports(reports, scheme or []))
     found = miner.itemsets_
     made = association_rules(found, metric, min_threshold)
     for reason in found.unknown:

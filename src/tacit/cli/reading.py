@@ -1,8 +1,8 @@
-"""Reports from the arguments of a command."""
+"""Reports from the arguments of a command: files, folders, patterns, tallies, tables of databases."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,39 +13,87 @@ if TYPE_CHECKING:
     from tacit.count.sources import ReportSource
     from tacit.reports import Reports
 
-# Below this, reading a file whole is quicker than starting a database engine.
-IN_MEMORY_BYTES = 64 << 20
+# Up to here reading reports whole is quicker than starting a database engine, and they fit any machine.
+IN_MEMORY_CELLS = 1 << 25
 
 
 def read_reports(places: Sequence[str], schemes: Sequence[Path]) -> list[ReportSource]:
-    """One set of reports per place, each with its scheme (or all with one)."""
+    """The reports in all places, each under its scheme, or all under one, or each under the one it carries."""
     plans = read_schemes(schemes, len(places))
-    return [open_reports(place, plan) for place, plan in zip(places, plans, strict=True)]
+    return [part for place, plan in zip(places, plans, strict=True) for part in open_reports(place, plan)]
 
 
-def read_schemes(paths: Sequence[Path], wanted: int) -> list[Scheme]:
+def read_schemes(paths: Sequence[Path], wanted: int) -> list[Scheme | None]:
     from tacit.channel.scheme import Scheme
 
+    if not paths:
+        return [None] * wanted
     if len(paths) not in (1, wanted):
         raise InvalidInput(
             f"There are {wanted} report files and {len(paths)} schemes. Give one scheme for all, or one for each, "
             "in the same order."
         )
-    plans = [Scheme.read(path) for path in paths]
+    plans: list[Scheme | None] = [Scheme.read(path) for path in paths]
     return plans if len(plans) == wanted else plans * wanted
 
 
-def open_reports(place: str, plan: Scheme) -> ReportSource:
-    """Reports in memory where they are few, in the database engine where they are many."""
-    from tacit.reports import Reports
+def open_reports(place: str, plan: Scheme | None) -> Iterator[ReportSource]:
+    """The reports of one place: in memory where they are few, in the database engine where they are many."""
+    from tacit.count.tally import Tally, is_tally
+    from tacit.table.files import data_files, is_many
 
-    if "://" not in place and not place.startswith("spark:"):
-        path = Path(place)
-        if not path.is_file() or path.stat().st_size <= IN_MEMORY_BYTES:
-            return Reports.read(path, plan)
+    if is_tally(place):
+        yield Tally.read(place, plan)
+    elif _is_address(place):
+        yield _stored(place, _stated(plan, place))
+    elif is_many(place):
+        yield from _opened_files(data_files(place), plan, place)
+    else:
+        yield from _opened_files([Path(place)], plan, place)
+
+
+def _is_address(place: str) -> bool:
+    return "://" in place or place.startswith("spark:")
+
+
+def _stated(plan: Scheme | None, place: str) -> Scheme:
+    if plan is None:
+        raise InvalidInput(f"{place!r} does not carry its scheme. Give the document of the reports: --scheme S.")
+    return plan
+
+
+def _opened_files(files: Sequence[Path], plan: Scheme | None, place: str) -> Iterator[ReportSource]:
+    from tacit.count.tally import Tally, is_tally
+    from tacit.reports import Reports, carried_scheme
+
+    in_memory = _fit_memory(files)
+    for file in files:
+        try:
+            if is_tally(file):
+                yield Tally.read(file, plan)
+                continue
+            scheme = carried_scheme(file) if plan is None else plan
+            yield Reports.read(file, scheme) if in_memory else _stored(str(file), scheme)
+        except InvalidInput as problem:
+            if len(files) == 1 or repr(str(file)) in str(problem):
+                raise
+            raise type(problem)(f"{str(file)!r} of {place!r}: {problem}") from None
+
+
+def _fit_memory(files: Sequence[Path]) -> bool:
+    import importlib.util
+
+    from tacit.table.files import n_cells
+
+    if importlib.util.find_spec("ibis") is None:  # the base install reads everything into memory
+        return True
+    return sum(n_cells(file) for file in files if file.is_file()) <= IN_MEMORY_CELLS
+
+
+def _stored(place: str, scheme: Scheme) -> ReportSource:
     from tacit.count.stored import StoredReports
 
-    return StoredReports.open(place, plan)
+    return StoredReports.open(place, scheme)
 
 
 def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> Reports:
@@ -61,5 +109,5 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
         if key not in table.column_names:
             raise InvalidInput(f"{place!r} has no column {key!r} to join on.")
         keys.append(table.column(key).to_pylist())
-        parts.append(Reports.from_arrow(table.drop_columns([key]), plan))
+        parts.append(Reports.from_arrow(table.drop_columns([key]), _stated(plan, place)))
     return joined(parts[0], parts[1], keys[0], keys[1])

@@ -12,6 +12,7 @@ from tacit.count.protocol import CountEngine, Product, Source, SparseTally, Tota
 from tacit.count.sources import ReportSource, sources
 from tacit.count.stored import StoredReports
 from tacit.count.table import TableEngine
+from tacit.count.tally import Tally
 
 __all__ = [
     "CountEngine",
@@ -22,6 +23,7 @@ __all__ = [
     "SparseTally",
     "StoredReports",
     "TableEngine",
+    "Tally",
     "Totals",
     "Weight",
     "sources",

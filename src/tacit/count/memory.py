@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.count.abilities import distinct_in_memory
 from tacit.count.planner import tallied_by_covers
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.slots import crossed, joint_slots, widest
@@ -47,6 +48,15 @@ class MemoryEngine:
     @property
     def n_rows(self) -> int:
         return self.table.n_rows
+
+    @property
+    def rows(self) -> Table:
+        """The rows themselves: an ability beyond the two questions (`tacit.count.abilities`)."""
+        return self.table
+
+    def distinct(self, columns: Sequence[str]) -> tuple[Table, NDArray[np.int64]]:
+        """The different rows of some columns, and how many rows show each."""
+        return distinct_in_memory(self.table, None, columns)
 
     @property
     def _is_compiled(self) -> bool:

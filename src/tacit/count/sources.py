@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
+from tacit.count.added import added
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
@@ -22,15 +24,28 @@ ReportSource = Reports | Stored
 
 
 def sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[Source, ...]:
-    """The tables to count: one per questionnaire of each set of reports."""
+    """The tables to count: one per questionnaire of each scheme.
+
+    Several sets of reports under one scheme are parts of one table: they are added, not pooled like different surveys.
+    """
     if isinstance(reports, Reports):
         prior = reports.scheme.prior
         return tuple(Source(questionnaire, MemoryEngine(part), prior) for questionnaire, part in reports)
     if isinstance(reports, Stored):
         return reports.sources()
     if isinstance(reports, Sequence) and not isinstance(reports, str):
-        return tuple(source for part in reports for source in sources(part))
+        by_scheme: dict[object, list[tuple[Source, ...]]] = {}
+        for part in reports:
+            scheme = getattr(part, "scheme", None)
+            by_scheme.setdefault(id(part) if scheme is None else scheme.hash, []).append(sources(part))
+        return tuple(source for parts in by_scheme.values() for source in _added(parts))
     raise InvalidInput(
         f"Expected reports, not {type(reports).__name__}. Disguise a Dataset first; for undisguised data say so with "
         "Reports.from_truth(dataset)."
     )
+
+
+def _added(parts: Sequence[tuple[Source, ...]]) -> Iterator[Source]:
+    """One source for each questionnaire, from the sources of all parts of a table."""
+    for same in zip(*parts, strict=True):
+        yield replace(same[0], engine=added([source.engine for source in same]))

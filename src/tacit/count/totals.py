@@ -140,6 +140,13 @@ def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> T
     return Totals(moments[:, 0] + moments[:, 2], moments[:, 1] + moments[:, 3])
 
 
+def row_products(table: Table, product: Product, loops: Loops) -> Array:
+    """The product of weights of every row, for tables that are small enough to be one block."""
+    flat = [(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
+    slots = {columns: joint_slots(table, columns, loops.cross) for columns, _ in flat}
+    return _block_products(table.n_rows, flat, slots, loops)
+
+
 def _block_products(
     n_rows: int, product: Sequence[tuple[tuple[str, ...], Array]], slots: Mapping[tuple[str, ...], Slots], loops: Loops
 ) -> Array:

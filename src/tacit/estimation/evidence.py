@@ -16,9 +16,9 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.channel.codes import MATRIX_ENTRIES, row_products
-from tacit.count.memory import MemoryEngine
+from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
-from tacit.errors import InvalidInput, NotEstimable
+from tacit.errors import InvalidInput
 from tacit.estimation.parts import Part, adjoint, apply, columns_of, parts_for
 from tacit.table import Table
 
@@ -114,13 +114,5 @@ def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Ev
 
 def _distinct(source: Source, parts: Sequence[Part]) -> tuple[Table, Array]:
     """Each different report once, and how often it was sent."""
-    if not isinstance(source.engine, MemoryEngine):
-        shown = [name for part in parts if not part.shows_one for name in part.attributes]
-        raise NotEstimable(
-            f"Reports of {', '.join(shown)} show sets, whose likelihood needs whole reports in memory. Read them into "
-            "Reports first, or use the inversion method."
-        )
-    table = source.engine.table.select(columns_of(parts))
-    flat = [column.reshape(table.n_rows, -1).astype(np.uint32) for column in table.columns.values()]
-    _, first, counts = np.unique(np.concatenate(flat, axis=1), axis=0, return_index=True, return_counts=True)
-    return table.rows(first), counts.astype(np.float64)
+    table, counts = distinct_rows(source.engine, columns_of(parts))
+    return table, counts.astype(np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array, grid
-from tacit.count.memory import MemoryEngine
+from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
 from tacit.estimation.inversion import with_guess
@@ -102,8 +102,9 @@ def _slots(codes: NDArray[Any], size: int) -> Array:
 
 
 def _rows_in_memory(source: Source) -> Table:
-    if isinstance(source.engine, MemoryEngine):
-        return source.engine.table
+    rows = held_rows(source.engine)
+    if rows is not None:
+        return rows
     raise InvalidInput(
         "These reports show sets and are stored outside memory, where the error of an accuracy cannot be counted. Read "
         "them with Reports.read, or test on a part of them."
@@ -114,8 +115,8 @@ def _report_by_report(
     source: Source, predictor: Predictor, parts: Sequence[Part], draws: int, rng: np.random.Generator
 ) -> Moments:
     columns = columns_of(parts)
-    if isinstance(source.engine, MemoryEngine):
-        table = source.engine.table
+    table = held_rows(source.engine)
+    if table is not None:
         held = {name: table[name] for name in columns}
         counts = np.ones(table.n_rows, dtype=np.int64)
     else:

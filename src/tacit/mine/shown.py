@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.memory import MemoryEngine
+from tacit.count.abilities import held_rows
 from tacit.count.protocol import CountEngine
 from tacit.mine.sub_itemsets import Codes, Names, keys, members
 from tacit.table import Table
@@ -79,7 +79,8 @@ class Levels:
 
     @cached_property
     def _counted(self) -> CandidateCounts:
-        return Bitmaps(self.engine.table) if isinstance(self.engine, MemoryEngine) else Queries(self.engine)
+        rows = held_rows(self.engine)
+        return Queries(self.engine) if rows is None else Bitmaps(rows)
 
     def _sizes(self, names: Names) -> list[int]:
         return [self.engine.schema[name].size for name in names]
@@ -174,22 +175,23 @@ def shown_counts(engine: CountEngine, kept: Mapping[str, NDArray[np.int64]]) -> 
     """Counts over the answers `kept` of each attribute, by the cheapest way there is."""
     if not all(engine.schema[name].shows == "one" for name in kept):
         return Levels(engine)  # a row adds to every combination of the bits it shows: too many for a cube
-    if isinstance(engine, MemoryEngine):
+    rows = held_rows(engine)
+    if rows is not None:
         is_small = math.prod(len(codes) + 1 for codes in kept.values()) <= CUBE_CELLS
-        return _cube_of_rows(engine, kept) if is_small else Levels(engine)
+        return _cube_of_rows(rows, kept) if is_small else Levels(engine)
     return _cube_of_tally(engine, tuple(kept)) if _cells(engine, tuple(kept)) <= TALLY_CELLS else Levels(engine)
 
 
-def _cube_of_rows(engine: MemoryEngine, kept: Mapping[str, NDArray[np.int64]]) -> Cube:
+def _cube_of_rows(table: Table, kept: Mapping[str, NDArray[np.int64]]) -> Cube:
     """Rows counted over the kept answers; all others of an attribute share the slot that becomes everyone's."""
     slots, shape = {}, []
-    cells = np.zeros(engine.n_rows, dtype=np.int32)
+    cells = np.zeros(table.n_rows, dtype=np.int32)
     for name, codes in kept.items():
-        slots[name] = np.full(engine.schema[name].size, len(codes))
+        slots[name] = np.full(table.schema[name].size, len(codes))
         slots[name][codes] = np.arange(len(codes))
         shape.append(len(codes) + 1)
         cells *= np.int32(shape[-1])
-        cells += slots[name].astype(np.int32)[engine.table[name]]
+        cells += slots[name].astype(np.int32)[table[name]]
     # Half the width is half the memory to go through; a table in memory has fewer rows than that counts.
     counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.uint32).reshape(shape)
     for axis, size in enumerate(shape):

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.channel.protocol import Array
-from tacit.count.memory import MemoryEngine
+from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
 from tacit.estimation.set_law import SetLaw, set_law
 from tacit.mine.sub_itemsets import Codes, Names, exactly, members
@@ -80,8 +80,9 @@ class SymmetricTable:
 def _tally(source: Source, columns: list[str]) -> Array:
     """The tally over the number of reports; sets in memory are counted straight from their codes."""
     engine = source.engine
-    if len(columns) == 1 and isinstance(engine, MemoryEngine) and engine.schema[columns[0]].shows == "set":
-        members_shown = np.bincount(engine.table[columns[0]].reshape(-1), minlength=engine.schema[columns[0]].size)
+    rows = held_rows(engine)
+    if len(columns) == 1 and rows is not None and engine.schema[columns[0]].shows == "set":
+        members_shown = np.bincount(rows[columns[0]].reshape(-1), minlength=engine.schema[columns[0]].size)
         return np.append(members_shown, engine.n_rows) / engine.n_rows
     return engine.tally(columns) / engine.n_rows
 

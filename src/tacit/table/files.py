@@ -130,6 +130,53 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     return pa.concat_tables(parts, promote_options="default")
 
 
+def with_partitions(table: pa.Table, path: str | Path, wanted: Sequence[str]) -> pa.Table:
+    """The table with the wanted columns that only the folders' names hold, as in ``day=2024-03-01/part.parquet``."""
+    import pyarrow as pa
+
+    for folder in Path(path).parts[:-1]:
+        name, equals, value = folder.partition("=")
+        if equals and name in wanted and name not in table.column_names:
+            table = table.append_column(name, pa.repeat(pa.scalar(value), table.num_rows))
+    return table
+
+
+def data_files(place: str | Path) -> list[Path]:
+    """The files that a folder (with all folders in it) or a pattern such as ``reports/*.parquet`` stands for, in order."""
+    text = str(place)
+    if Path(text).is_dir():
+        files = [file for file in Path(text).rglob("*") if file.suffix.lower() in (*PARQUET_SUFFIXES, ".csv")]
+        what = f"The folder {text!r}"
+    else:
+        base = Path(text).anchor or "."
+        files = [
+            file for file in Path(base).glob(text.removeprefix(base) if Path(text).anchor else text) if file.is_file()
+        ]
+        what = f"The pattern {text!r}"
+    hidden = [file for file in files if not any(part.startswith((".", "_")) for part in file.parts)]
+    if not hidden:
+        raise InvalidInput(f"{what} holds no Parquet or CSV file. Compare the name, or write the files there first.")
+    return sorted(hidden)
+
+
+def is_many(place: str | Path) -> bool:
+    """Whether a place is a folder or a pattern and not one file."""
+    text = str(place)
+    return Path(text).is_dir() or (any(mark in text for mark in "*?[") and not Path(text).exists())
+
+
+def n_cells(file: Path) -> int:
+    """About how many cells a file holds, without reading it."""
+    if is_parquet(file):
+        import pyarrow.parquet as pq
+
+        with _readable(file):
+            noted = pq.read_metadata(file)
+        return int(noted.num_rows * noted.num_columns)
+    # In a CSV file of codes or short answers a cell takes about four bytes with its comma.
+    return file.stat().st_size // 4
+
+
 def sidecar(path: str | Path) -> Path:
     """The file beside a CSV file that says which scheme it belongs to."""
     return Path(f"{path}.json")

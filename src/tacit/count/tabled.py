@@ -1,0 +1,77 @@
+"""Counting from tables that were counted before: what a saved tally up to an order, or of chosen tables, holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.protocol import Product, SparseTally, Totals, checked_single
+from tacit.count.totals import checked_products, columns_of, moments_of_tally
+from tacit.errors import NotEstimable
+from tacit.schema import Schema
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TabledEngine:
+    """Answers what the margins of its tables answer, and says which columns it lacks."""
+
+    schema: Schema
+    n_rows: int
+    tables: Mapping[Names, NDArray[np.int64]]
+
+    def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:
+        if not columns:
+            return np.array(self.n_rows, dtype=np.int64)
+        holding = [names for names in self.tables if set(columns) <= set(names)]
+        if not holding:
+            raise NotEstimable(
+                f"This tally does not hold {', '.join(columns)} together. It holds: {self._contents()}. Tally the reports "
+                "again with these together (--tables, a higher --order, or --whole)."
+            )
+        names = min(holding, key=lambda each: math.prod(self.tables[each].shape))
+        return self._margin(names, columns)
+
+    def _margin(self, names: Names, columns: Sequence[str]) -> NDArray[np.int64]:
+        counts: NDArray[np.int64] = self.tables[names]
+        for axis in reversed(range(len(names))):
+            if names[axis] not in columns:
+                # A set or bits count every report in their last slot; single answers add up to all reports.
+                single = self.schema[names[axis]].shows == "one"
+                counts = np.asarray(counts.sum(axis=axis) if single else counts.take(-1, axis=axis))
+        kept = [name for name in names if name in columns]
+        return np.ascontiguousarray(counts.transpose([kept.index(name) for name in columns]))
+
+    def _contents(self, most: int = 6) -> str:
+        shown = [" with ".join(names) for names in self.tables]
+        more = f" and {len(shown) - most} more tables" if len(shown) > most else ""
+        return "; ".join(shown[:most]) + more
+
+    def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        return [self.tally(columns) for columns in column_sets]
+
+    def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
+        checked_single(self.schema, columns)
+        counts = self.tally(columns)
+        codes = np.argwhere(counts)
+        return SparseTally(tuple(columns), codes.astype(np.int64), counts[tuple(codes.T)])
+
+    def totals(self, products: Sequence[Product]) -> Totals:
+        checked_products(self.schema, products)
+        moments = np.array([self._moments(product) for product in products]).reshape(-1, 2)
+        return Totals(moments[:, 0], moments[:, 1])
+
+    def _moments(self, product: Product) -> tuple[float, float]:
+        columns = columns_of(product)
+        shown = [name for name in columns if self.schema[name].shows != "one"]
+        if shown:
+            raise NotEstimable(
+                f"Squares of what {', '.join(shown)} show need whole reports, which this tally does not hold. Tally them "
+                "with --whole."
+            )
+        return moments_of_tally(self.tally(columns), columns, product)

@@ -1,0 +1,342 @@
+"""Tallies as things: counts of reports that are saved under their scheme, added, subtracted and estimated from.
+
+A tally of *whole* reports answers everything that the reports do. A smaller one holds all tables up to an order, or
+chosen ones, and says what it lacks. Days are counted once; a window is a sum of days, or a total less what came before.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.scheme import Questionnaire, Scheme
+from tacit.count.abilities import distinct_in_memory, distinct_rows
+from tacit.count.counted import CountedEngine
+from tacit.count.protocol import CountEngine, Source
+from tacit.count.sources import ReportSource, sources
+from tacit.count.tabled import Names, TabledEngine
+from tacit.errors import InvalidInput, SchemeMismatch
+from tacit.reports import Reports
+from tacit.schema import RESERVED
+from tacit.table import Table
+from tacit.table.files import read_metadata, read_table, written_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = "tacit-tally/1"
+COUNT = ":count"  # no attribute's reports are in a column of this name
+
+Part = CountedEngine | TabledEngine
+Holds = Literal["whole", "tables"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts of the reports of one scheme, for each of its questionnaires.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        The scheme the reports were disguised under.
+    parts : tuple
+        The counts of each questionnaire; `Tally.of` makes them.
+    is_simulation : bool
+        Whether the reports were disguised with a seed.
+    files : mapping
+        The files of a watched folder that are counted in, by name, with their sizes.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 700 + ["yes"] * 300})
+    >>> scheme = tacit.Scheme.of(truth.schema, [(["smokes"], tacit.channels.warner(0.8))])
+    >>> monday = tacit.Tally.of(tacit.disguise(truth, scheme, seed=1))
+    >>> tuesday = tacit.Tally.of(tacit.disguise(truth, scheme, seed=2))
+    >>> (monday + tuesday).n_reports, (monday + tuesday - monday).n_reports
+    (2000, 1000)
+    """
+
+    scheme: Scheme
+    parts: tuple[Part, ...]
+    is_simulation: bool = False
+    files: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        reports: ReportSource | Sequence[ReportSource],
+        *,
+        order: int | None = None,
+        tables: Sequence[Sequence[str]] | None = None,
+    ) -> Tally:
+        """Count reports: whole ones, or all tables of up to `order` attributes, or only the named `tables`.
+
+        Parameters
+        ----------
+        reports : Reports, StoredReports, Tally, or a sequence of these
+            Reports of one scheme.
+        order : int, optional
+            Hold every table of so many attributes.
+        tables : sequence of attribute lists, optional
+            Hold these tables.
+
+        Returns
+        -------
+        Tally
+
+        Raises
+        ------
+        InvalidInput
+            Where the reports are of several schemes, or both `order` and `tables` are given.
+        """
+        if order is not None and tables is not None:
+            raise InvalidInput("A tally holds all tables up to an order, or the named ones: give one of the two.")
+        scheme, is_simulation = _one_scheme(reports)
+        found = sources(reports)
+        parts = tuple(_counted(source, _wanted(source.questionnaire, order, tables)) for source in found)
+        return cls(scheme, parts, is_simulation)
+
+    @property
+    def n_reports(self) -> int:
+        return sum(part.n_rows for part in self.parts)
+
+    def __len__(self) -> int:
+        return self.n_reports
+
+    @property
+    def holds(self) -> Holds:
+        """Whether whole reports are counted, or only some tables of them."""
+        return "whole" if all(isinstance(part, CountedEngine) for part in self.parts) else "tables"
+
+    def __repr__(self) -> str:
+        content = (
+            "whole reports"
+            if self.holds == "whole"
+            else f"{sum(len(_table_names(part)) for part in self.parts)} tables"
+        )
+        return f"Tally({self.n_reports:,} reports, {content}, scheme {self.scheme.hash[:12]})"
+
+    def sources(self) -> tuple[Source, ...]:
+        """What estimators and miners count, one for each questionnaire."""
+        pairs = zip(self.scheme.questionnaires, self.parts, strict=True)
+        return tuple(Source(questionnaire, part, self.scheme.prior) for questionnaire, part in pairs)
+
+    def __add__(self, other: Tally) -> Tally:
+        """The counts of both together."""
+        return self._combined(other, 1)
+
+    def __sub__(self, other: Tally) -> Tally:
+        """The counts without those of the other, which must be among them."""
+        return self._combined(other, -1)
+
+    def _combined(self, other: Tally, sign: int) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if other.scheme.hash != self.scheme.hash:
+            raise SchemeMismatch(
+                f"These tallies count reports of different schemes ({self.scheme.hash[:12]}... and "
+                f"{other.scheme.hash[:12]}...), which cannot be added. Estimate from both: they are pooled."
+            )
+        parts = tuple(_combined(one, two, sign) for one, two in zip(self.parts, other.parts, strict=True))
+        files = {**self.files, **other.files} if sign > 0 else dict(self.files)
+        return Tally(self.scheme, parts, self.is_simulation or other.is_simulation, files)
+
+    def write(self, path: str | Path) -> None:
+        """Save as a Parquet file that carries the scheme; nothing appears under the name before all is written."""
+        import pyarrow.parquet as pq
+
+        table = _whole_table(self) if self.holds == "whole" else _cells_table(self)
+        note = {
+            "format": FORMAT,
+            "scheme": self.scheme.hash,
+            "scheme_document": self.scheme.to_document(),
+            "holds": self.holds,
+            "reports": [part.n_rows for part in self.parts],
+            "tables": [_table_names(part) for part in self.parts],
+            "files": dict(self.files),
+        } | ({"simulation": True} if self.is_simulation else {})
+        with written_whole(path) as temporary:
+            noted = table.replace_schema_metadata({b"tacit": json.dumps(note).encode()})
+            pq.write_table(noted, temporary, compression="zstd")
+
+    @classmethod
+    def read(cls, path: str | Path, scheme: Scheme | None = None) -> Tally:
+        """A saved tally; where a `scheme` is given it must be the one that was counted under."""
+        note = read_metadata(path) or {}
+        if note.get("format") != FORMAT:
+            raise InvalidInput(f"{str(path)!r} is not a tally. Make one with: tacit tally REPORTS --scheme S --out T")
+        kept = Scheme.from_document(note["scheme_document"])
+        if scheme is not None and scheme.hash != kept.hash:
+            raise SchemeMismatch(
+                f"{str(path)!r} counts reports of the scheme {kept.hash[:12]}..., not of {scheme.hash[:12]}.... Give the "
+                "scheme it was counted under, or leave --scheme out: the tally carries it."
+            )
+        read = _read_whole if note["holds"] == "whole" else _read_cells
+        parts = read(read_table(path), kept, note)
+        return cls(kept, parts, bool(note.get("simulation", False)), dict(note.get("files", {})))
+
+
+def is_tally(path: str | Path) -> bool:
+    """Whether a file is a saved tally."""
+    file = Path(path)
+    return file.is_file() and file.suffix.lower() in (".parquet", ".pq") and _format(file) == FORMAT
+
+
+def _format(file: Path) -> Any:
+    try:
+        return (read_metadata(file) or {}).get("format")
+    except InvalidInput:
+        return None
+
+
+def _one_scheme(reports: ReportSource | Sequence[ReportSource]) -> tuple[Scheme, bool]:
+    each = list(reports) if isinstance(reports, Sequence) else [reports]
+    if not each:
+        raise InvalidInput("There are no reports to tally.")
+    schemes: dict[str, Scheme] = {part.scheme.hash: part.scheme for part in each if hasattr(part, "scheme")}
+    if len(schemes) != 1:
+        raise InvalidInput(
+            f"A tally counts reports of one scheme; these are of {len(schemes)}. Make one tally for each, and estimate "
+            "from all of them: they are pooled."
+        )
+    return next(iter(schemes.values())), any(getattr(part, "is_simulation", False) for part in each)
+
+
+def _wanted(
+    questionnaire: Questionnaire, order: int | None, tables: Sequence[Sequence[str]] | None
+) -> list[Names] | None:
+    """The sets of report columns to hold; None for whole reports."""
+    asked = questionnaire.attributes
+    if tables is not None:
+        named = [tuple(name for name in table if name in asked) for table in tables]
+    elif order is None:
+        return None
+    elif not (isinstance(order, int) and order >= 1):
+        raise InvalidInput(
+            f"The order of a tally is the number of attributes counted together, at least 1, not {order!r}."
+        )
+    else:
+        named = list(itertools.combinations(asked, min(order, len(asked))))
+    return list(dict.fromkeys(_columns_for(questionnaire, names) for names in named if names))
+
+
+def _columns_for(questionnaire: Questionnaire, names: Sequence[str]) -> Names:
+    """The report columns that an estimate of these attributes reads, in the order of the report."""
+    columns: set[str] = {name for name in names if questionnaire.group_of(name) is None}
+    for group in questionnaire.groups:
+        wanted = [axis for axis, name in enumerate(group.names) if name in names]
+        if wanted and group.channel.has_marginals:
+            shown = group.channel.marginal(wanted).report_attributes([group.attributes[axis] for axis in wanted])
+            columns.update(column.name for column in shown)
+        elif wanted:
+            columns.update(column.name for column in group.report_attributes)
+    return tuple(name for name in questionnaire.report_schema.names if name in columns)
+
+
+def _counted(source: Source, wanted: list[Names] | None) -> Part:
+    if wanted is None:
+        return CountedEngine(*distinct_rows(source.engine, source.engine.schema.names))
+    return _tabled(source.engine, wanted)
+
+
+def _tabled(engine: CountEngine, wanted: Sequence[Names]) -> TabledEngine:
+    counts = engine.tallies(wanted)
+    return TabledEngine(engine.schema, engine.n_rows, dict(zip(wanted, counts, strict=True)))
+
+
+def _table_names(part: Part) -> list[list[str]]:
+    return [list(names) for names in part.tables] if isinstance(part, TabledEngine) else []
+
+
+def _combined(one: Part, two: Part, sign: int) -> Part:
+    if isinstance(one, CountedEngine) and isinstance(two, CountedEngine):
+        return _combined_rows(one, two, sign)
+    return _combined_tables(one, two, sign)
+
+
+def _combined_rows(one: CountedEngine, two: CountedEngine, sign: int) -> CountedEngine:
+    rows = Table.concatenate([one.table, two.table])
+    table, counts = distinct_in_memory(rows, np.concatenate([one.counts, sign * two.counts]), rows.schema.names)
+    _check_enough(counts)
+    return CountedEngine(table.rows(counts > 0), counts[counts > 0])
+
+
+def _combined_tables(one: Part, two: Part, sign: int) -> TabledEngine:
+    """What both hold: a tally of whole reports holds every table of the other."""
+    tabled = [part for part in (one, two) if isinstance(part, TabledEngine)]
+    common = reduce(
+        lambda kept, part: [names for names in kept if names in part.tables], tabled, list(tabled[0].tables)
+    )
+    if not common:
+        raise InvalidInput(
+            "These tallies hold no table in common, so they cannot be added. Tally with the same tables."
+        )
+    tables = {names: one.tally(names) + sign * two.tally(names) for names in common}
+    for counts in tables.values():
+        _check_enough(counts)
+    return TabledEngine(one.schema, one.n_rows + sign * two.n_rows, tables)
+
+
+def _check_enough(counts: NDArray[np.int64]) -> None:
+    if counts.min(initial=0) < 0:
+        raise InvalidInput(
+            f"There are {-int(counts.min()):,} reports of one kind fewer than are to be taken away: the tally that is "
+            "subtracted is not a part of the other."
+        )
+
+
+def _whole_table(tally: Tally) -> pa.Table:
+    import pyarrow as pa
+
+    parts = [part for part in tally.parts if isinstance(part, CountedEngine)]
+    rows = Reports(tally.scheme, tuple(part.table for part in parts)).to_arrow()
+    return rows.append_column(COUNT, pa.array(np.concatenate([part.counts for part in parts])))
+
+
+def _read_whole(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:
+    counts = table.column(COUNT).to_numpy()
+    rows = Reports.from_arrow(table.drop_columns([COUNT]), scheme)
+    if not scheme.is_dealt:
+        return (CountedEngine(rows.parts[0], counts),)
+    dealt = np.array(table.column(RESERVED).to_pylist(), dtype=object)
+    pairs = zip(scheme.questionnaires, rows.parts, strict=True)
+    return tuple(CountedEngine(part, counts[dealt == questionnaire.name]) for questionnaire, part in pairs)
+
+
+def _cells_table(tally: Tally) -> pa.Table:
+    import pyarrow as pa
+
+    columns: dict[str, list[NDArray[np.int64]]] = {"part": [], "table": [], "cell": [], COUNT: []}
+    for at, part in enumerate(tally.parts):
+        tables = part.tables if isinstance(part, TabledEngine) else {}
+        for position, counts in enumerate(tables.values()):
+            cells = np.flatnonzero(counts)
+            columns["part"].append(np.full(len(cells), at))
+            columns["table"].append(np.full(len(cells), position))
+            columns["cell"].append(cells)
+            columns[COUNT].append(counts.reshape(-1)[cells])
+    return pa.table({name: np.concatenate([np.zeros(0, np.int64), *chunks]) for name, chunks in columns.items()})
+
+
+def _read_cells(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:
+    part, number, cell, count = (table.column(name).to_numpy() for name in ("part", "table", "cell", COUNT))
+    read: list[Part] = []
+    for at, questionnaire in enumerate(scheme.questionnaires):
+        schema, tables = questionnaire.report_schema, {}
+        for position, names in enumerate(note["tables"][at]):
+            here = (part == at) & (number == position)
+            shape = tuple(schema[name].tally_size for name in names)
+            counts = np.zeros(int(np.prod(shape)), dtype=np.int64)
+            counts[cell[here]] = count[here]
+            tables[tuple(names)] = counts.reshape(shape)
+        read.append(TabledEngine(schema, int(note["reports"][at]), tables))
+    return tuple(read)

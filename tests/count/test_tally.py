@@ -1,0 +1,153 @@
+"""Saved tallies: what they answer is what the reports would answer, and what they lack they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit import Attribute, Dataset, Reports, Schema, Scheme, Tally, channels
+from tacit.channel.recipe import Recipe
+from tacit.errors import InvalidInput, NotEstimable, SchemeMismatch
+from tacit.table import Table
+
+SCHEMA = Schema(
+    (
+        Attribute("smokes", ("no", "yes")),
+        Attribute("drinks", ("never", "rarely", "often")),
+        Attribute("age", ("young", "old")),
+        Attribute("town", ("a", "b", "c")),
+    )
+)
+
+
+def truths(rows: int, seed: int) -> Dataset:
+    generator = np.random.default_rng(seed)
+    columns = {a.name: np.minimum(generator.geometric(0.5, rows) - 1, a.size - 1) for a in SCHEMA}
+    return Dataset(Table.from_codes(SCHEMA, columns))
+
+
+def reports(recipe: Recipe, seed: int, rows: int = 400) -> Reports:
+    scheme = Scheme.of(SCHEMA, [(["smokes", "drinks"], recipe), (["age"], channels.warner(0.8))])
+    return tacit.disguise(truths(rows, seed), scheme, seed=seed)
+
+
+RECIPES = {
+    "gamma-diagonal": channels.gamma_diagonal(5),
+    "subset": channels.subset(2, 5),
+    "mask": channels.mask(0.8),
+    "uneven mixture": channels.mixture(0.4, [0.3, 0.1, 0.1, 0.1, 0.2, 0.2]),
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+def test_a_whole_tally_answers_as_the_reports_do(recipe: Recipe, tmp_path: Path) -> None:
+    rows = reports(recipe, 1)
+    Tally.of(rows).write(tmp_path / "t.parquet")
+    tally = Tally.read(tmp_path / "t.parquet")
+    for names in (["smokes"], ["drinks", "town"], ["age", "smokes", "town"]):
+        one, two = tacit.estimate(rows, names), tacit.estimate(tally, names)
+        np.testing.assert_array_equal(one.probabilities, two.probabilities)
+        np.testing.assert_array_equal(one.standard_errors, two.standard_errors)
+    share = {"smokes": "yes", "age": "old", "town": ["a", "b"]}
+    one_share, two_share = tacit.estimate_share(rows, share), tacit.estimate_share(tally, share)
+    assert two_share.probability == pytest.approx(one_share.probability, rel=1e-12)
+    assert two_share.standard_error == pytest.approx(one_share.standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+def test_a_likelihood_from_a_tally_is_that_of_the_reports(recipe: Recipe) -> None:
+    rows = reports(recipe, 2)
+    one = tacit.estimate(rows, ["smokes", "drinks"], method="likelihood")
+    two = tacit.estimate(Tally.of(rows), ["smokes", "drinks"], method="likelihood")
+    np.testing.assert_allclose(one.probabilities, two.probabilities, atol=1e-9)
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+def test_days_are_added_and_taken_away(recipe: Recipe, tmp_path: Path) -> None:
+    days = [reports(recipe, seed) for seed in (1, 2, 3)]
+    for order in (None, 2):
+        tallies = [Tally.of(day, order=order) for day in days]
+        total = tallies[0] + tallies[1] + tallies[2]
+        window = total - tallies[0]
+        assert (total.n_reports, window.n_reports) == (1200, 800)
+        expected = tacit.estimate(days[1:], ["smokes", "town"])
+        np.testing.assert_array_equal(tacit.estimate(window, ["smokes", "town"]).probabilities, expected.probabilities)
+        window.write(tmp_path / "window.parquet")
+        again = tacit.estimate(Tally.read(tmp_path / "window.parquet"), ["smokes", "town"])
+        np.testing.assert_array_equal(again.probabilities, expected.probabilities)
+        np.testing.assert_array_equal(again.standard_errors, expected.standard_errors)
+
+
+def test_parts_of_one_table_give_the_estimate_of_the_whole_to_the_last_digit() -> None:
+    rows = reports(channels.gamma_diagonal(5), 4)
+    halves = [rows.rows(slice(0, 150)), Tally.of(rows.rows(slice(150, None)))]
+    whole, parts = tacit.estimate(rows, ["smokes", "age"]), tacit.estimate(halves, ["smokes", "age"])
+    np.testing.assert_array_equal(whole.probabilities, parts.probabilities)
+    np.testing.assert_array_equal(whole.standard_errors, parts.standard_errors)
+
+
+def test_trees_and_itemsets_are_grown_from_tallies() -> None:
+    rows = reports(channels.gamma_diagonal(9), 5, rows=3000)
+    tally = Tally.of(rows)
+    for model in (tacit.TreeClassifier(target="age"), tacit.NaiveBayesClassifier(target="age")):
+        one, two = model.fit(rows), model.fit(tally)
+        np.testing.assert_array_equal(one.predict(truths(50, 6)), two.predict(truths(50, 6)))
+    one_items = tacit.FrequentItemsets(0.1).fit(rows).itemsets_
+    two_items = tacit.FrequentItemsets(0.1).fit(tally).itemsets_
+    assert len(one_items) == len(two_items)
+
+
+def test_dealt_questionnaires_are_tallied_one_by_one(tmp_path: Path) -> None:
+    document = {
+        "format": "tacit-scheme/1",
+        "attributes": [{"name": a.name, "answers": list(a.answers), "ordered": False} for a in SCHEMA],
+        "questionnaires": [
+            {"name": "one", "probability": 0.5, "groups": [
+                {"attributes": ["smokes", "drinks"], "channel": {"kind": "gamma-diagonal", "gamma": 5}}]},
+            {"name": "two", "probability": 0.5, "groups": [
+                {"attributes": ["drinks", "age"], "channel": {"kind": "gamma-diagonal", "gamma": 5}}]},
+        ],
+    }  # fmt: skip
+    rows = tacit.disguise(truths(600, 7), Scheme.from_document(document), seed=7)
+    Tally.of(rows).write(tmp_path / "t.parquet")
+    one, two = tacit.estimate(rows, ["drinks"]), tacit.estimate(Tally.read(tmp_path / "t.parquet"), ["drinks"])
+    np.testing.assert_array_equal(one.probabilities, two.probabilities)
+
+
+def test_a_tally_says_what_it_lacks() -> None:
+    tally = Tally.of(reports(channels.gamma_diagonal(5), 1), tables=[["smokes", "age"], ["town"]])
+    assert tacit.estimate(tally, ["age", "smokes"]).n_reports == 400
+    assert "2 tables" in repr(tally)
+    with pytest.raises(NotEstimable, match=r"does not hold smokes, town together\. It holds: smokes with age; town"):
+        tacit.estimate(tally, ["smokes", "town"])
+    sets = Tally.of(reports(channels.subset(2, 5), 1), order=2)
+    with pytest.raises(NotEstimable, match="need whole reports"):
+        tacit.estimate_share(sets, {"smokes": "yes", "drinks": "never"})
+
+
+def test_bad_tallies_are_refused(tmp_path: Path) -> None:
+    rows = reports(channels.gamma_diagonal(5), 1)
+    one, other = Tally.of(rows), Tally.of(reports(channels.gamma_diagonal(6), 1))
+    with pytest.raises(SchemeMismatch, match="different schemes"):
+        _ = one + other
+    with pytest.raises(InvalidInput, match="fewer than are to be taken away"):
+        _ = one - Tally.of(reports(channels.gamma_diagonal(5), 2))
+    with pytest.raises(InvalidInput, match="no table in common"):
+        _ = Tally.of(rows, tables=[["age"]]) + Tally.of(rows, tables=[["town"]])
+    with pytest.raises(InvalidInput, match="give one of the two"):
+        Tally.of(rows, order=2, tables=[["age"]])
+    with pytest.raises(InvalidInput, match="at least 1, not 0"):
+        Tally.of(rows, order=0)
+    with pytest.raises(InvalidInput, match="of one scheme; these are of 2"):
+        Tally.of([rows, reports(channels.gamma_diagonal(6), 1)])
+    with pytest.raises(InvalidInput, match="no reports to tally"):
+        Tally.of([])
+    rows.write(tmp_path / "r.parquet")
+    with pytest.raises(InvalidInput, match="is not a tally"):
+        Tally.read(tmp_path / "r.parquet")
+    one.write(tmp_path / "t.parquet")
+    with pytest.raises(SchemeMismatch, match="the tally carries it"):
+        Tally.read(tmp_path / "t.parquet", other.scheme)
