@@ -1,4 +1,4 @@
-"""Compiled twin of `tacit.channel.mixture.mixture_codes`: the same reports from the same words."""
+"""Compiled twin of `tacit.channel.kinds.mixture.mixture_codes`: the same reports from the same words."""
 
 from __future__ import annotations
 
