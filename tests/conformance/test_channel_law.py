@@ -147,12 +147,16 @@ def test_contributions_are_what_a_report_adds_to_the_estimate(channel: Channel) 
     np.testing.assert_allclose(Channel.inverse(channel, columns).T, expected, rtol=1e-9, atol=1e-10)
     # Unbiased: their mean under each truth is that truth.
     np.testing.assert_allclose(expected @ channel.matrix, np.eye(channel.size), atol=1e-9)
-    if channel.sums_to_one and not is_bits(channel):
-        np.testing.assert_allclose(expected.sum(axis=0), 1, rtol=1e-9, atol=1e-10)
+    assert channel.sums_to_one == np.allclose(expected.sum(axis=0), 1, rtol=1e-9, atol=1e-10)
 
 
-def is_bits(channel: Channel) -> bool:
-    return channel.shows == "bits"
+@every_channel
+def test_cells_are_apart_where_no_report_speaks_for_two_records_with_a_common_answer(channel: Channel) -> None:
+    if channel.keeps_cells_apart:
+        parts = dense.contributions(channel).T.reshape(-1, *channel.shape) != 0
+        for axis in range(len(channel.shape)):
+            others = tuple(1 + other for other in range(len(channel.shape)) if other != axis)
+            assert parts.sum(axis=others).max() <= 1
 
 
 @every_channel
@@ -165,7 +169,9 @@ def test_the_dense_defaults_agree_with_what_a_kind_knows_better(channel: Channel
     np.testing.assert_allclose(Channel.adjoint(channel, weights), channel.adjoint(weights), atol=1e-11)
     assert Channel.amplification.fget(channel) == pytest.approx(channel.amplification, rel=1e-7)
     for axis in range(len(channel.shape)):
-        assert Channel.answer_amplification(channel, axis) == pytest.approx(channel.answer_amplification(axis), rel=1e-7)
+        assert Channel.answer_amplification(channel, axis) == pytest.approx(
+            channel.answer_amplification(axis), rel=1e-7
+        )
     known, plain = channel.condition_number(), Channel.condition_number(Dense(channel))
     if plain is not None and plain < 1e8:
         assert known == pytest.approx(plain, rel=1e-6)

@@ -10,12 +10,12 @@ from scipy.optimize import minimize
 import tacit
 from tacit import Attribute, Schema, channels
 from tacit.bundled import census
+from tacit.channel.symmetry import best_members, information
 from tacit.count import sources
 from tacit.design.predict import predicted_errors
 from tacit.design.split import best_recipe, over_subsets, over_supersets, split_questionnaire
 from tacit.design.targets import Target, class_targets, itemset_targets, table_targets
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimation.set_law import best_members, information, set_law
 from tacit.mine.split_supports import SplitSupports
 from tests.mine.itemset_checks import all_itemsets
 
@@ -32,7 +32,7 @@ def test_the_best_number_of_members_is_the_best_of_all(gamma: float, answers: in
 @pytest.mark.parametrize("recipe", [channels.subset(4, 7), channels.gamma_diagonal(7)])
 def test_information_is_that_of_the_channel(recipe: channels.Recipe) -> None:
     channel = recipe.build((12,))
-    law = set_law(channel)
+    law = channel.set_law()
     assert law is not None
     assert law.information == pytest.approx(information(7, 12, law.members), rel=1e-6)
     covariance = channel.solve_pairs(channel.apply(np.full(12, 1 / 12)))

@@ -13,13 +13,14 @@ from scipy.optimize import minimize
 
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
+from tacit.channel.kinds.mixture import above_water
 from tacit.count import MemoryEngine, Source, sources
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import evidence as evidence_module
 from tacit.estimation.evidence import gathered
 from tacit.estimation.expectation import Step, accelerated, expectation_step
-from tacit.estimation.likelihood import above_water, most_likely
-from tacit.estimation.orbits import flip_fit
+from tacit.estimation.likelihood import most_likely
+from tacit.estimation.orbits import orbit_fit
 from tacit.table import Table
 from tests.estimation.simulation import SCHEMA, SCHEMES, marginal, simulated
 
@@ -143,7 +144,7 @@ def test_orbits_of_flips_hold_the_optimum_of_the_whole(groups: list[tuple[str, f
     reports = flipped_reports(groups, rows)
     names = list("cadbfe")
     _, evidence = gathered(sources(reports), names)
-    fit = flip_fit(evidence, (2,) * 6, 1e-9, 50_000)
+    fit = orbit_fit(evidence, (2,) * 6, 1e-9, 50_000)
     assert fit is not None
     assert fit.converged
     assert np.isclose(fit.distribution.sum(), 1)
@@ -154,13 +155,13 @@ def test_orbits_of_flips_hold_the_optimum_of_the_whole(groups: list[tuple[str, f
 
 def test_orbits_say_when_they_stopped_too_early() -> None:
     _, evidence = gathered(sources(flipped_reports(FLIPPED["two groups"], 3000)), list("abcdef"))
-    assert not flip_fit(evidence, (2,) * 6, 1e-12, 2).converged
+    assert not orbit_fit(evidence, (2,) * 6, 1e-12, 2).converged
 
 
 def test_other_channels_have_no_orbits() -> None:
     reports = simulated(SCHEMES["warner"], 100, 1)
-    assert flip_fit(gathered(sources(reports), ["age", "smokes"])[1], (3, 2), 1e-9, 10) is None
-    assert flip_fit(gathered(sources(simulated(SCHEMES["dealt"], 100, 1)), ["age"])[1], (3,), 1e-9, 10) is None
+    assert orbit_fit(gathered(sources(reports), ["age", "smokes"])[1], (3, 2), 1e-9, 10) is None
+    assert orbit_fit(gathered(sources(simulated(SCHEMES["dealt"], 100, 1)), ["age"])[1], (3,), 1e-9, 10) is None
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -138,6 +138,8 @@ class Channel(Estimator):
     has_marginals: bool = False
     # Whether each report's contributions to `solve` add up to one.
     sums_to_one: bool = True
+    # Whether no report contributes to two records that have an answer in common.
+    keeps_cells_apart: bool = False
     # Whether every answer has the same error under an even prior, so that one of them stands for all.
     treats_answers_alike: bool = False
 

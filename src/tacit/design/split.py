@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel import Recipe, gamma_diagonal, subset
+from tacit.channel.base import Array
 from tacit.channel.chances import checked_gamma
-from tacit.channel.protocol import Array
 from tacit.channel.scheme import Scheme
+from tacit.channel.symmetry import best_members, information
 from tacit.design.targets import Target
 from tacit.errors import InvalidInput
-from tacit.estimation.set_law import best_members, information
 from tacit.schema import Schema
 
 MOST_ATTRIBUTES = 16  # 2**16 sets of attributes
@@ -218,13 +218,11 @@ def best_recipe(gamma: float, answers: int) -> Recipe:
 
 def known_interactions(scheme: Scheme, names: Sequence[str]) -> NDArray[np.float64] | None:
     """Information per respondent about every set of `names`; None where a questionnaire is not symmetric."""
-    from tacit.estimation.set_law import set_law
-
     asked = np.zeros(1 << len(names))
     for questionnaire in scheme.questionnaires:
         if questionnaire.public or len(questionnaire.groups) != 1:
             return None
-        law = set_law(questionnaire.groups[0].channel)
+        law = questionnaire.groups[0].channel.set_law()
         if law is None or not set(questionnaire.attributes) <= set(names):
             return None
         number = sum(1 << names.index(name) for name in questionnaire.attributes)

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tacit.channel.kinds.bits import OneHotLaw
-from tacit.channel.protocol import Array, Channel
+from tacit.channel.base import Array
 from tacit.estimation.parts import Part
 
 Names = tuple[str, ...]
@@ -48,23 +47,8 @@ def _scatter(part: Part) -> Array:
     squares = np.empty((2,) * len(part.attributes))
     for members in np.ndindex(squares.shape):
         margin = [name for name, inside in zip(part.attributes, members, strict=True) if inside]
-        squares[members] = _summed_squares(part, margin)
+        squares[members] = part.channel.summed_squares([part.covered.index(name) for name in margin])
     for axis, size in enumerate(part.estimator.shape):
         view = np.moveaxis(squares, axis, 0)
         view[1] -= view[0] / size
     return squares
-
-
-def _summed_squares(part: Part, margin: Sequence[str]) -> float:
-    """Of one report's contributions to the cells of a margin of the part's table."""
-    channel = part.channel
-    if isinstance(channel, OneHotLaw):
-        # Contributions to different cells are uncorrelated, so summing cells sums their squares.
-        return _squares(channel, range(len(channel.shape)))
-    return _squares(channel, [part.covered.index(name) for name in margin]) if margin else 1.0
-
-
-def _squares(channel: Channel, axes: Sequence[int]) -> float:
-    law = channel.marginal(axes) if channel.has_marginals else channel
-    uniform = np.full(law.shape, 1 / math.prod(law.shape))
-    return float(channel.margin(axes).solve_squares(law.apply(uniform)).sum())

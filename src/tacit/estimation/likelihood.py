@@ -1,7 +1,8 @@
 """The distribution of the truth that makes the counted reports most likely.
 
-Stays a distribution where inversion may not, at the price of bias near the faces of the simplex. A mixture has a closed
-form; everything else is iterated until a bound on what is still to be gained is met, under flips orbit by orbit.
+Stays a distribution where inversion may not, at the price of bias near the faces of the simplex. Some channels have a
+closed form; everything else is iterated until a bound on what is still to be gained is met, orbit by orbit where records
+fall into orbits that no report leaves.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tacit.channel.kinds.mixture import MixtureLaw
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimation.evidence import Evidence, Tallied, gathered
 from tacit.estimation.expectation import Fit, accelerated, expectation_step
-from tacit.estimation.orbits import flip_fit
+from tacit.estimation.orbits import orbit_fit
 
 __all__ = ["Fit", "accelerated", "most_likely"]
 
@@ -39,8 +39,8 @@ def most_likely(
     start = np.full(shape, 1 / np.prod(shape))
     _checked_possible(evidence, start)
     fit = (
-        mixture_fit(evidence, shape)
-        or flip_fit(evidence, shape, tolerance, max_steps)
+        orbit_fit(evidence, shape, tolerance, max_steps)
+        or closed_form(evidence, shape)
         or accelerated(start, expectation_step(evidence), tolerance, max_steps)
     )
     others = tuple(axis for axis, name in enumerate(covered) if name not in names)
@@ -65,28 +65,9 @@ def _checked_possible(evidence: Sequence[Evidence], start: Array) -> None:
         )
 
 
-def mixture_fit(evidence: Sequence[Evidence], shape: tuple[int, ...]) -> Fit | None:
-    """The closed form for one mixture over the whole table; None where it does not apply."""
+def closed_form(evidence: Sequence[Evidence], shape: tuple[int, ...]) -> Fit | None:
+    """The optimum of one channel over the whole table, where it has a closed form."""
     if len(evidence) != 1 or not isinstance(only := evidence[0], Tallied) or len(only.parts) != 1:
         return None
-    channel = only.parts[0].channel
-    if not isinstance(channel, MixtureLaw) or channel.keep <= 0:
-        return None
-    frequencies = (only.counts / only.counts.sum()).reshape(-1)
-    noise = ((1 - channel.keep) / channel.keep * channel.personal_distribution).reshape(-1)
-    truth = above_water(frequencies, noise).reshape(channel.shape)
-    return Fit(only.place.lift(truth, len(shape)), 0, converged=True)
-
-
-def above_water(frequencies: Array, noise: Array) -> Array:
-    """Maximises ``sum f log(p + noise)`` over distributions: ``p = max(f * scale - noise, 0)``.
-
-    A truth is possible where ``f / noise`` exceeds ``1 / scale``; adding truths in the order of that ratio, the scale
-    that makes p sum to one is the least.
-    """
-    ratio = np.divide(frequencies, noise, out=np.full_like(noise, np.inf), where=noise > 0)
-    order = np.argsort(-np.where(frequencies > 0, ratio, 0.0), kind="stable")
-    f, b = frequencies[order], noise[order]
-    scales = (1 + np.cumsum(b)) / np.cumsum(f)  # the first f is positive: some report was seen
-    count = int(np.count_nonzero(f * scales > b))
-    return np.maximum(frequencies * scales[count - 1] - noise, 0)
+    truth = only.parts[0].channel.most_likely(only.counts / only.counts.sum())
+    return None if truth is None else Fit(only.place.lift(truth, len(shape)), 0, converged=True)

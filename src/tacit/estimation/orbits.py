@@ -1,8 +1,8 @@
-"""The likelihood of flipped records, orbit by orbit.
+"""The likelihood of records that fall into orbits: those that a report can come from never leave its own.
 
-Under flips a report can only come from the record itself and those with some of the groups reversed: 2^g of them, an
-orbit. What share of the people is in an orbit is counted without error, and within each orbit the likelihood is a small
-problem of its own, which needs far fewer steps than all of them together.
+Under flips these are the record itself and those with some of the groups reversed, 2^g of them; an answer that is told as
+it is is alone. What share of the people is in an orbit is counted without error, and within each orbit the likelihood is a
+small problem of its own, which needs far fewer steps than all of them together.
 """
 
 from __future__ import annotations
@@ -14,63 +14,45 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.kinds.flip import FlipChannel
-from tacit.channel.kinds.mixture import MixtureLaw
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array, Orbits
 from tacit.estimation.evidence import Evidence, Tallied
 from tacit.estimation.expectation import Fit
 from tacit.estimation.parts import Part
 
-# Beyond so many groups an orbit is no longer small.
-MOST_FLIPPED_GROUPS = 6
+# Beyond so many members an orbit is no longer small.
+MOST_MEMBERS = 64
 
 
-def flip_fit(evidence: Sequence[Evidence], shape: tuple[int, ...], tolerance: float, max_steps: int) -> Fit | None:
-    """The most likely table where every group is flipped or told as it is; None where that is not so."""
+def orbit_fit(evidence: Sequence[Evidence], shape: tuple[int, ...], tolerance: float, max_steps: int) -> Fit | None:
+    """The most likely table where the records of every group fall into small orbits; None where that is not so."""
     if len(evidence) != 1 or not isinstance(only := evidence[0], Tallied):
         return None
-    if not has_orbits(only.parts):
+    orbits = _orbits_of(only.parts)
+    if orbits is None:
         return None
     from tacit.estimation._orbit_kernels import most_likely_rows
 
-    matrix = _within_orbits(only.parts)
-    places = reduce(_crossed, map(_orbits, only.parts))
+    law: Array = np.ones((1, 1))
+    for part in orbits:
+        law = np.kron(law, part.law).astype(np.float64)
+    places = reduce(_crossed, [part.places for part in orbits])
     counts = only.counts.reshape(-1)[places]
-    found, steps = most_likely_rows(counts, matrix, tolerance, max_steps)
+    shares, steps = most_likely_rows(counts, law, tolerance, max_steps)
     truth = np.zeros(only.counts.size)
-    truth[places] = found * counts.sum(axis=1, keepdims=True) / counts.sum()
+    truth[places] = shares * counts.sum(axis=1, keepdims=True) / counts.sum()
     return Fit(only.place.lift(truth.reshape(only.counts.shape), len(shape)), steps, converged=steps <= max_steps)
 
 
 def has_orbits(parts: Sequence[Part]) -> bool:
-    """Whether every group is flipped or told as it is, and the flipped ones are few."""
-    flipped = [isinstance(part.channel, FlipChannel) for part in parts]
-    told = [isinstance(part.channel, MixtureLaw) and part.channel.keep == 1 for part in parts]
-    return 0 < sum(flipped) <= MOST_FLIPPED_GROUPS and sum(flipped) + sum(told) == len(parts)
+    """Whether the records of every group fall into small orbits, and not all are alone."""
+    return _orbits_of(parts) is not None
 
 
-def _within_orbits(parts: Sequence[Part]) -> Array:
-    matrix: Array = np.ones((1, 1))
-    for part in parts:
-        matrix = np.kron(matrix, _coin(part)).astype(np.float64)
-    return matrix
-
-
-def _coin(part: Part) -> Array:
-    """The channel within one orbit."""
-    if not isinstance(part.channel, FlipChannel):
-        return np.ones((1, 1))
-    told = part.channel.chance
-    return np.array([[told, 1 - told], [1 - told, told]])
-
-
-def _orbits(part: Part) -> NDArray[np.int64]:
-    """Positions ``[orbit, member]`` of a record and its reverse, or of a record that is told as it is."""
-    size = math.prod(part.channel.shape)
-    if not isinstance(part.channel, FlipChannel):
-        return np.arange(size)[:, None]
-    here = np.arange(size // 2)
-    return np.stack([here, size - 1 - here], axis=1)
+def _orbits_of(parts: Sequence[Part]) -> list[Orbits] | None:
+    every = [part.channel.orbits() for part in parts]
+    known = [orbits for orbits in every if orbits is not None]
+    members = math.prod(len(orbits.law) for orbits in known)
+    return known if len(known) == len(parts) and 1 < members <= MOST_MEMBERS else None
 
 
 def _crossed(places: NDArray[np.int64], orbits: NDArray[np.int64]) -> NDArray[np.int64]:

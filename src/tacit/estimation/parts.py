@@ -8,10 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.channel.kinds.mixture import MixtureChannel
-from tacit.channel.protocol import Array, Channel, Estimator
+from tacit.channel import uniform_perturbation
+from tacit.channel.base import Array, Channel, Estimator
 from tacit.channel.scheme import Group, Questionnaire
-from tacit.randomness import ONE
 from tacit.schema import Attribute
 
 
@@ -38,7 +37,7 @@ class Part:
 
 def identity(shape: tuple[int, ...]) -> Channel:
     """The channel of what is public: the truth with certainty."""
-    return MixtureChannel("mixture", {"keep": 1.0, "personal": "uniform"}, shape, ONE)
+    return uniform_perturbation(1.0).build(shape)
 
 
 def parts_for(questionnaire: Questionnaire, wanted: Sequence[str]) -> list[Part]:

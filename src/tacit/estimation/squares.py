@@ -14,9 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.kinds.flip import FlipChannel
-from tacit.channel.kinds.mixture import MixtureLaw
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.estimation.inversion import Inverted
 from tacit.estimation.parts import Part
 
@@ -24,14 +22,9 @@ from tacit.estimation.parts import Part
 KEPT_ARRAYS = 64
 
 
-def is_clear(part: Part) -> bool:
-    """Whether the reports of a group are its truths."""
-    return isinstance(part.channel, MixtureLaw) and part.channel.keep == 1
-
-
 def has_disjoint_cells(part: Part) -> bool:
     """Whether no report contributes to two cells that meet a condition on single answers of the group."""
-    return len(part.attributes) == 1 or isinstance(part.channel, FlipChannel) or is_clear(part)
+    return len(part.attributes) == 1 or part.channel.keeps_cells_apart or part.channel.is_clear
 
 
 def shows_truths(part: Part) -> bool:
@@ -64,7 +57,7 @@ class CellSquares:
 
         The cells of `raw` groups stand for reports, not for truths: how often they are shown.
         """
-        clear = frozenset(position for position, part in enumerate(self.joint.parts) if is_clear(part))
+        clear = frozenset(position for position, part in enumerate(self.joint.parts) if part.channel.is_clear)
         key = (conditioned - clear, raw - clear)
         if key not in self._kept:
             if len(self._kept) >= KEPT_ARRAYS:

@@ -18,7 +18,7 @@ from tacit.estimation.inversion import inverted
 from tacit.estimation.likelihood import most_likely
 from tacit.estimation.orbits import has_orbits
 from tacit.estimation.parts import Part, parts_for
-from tacit.estimation.squares import CellSquares, has_disjoint_cells, is_clear, shows_truths
+from tacit.estimation.squares import CellSquares, has_disjoint_cells, shows_truths
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, allowed_codes, independent_variances, narrowed
 from tacit.schema import Attribute, Schema
@@ -160,7 +160,7 @@ class JointTables:
 
     @cached_property
     def is_clear(self) -> bool:
-        return all(is_clear(part) for part in self.squares.joint.parts)
+        return all(part.channel.is_clear for part in self.squares.joint.parts)
 
     @cached_property
     def is_inverted(self) -> bool:
@@ -202,7 +202,7 @@ class CellPeople:
     @cached_property
     def _names_single_answers(self) -> bool:
         tables = self.tables
-        return all(tables.places[name] not in self.free or is_clear(tables.part(name)) for name in self.path)
+        return all(tables.places[name] not in self.free or tables.part(name).channel.is_clear for name in self.path)
 
     def _sums_hold(self, touched: frozenset[int]) -> bool:
         """Whether mean squares are sums over cells: no disguised group has a condition on several answers at once."""

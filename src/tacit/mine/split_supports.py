@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
-from tacit.estimation.set_law import set_law
 from tacit.mine.shown import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members, picked
 from tacit.mine.supports import asked_schema
@@ -31,7 +30,7 @@ def is_symmetric(source: Source) -> bool:
     groups = source.questionnaire.groups
     if len(groups) != 1 or source.questionnaire.public or not groups[0].channel.is_invertible():
         return False
-    return set_law(groups[0].channel) is not None
+    return groups[0].channel.set_law() is not None
 
 
 @dataclass(frozen=True, eq=False)

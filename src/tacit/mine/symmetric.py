@@ -9,10 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array, SetLaw
 from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
-from tacit.estimation.set_law import SetLaw, set_law
 from tacit.mine.sub_itemsets import Codes, Names, exactly, members
 
 
@@ -29,7 +28,7 @@ class SymmetricTable:
     @classmethod
     def of(cls, source: Source) -> SymmetricTable:
         (group,) = source.questionnaire.groups
-        law = set_law(group.channel)
+        law = group.channel.set_law()
         assert law is not None, "the caller has checked that the channel is symmetric"
         truth = group.channel.solve(_tally(source, [column.name for column in group.report_attributes]))
         return cls(group.names, group.channel.shape, law, truth, source.engine.n_rows)

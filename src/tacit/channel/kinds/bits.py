@@ -38,6 +38,7 @@ class OneHotLaw(Channel):
     shows = "bits"
     has_marginals = True
     treats_answers_alike = True
+    sums_to_one = False
 
     @property
     def background(self) -> float:

@@ -32,6 +32,7 @@ class FlipChannel(Channel):
     kind = "flip"
     has_marginals = True
     treats_answers_alike = True
+    keeps_cells_apart = True
 
     def __post_init__(self) -> None:
         if any(size != 2 for size in self.shape):
