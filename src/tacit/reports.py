@@ -259,15 +259,11 @@ def _unique_keys(keys: Sequence[Any], n_reports: int) -> Any:
 
 def joint_scheme(left: Scheme, right: Scheme) -> Scheme:
     """The scheme of two tables joined on a key: the attributes, groups and assumed priors of both."""
-    from tacit.channel.recipe import Recipe
-
     common = [name for name in left.schema.names if name in right.schema.names]
     if common:
         raise InvalidInput(
             f"Both tables hold {common[0]!r}; joined tables must ask different things. Leave it out of one."
         )
-    groups = [
-        (group.names, Recipe(group.channel.kind, group.channel.parameters)) for group in (*left.groups, *right.groups)
-    ]
+    groups = [group.recipe for group in (*left.groups, *right.groups)]
     priors = None if left.prior is None and right.prior is None else {**(left.prior or {}), **(right.prior or {})}
     return Scheme.of((*left.schema, *right.schema), groups, prior=priors)

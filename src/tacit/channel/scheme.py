@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,19 @@ from tacit.channel.chances import checked_distribution, integer_weights
 from tacit.channel.document import FORMAT, checked_document, document_hash, plain_numbers, read_json
 from tacit.channel.protocol import Channel
 from tacit.channel.recipe import Recipe
+from tacit.channel.routed import RoutedChannel
 from tacit.channel.routing import Records, may_skip
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Schema
 from tacit.table.files import written_whole
+
+
+class GroupRecipe(NamedTuple):
+    """Names and a channel; `records` lists the legal records of a routed group, None where a question was not asked."""
+
+    names: Sequence[str]
+    recipe: Recipe
+    records: list[list[str | None]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +41,9 @@ class Group:
 
     attributes: tuple[Attribute, ...]
     channel: Channel
+    records: Records | None = (
+        None  # the legal ones, where routing leaves not all; the channel then acts on their numbers
+    )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -44,24 +56,32 @@ class Group:
     @cached_property
     def legal(self) -> Records:
         """The records that its attributes can have."""
-        return Records.every(self.attributes)
+        return self.records or Records.every(self.attributes)
 
     @property
     def is_routed(self) -> bool:
         """Whether not every question of the group is asked of everybody."""
-        return any(may_skip(attribute) for attribute in self.attributes)
+        return self.records is not None or any(may_skip(attribute) for attribute in self.attributes)
 
     @property
     def law(self) -> NDArray[np.float64]:
         """The chance of each report given each legal record: ``[report, record]``."""
-        return self.channel.matrix
+        return self.channel.inner.matrix if isinstance(self.channel, RoutedChannel) else self.channel.matrix
 
     @cached_property
     def report_attributes(self) -> tuple[Attribute, ...]:
         return self.channel.report_attributes(self.attributes)
 
     def to_document(self) -> dict[str, Any]:
-        return {"attributes": list(self.names), "channel": {"kind": self.channel.kind, **self.channel.parameters}}
+        records = {} if self.records is None else {"records": self.records.to_document()}
+        channel = {"kind": self.channel.kind, **self.channel.parameters}
+        return {"attributes": list(self.names), **records, "channel": channel}
+
+    @property
+    def recipe(self) -> GroupRecipe:
+        """What makes this group again, as `Scheme.of` takes it."""
+        records = None if self.records is None else self.records.to_document()
+        return GroupRecipe(self.names, Recipe.of(self.channel), records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,21 +152,21 @@ class Scheme:
     def of(
         cls,
         schema: Schema | Sequence[Attribute],
-        groups: Sequence[tuple[Sequence[str], Recipe]] = (),
+        groups: Sequence[GroupRecipe | tuple[Sequence[str], Recipe]] = (),
         *,
         prior: Mapping[str, Sequence[float]] | None = None,
     ) -> Scheme:
         """A scheme from attributes and ``(names, recipe)`` pairs."""
         schema = schema if isinstance(schema, Schema) else Schema(tuple(schema))
-        made = tuple(_group(schema, names, recipe) for names, recipe in groups)
+        made = tuple(_group(schema, GroupRecipe(*group)) for group in groups)
         questionnaire = _questionnaire(schema, "", 1.0, made, ask_all=True)
-        return cls(schema, (questionnaire,), _checked_prior(schema, prior))
+        return cls(schema, (questionnaire,), _checked_prior(schema, prior, made))
 
     @classmethod
     def dealt(
         cls,
         schema: Schema | Sequence[Attribute],
-        questionnaires: Sequence[tuple[str, float, Sequence[tuple[Sequence[str], Recipe]]]],
+        questionnaires: Sequence[tuple[str, float, Sequence[GroupRecipe | tuple[Sequence[str], Recipe]]]],
         *,
         prior: Mapping[str, Sequence[float]] | None = None,
     ) -> Scheme:
@@ -159,12 +179,13 @@ class Scheme:
         names = [name for name, _, _ in questionnaires]
         if len(set(names)) < len(names) or not all(names):
             raise InvalidInput(f"Questionnaires need names, each its own, not {names}.")
-        everywhere = {name for _, _, groups in questionnaires for members, _ in groups for name in members}
+        everywhere = {name for _, _, groups in questionnaires for group in groups for name in group[0]}
         made = []
         for name, chance, groups in questionnaires:
-            parts = tuple(_group(schema, members, recipe) for members, recipe in groups)
+            parts = tuple(_group(schema, GroupRecipe(*group)) for group in groups)
             made.append(_questionnaire(schema, name, float(chance), parts, ask_all=False, grouped=everywhere))
-        return cls(schema, tuple(made), _checked_prior(schema, prior))
+        every = [group for questionnaire in made for group in questionnaire.groups]
+        return cls(schema, tuple(made), _checked_prior(schema, prior, every))
 
     @property
     def is_dealt(self) -> bool:
@@ -182,6 +203,12 @@ class Scheme:
         if self.is_dealt:
             raise InvalidInput("This scheme deals several questionnaires; look at the groups of each.")
         return self.questionnaires[0].groups
+
+    @cached_property
+    def routed(self) -> tuple[Records, ...]:
+        """The legal records of its routed groups."""
+        every = [group for questionnaire in self.questionnaires for group in questionnaire.groups]
+        return tuple(group.records for group in every if group.records is not None)
 
     @property
     def public_names(self) -> tuple[str, ...]:
@@ -263,7 +290,7 @@ class Scheme:
             )
 
 
-def _dealt(questionnaires: Any) -> list[tuple[str, float, list[tuple[Sequence[str], Recipe]]]]:
+def _dealt(questionnaires: Any) -> list[tuple[str, float, list[GroupRecipe]]]:
     if not isinstance(questionnaires, list) or not questionnaires:
         raise InvalidInput(f"`questionnaires` must be a list of at least one, not {questionnaires!r}.")
     made = []
@@ -276,14 +303,15 @@ def _dealt(questionnaires: Any) -> list[tuple[str, float, list[tuple[Sequence[st
     return made
 
 
-def _recipes(groups: Any) -> list[tuple[Sequence[str], Recipe]]:
+def _recipes(groups: Any) -> list[GroupRecipe]:
     if not isinstance(groups, list):
         raise InvalidInput(f"`groups` must be a list, not {groups!r}.")
     made = []
     for group in groups:
         if not isinstance(group, Mapping) or not _are_texts(group.get("attributes")):
             raise InvalidInput(f"A group must be an object with a list of attributes and a channel, not {group!r}.")
-        made.append((group["attributes"], Recipe.from_document(group.get("channel", {}))))
+        recipe = Recipe.from_document(group.get("channel", {}))
+        made.append(GroupRecipe(group["attributes"], recipe, group.get("records")))
     return made
 
 
@@ -291,11 +319,15 @@ def _are_texts(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
-def _group(schema: Schema, names: Sequence[str], recipe: Recipe) -> Group:
+def _group(schema: Schema, group: GroupRecipe) -> Group:
+    names = group.names
     if isinstance(names, str) or not names:
         raise InvalidInput(f"A group needs a list of attribute names, not {names!r}.")
     attributes = tuple(schema[name] for name in names)
-    return Group(attributes, recipe.build(tuple(attribute.size for attribute in attributes)))
+    if group.records is None:
+        return Group(attributes, group.recipe.build(tuple(attribute.size for attribute in attributes)))
+    records = Records.from_document(attributes, group.records)
+    return Group(attributes, RoutedChannel(records, group.recipe.build((len(records),))), records)
 
 
 def _questionnaire(
@@ -318,17 +350,25 @@ def _questionnaire(
     return Questionnaire(name, probability, groups, public)
 
 
-def _checked_prior(schema: Schema, prior: Mapping[str, Sequence[float]] | None) -> dict[str, tuple[float, ...]] | None:
-    """The distributions a design assumed: one per attribute, or per group under its joint name ``a+b``."""
+def _checked_prior(
+    schema: Schema, prior: Mapping[str, Sequence[float]] | None, groups: Sequence[Group]
+) -> dict[str, tuple[float, ...]] | None:
+    """The distributions a design assumed: one per attribute, or per group under its joint name ``a+b``.
+
+    That of a routed group may list its legal records only; it is kept over all combinations of answers.
+    """
     if prior is None:
         return None
     if not isinstance(prior, Mapping):
         raise InvalidInput(f"`prior` must give a distribution for each name, not {prior!r}.")
+    legal = {"+".join(group.names): group.records for group in groups if group.records is not None}
     checked = {}
     for name, chances in prior.items():
         sizes = schema.shape([name]) if name in schema else schema.shape(name.split("+"))
         distribution = checked_distribution(f"The prior of {name!r}", chances)
-        if len(distribution) != int(np.prod(sizes)):
+        if name in legal and len(distribution) == len(legal[name]):
+            chances = legal[name].table(distribution).reshape(-1).tolist()
+        elif len(distribution) != int(np.prod(sizes)):
             raise InvalidInput(
                 f"The prior of {name!r} has {len(distribution)} entries; {int(np.prod(sizes))} are needed."
             )

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.channel import Recipe, flip, mixture
+from tacit.channel import flip, mixture
 from tacit.channel.kinds.flip import FlipChannel
-from tacit.channel.scheme import Group, Scheme
+from tacit.channel.scheme import Group, GroupRecipe, Scheme
 from tacit.measures.document import finite
 from tacit.measures.scheme import SchemeMeasures, measure
 
-Parts = list[tuple[tuple[str, ...], Recipe]]
+Parts = list[GroupRecipe]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,22 +76,18 @@ def _alternative(what: str, scheme: Scheme, parts: Parts, prior: Any, respondent
     return Alternative(what, made, measure(made, prior, respondents))
 
 
-def _as_it_is(group: Group) -> tuple[tuple[str, ...], Recipe]:
-    return group.names, Recipe(group.channel.kind, group.channel.parameters)
-
-
-def _unrelated(group: Group) -> Iterator[tuple[tuple[str, ...], Recipe]]:
+def _unrelated(group: Group) -> Iterator[GroupRecipe]:
     if isinstance(group.channel, FlipChannel) and is_whole_flip(group):
-        yield group.names, mixture(abs(2 * group.channel.theta - 1), "uniform")
+        yield GroupRecipe(group.names, mixture(abs(2 * group.channel.theta - 1), "uniform"))
     else:
-        yield _as_it_is(group)
+        yield group.recipe
 
 
-def _one_by_one(group: Group) -> Iterator[tuple[tuple[str, ...], Recipe]]:
+def _one_by_one(group: Group) -> Iterator[GroupRecipe]:
     if isinstance(group.channel, FlipChannel) and is_whole_flip(group):
-        yield from (((name,), flip(group.channel.theta)) for name in group.names)
+        yield from (GroupRecipe((name,), flip(group.channel.theta)) for name in group.names)
     else:
-        yield _as_it_is(group)
+        yield group.recipe
 
 
 def offer(alternatives: Sequence[Alternative], chosen: SchemeMeasures) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def plan(
         raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
     people = _People(checked_level(level) / margin)
     stated = prior is not None or scheme.prior is not None
-    known = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior) if stated else None
+    known = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed) if stated else None
     unknown = [name for name in scheme.schema.names if known is None or known.is_uniform([name])]
     halves = {name: _at_half(scheme, name) for name in unknown}
     disguised = {name: variance for name, (variance, _) in halves.items()}
@@ -127,7 +127,7 @@ def _variance_at(scheme: Scheme, name: str, code: int, share: float) -> float:
     size = scheme.schema[name].size
     distribution = np.full(size, (1 - share) / (size - 1))
     distribution[code] = share
-    prior = Prior.of(scheme.schema, {name: distribution})
+    prior = Prior.of(scheme.schema, {name: distribution}, routed=scheme.routed)
     return float(report_variance(scheme, prior, [name])[code])
 
 

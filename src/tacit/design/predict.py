@@ -47,7 +47,7 @@ def predicted_errors(
     names = scheme.schema.names
     longest = len(names) if max_length is None else min(max_length, len(names))
     known = known_interactions(scheme, names)
-    assumed = Prior.of(scheme.schema, prior, scheme.prior)
+    assumed = Prior.of(scheme.schema, prior, scheme.prior, scheme.routed)
     errors: list[float | None] = []
     for length in range(1, longest + 1):
         tables = list(itertools.combinations(names, length))

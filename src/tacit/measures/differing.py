@@ -25,8 +25,7 @@ def answer_amplification(group: Group, axis: int, situations: Iterable[Mask]) ->
     if not group.channel.is_small:
         return group.channel.amplification
     if not group.is_routed:
-        law = group.law.reshape(-1, *group.shape)
-        return _largest(law.max(axis=axis + 1), law.min(axis=axis + 1))
+        return group.channel.answer_amplification(axis)
     if len(group.legal) > MOST_COMPARED:
         return group.channel.amplification
     law = group.law

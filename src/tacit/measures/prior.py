@@ -11,12 +11,15 @@ import numpy as np
 
 from tacit.channel.chances import checked_distribution
 from tacit.channel.protocol import Array
+from tacit.channel.routing import Records
 from tacit.channel.scheme import Scheme
 from tacit.count import MemoryEngine
 from tacit.errors import InvalidInput
 from tacit.schema import Schema
 from tacit.table import Table
 
+# Rounds in which a routed group is fitted to the shares that are given of several of its answers.
+FITTING_ROUNDS = 100
 # Beyond this a joint distribution is not written out.
 JOINT_CELLS = 1 << 22
 
@@ -31,14 +34,21 @@ class Prior:
     table: Table | None = None
 
     @classmethod
-    def of(cls, schema: Schema, given: Any = None, assumed: Mapping[str, Sequence[float]] | None = None) -> Prior:
+    def of(
+        cls,
+        schema: Schema,
+        given: Any = None,
+        assumed: Mapping[str, Sequence[float]] | None = None,
+        routed: Sequence[Records] = (),
+    ) -> Prior:
         """The prior for a schema: `given`, else what the design `assumed`, else uniform.
 
-        `given` maps attributes (or several, as ``a+b``) to distributions, or is a table of truths.
+        `given` maps attributes (or several, as ``a+b``) to distributions, or is a table of truths. On the legal records
+        of `routed` groups the even prior goes question by question, and is fitted to what is given of single answers.
         """
         if given is None:
             source = "uniform" if assumed is None else "design"
-            return cls(schema, source, {} if assumed is None else _parts(schema, assumed))
+            return cls(schema, source, _parts(schema, assumed or {}, routed))
         table = getattr(given, "table", given)
         if isinstance(table, Table):
             return cls(schema, "data", {}, _checked_table(schema, table))
@@ -46,7 +56,7 @@ class Prior:
             raise InvalidInput(
                 f"A prior maps attributes to distributions, or is a table of truths, not {type(given).__name__}."
             )
-        return cls(schema, "given", _parts(schema, given))
+        return cls(schema, "given", _parts(schema, given, routed))
 
     def is_joint_small(self, names: Sequence[str]) -> bool:
         return math.prod(self.schema.shape(names)) <= JOINT_CELLS
@@ -89,13 +99,16 @@ def by_name(scheme: Scheme, prior: Any) -> Any:
     return {"+".join(groups.pop()): prior}
 
 
-def _parts(schema: Schema, given: Mapping[str, Any]) -> dict[tuple[str, ...], Array]:
+def _parts(schema: Schema, given: Mapping[str, Any], routed: Sequence[Records]) -> dict[tuple[str, ...], Array]:
     parts = {}
+    legal = {tuple(attribute.name for attribute in records.attributes): records for records in routed}
     for key, chances in given.items():
         names = (key,) if key in schema else tuple(key.split("+"))
         shape = schema.shape(names)
         distribution = checked_distribution(f"The prior of {key!r}", np.asarray(chances).reshape(-1))
-        if len(distribution) != math.prod(shape):
+        if names in legal and len(distribution) == len(legal[names]):
+            distribution = legal[names].table(distribution)
+        if distribution.size != math.prod(shape):
             raise InvalidInput(
                 f"The prior of {key!r} has {len(distribution)} entries; {math.prod(shape)} are needed, one for each answer."
             )
@@ -103,7 +116,34 @@ def _parts(schema: Schema, given: Mapping[str, Any]) -> dict[tuple[str, ...], Ar
     repeated = [name for name in schema.names if sum(name in part for part in parts) > 1]
     if repeated:
         raise InvalidInput(f"The prior speaks of {repeated[0]!r} twice. Give each attribute one distribution.")
+    for members, records in legal.items():
+        if members not in parts:
+            parts = _with_routed(parts, members, records)
     return parts
+
+
+def _with_routed(
+    parts: dict[tuple[str, ...], Array], members: tuple[str, ...], records: Records
+) -> dict[tuple[str, ...], Array]:
+    """The parts, with a joint distribution on the legal records of a routed group in place of its single answers."""
+    touching = [part for part in parts if set(part) & set(members)]
+    if any(set(part) >= set(members) for part in touching):
+        return parts
+    if any(len(part) > 1 for part in touching):
+        raise InvalidInput(
+            f"{', '.join(members)} are routed together: give a prior of single answers among them, or of all of them "
+            f"({'+'.join(members)!r}, one share for each of the {len(records)} legal records)."
+        )
+    table = records.table(records.even())
+    for _ in range(FITTING_ROUNDS if len(touching) > 1 else 1):
+        for part in touching:
+            axis = members.index(part[0])
+            others = tuple(other for other in range(table.ndim) if other != axis)
+            shares = table.sum(axis=others, keepdims=True)
+            wanted = parts[part].reshape(shares.shape)
+            table = table * np.divide(wanted, shares, out=np.zeros_like(shares), where=shares > 0)
+            table /= table.sum()
+    return {**{part: parts[part] for part in parts if part not in touching}, members: table}
 
 
 def _checked_table(schema: Schema, table: Table) -> Table:

@@ -102,7 +102,7 @@ class WholeReport:
         `prior` is as `measure` takes it: distributions by name, a table of truths, or nothing.
         """
         if not isinstance(prior, Prior):
-            prior = Prior.of(self.scheme.schema, by_name(self.scheme, prior), self.scheme.prior)
+            prior = Prior.of(self.scheme.schema, by_name(self.scheme, prior), self.scheme.prior, self.scheme.routed)
         parts = [self._answers(questionnaire, prior) for questionnaire in self.scheme.questionnaires]
         chances = (self.scheme.dealing_weights / ONE).tolist()
         grouped = [one for one in self.scheme.schema if any(one.name in part for part in parts)]

@@ -1,0 +1,259 @@
+"""How a routed block is disguised: the ways to do it under one amplification, and the one with the least error.
+
+A block is a sensitive filter with all that is asked only after it. Whatever disguises it acts on its legal records, so
+that the amplification holds for everything the block sends:
+
+- *dealt*: chance deals each respondent one question with the filters before it, and all the protection is spent on that;
+- *exact*: the best channel on all legal records, while they are few;
+- *subset* selection and *gamma-diagonal* on all legal records;
+- *drawn*: every question by itself, where whoever was not asked sends an answer drawn at random.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.chances import integer_weights
+from tacit.channel.routing import Records
+from tacit.design.staircase import Staircase, staircase
+from tacit.randomness import ONE
+
+Array = NDArray[np.float64]
+
+# Legal records up to which every pattern of a report is tried.
+EXACT_RECORDS = 6
+# Shares of the protection that are tried for the filters, where every question is disguised by itself.
+DRAWN_TRIES = 8
+# Reports by records of a law that a page can explain.
+LARGEST_LAW = 1 << 16
+ROUNDING_STEPS = (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockWay:
+    """One way to disguise a block: its channel, and the standard error of each question's shares times root N.
+
+    `together` are the sets of questions whose joint shares it can estimate, beside those within them; None means all.
+    """
+
+    name: str
+    channel: dict[str, Any]
+    errors: dict[str, float]
+    cost: float  # the mean variance over what is wanted
+    together: tuple[tuple[str, ...], ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The legal records of a routed block, and for each question the positions of what it depends on and of its own.
+
+    `wanted` are the sets of questions (positions of attributes) whose joint shares are to be estimated.
+    """
+
+    records: Records
+    closures: tuple[tuple[int, ...], ...]
+    wanted: tuple[tuple[int, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.records.attributes)
+
+    def classes(self, positions: Sequence[int]) -> NDArray[np.int64]:
+        """Which records agree in some attributes."""
+        _, found = np.unique(self.records.codes[:, list(positions)], axis=0, return_inverse=True)
+        return found.reshape(-1)
+
+    def shares(self, positions: Sequence[int]) -> Array:
+        """Indicators of the joint answers of some questions, of those to whom all of them were asked."""
+        asked = self.records.asked[:, list(positions)].all(axis=1)
+        codes = self.records.codes[:, list(positions)]
+        cells = np.unique(codes[asked], axis=0)
+        return np.array([(codes == cell).all(axis=1) for cell in cells], dtype=np.float64)
+
+
+def block_ways(block: Block, gamma: float) -> list[BlockWay]:
+    """Every way to disguise the block within the amplification, the one with the least error first."""
+    ways = [_dealt(block, gamma), *_subsets(block, gamma)]
+    if len(block.records) <= EXACT_RECORDS:
+        ways.append(_exact(block, gamma))
+    drawn = _drawn(block, gamma)
+    if drawn is not None:
+        ways.append(drawn)
+    return sorted((way for way in ways if way is not None), key=lambda way: way.cost)
+
+
+def _importance(block: Block) -> Array:
+    """One row for each wanted share; every wanted table counts alike."""
+    tables = [block.shares(positions) for positions in block.wanted]
+    return np.vstack([table / math.sqrt(len(table)) for table in tables])
+
+
+def _dealt(block: Block, gamma: float) -> BlockWay | None:
+    closures = _largest(block)
+    parts = [block.classes(closure) for closure in closures]
+    found = staircase(parts, gamma, block.records.even(), _importance(block))
+    labels = [_label(block, closures[part], parts[part], chosen) for part, chosen in _reports(found)]
+    names = tuple(tuple(block.names[place] for place in closure) for closure in closures)
+    return _listed("dealt", block, found.chances, labels, gamma, None if len(closures) == 1 else names)
+
+
+def _largest(block: Block) -> list[tuple[int, ...]]:
+    """What is dealt: a question, or questions wanted together, with all the filters before them."""
+    joint = [tuple(sorted({place for one in positions for place in block.closures[one]})) for positions in block.wanted]
+    return [one for one in dict.fromkeys(joint) if not any(set(one) < set(other) for other in joint)]
+
+
+def _exact(block: Block, gamma: float) -> BlockWay | None:
+    everything = np.arange(len(block.records))
+    found = staircase([everything], gamma, block.records.even(), _importance(block))
+    places = tuple(range(len(block.names)))
+    labels = [_label(block, places, everything, chosen) for _, chosen in _reports(found)]
+    return _listed("exact", block, found.chances, labels, gamma)
+
+
+def _reports(found: Staircase) -> list[tuple[int, frozenset[int]]]:
+    return list(zip(found.parts.tolist(), found.favoured, strict=True))
+
+
+def _label(block: Block, positions: Sequence[int], classes: NDArray[np.int64], chosen: frozenset[int]) -> str:
+    """What a report favours, in words: the questions, and the answers it speaks for."""
+    asked = [block.names[place] for place in positions]
+    answers = []
+    for one in sorted(chosen):
+        record = block.records.answers[int(np.flatnonzero(classes == one)[0])]
+        answers.append("+".join(record[place] for place in positions))
+    return f"{'+'.join(asked)}: {' | '.join(answers)}"
+
+
+def _drawn(block: Block, gamma: float) -> BlockWay | None:
+    """Each question on its own, whoever was not asked sending a drawn answer; the law of the block is enumerated."""
+    own = [
+        [code for code, answer in enumerate(one.answers) if answer != "not asked"] for one in block.records.attributes
+    ]
+    sizes = [len(codes) for codes in own]
+    if math.prod(sizes) * len(block.records) > LARGEST_LAW:
+        return None
+
+    filters = {place for closure in block.closures for place in closure[:-1]}
+
+    def law(filter_gamma: float, other: float) -> Array:
+        chances = np.ones((1, len(block.records)))
+        for axis, (codes, size) in enumerate(zip(own, sizes, strict=True)):
+            each = filter_gamma if axis in filters else other
+            column = np.full((block.records.shape[axis], size), 1 / size)
+            column[codes] = (1 + (each - 1) * np.eye(size)) / (each + size - 1)
+            told = column[block.records.codes[:, axis]].T
+            chances = (chances[:, None, :] * told[None, :, :]).reshape(-1, len(block.records))
+        return chances
+
+    shown = [[one.answers[code] for code in codes] for one, codes in zip(block.records.attributes, own, strict=True)]
+    labels = ["+".join(one) for one in itertools.product(*shown)]
+    ways = []
+    for filter_gamma in np.geomspace(1, gamma, DRAWN_TRIES + 2)[1:-1]:
+        other = _largest_within(partial(law, float(filter_gamma)), gamma)
+        ways.append(_listed("drawn", block, law(filter_gamma, other), labels, gamma))
+    return min((way for way in ways if way is not None), key=lambda way: way.cost, default=None)
+
+
+def _largest_within(law: Callable[[float], Array], gamma: float) -> float:
+    """The largest amplification of single questions whose whole law keeps within `gamma`."""
+    low, high = 1.0, gamma
+    for _ in range(40):
+        middle = (low + high) / 2
+        chances = law(middle)
+        low, high = (middle, high) if (chances.max(axis=1) / chances.min(axis=1)).max() <= gamma else (low, middle)
+    return low
+
+
+def _subsets(block: Block, gamma: float) -> list[BlockWay]:
+    """Gamma-diagonal, which is subset selection of one record, and the best size of subset."""
+    n = len(block.records)
+    found = [_subset(block, gamma, size) for size in range(1, max(2, n // 2 + 1))]
+    best = min(found, key=lambda way: way.cost)
+    return [found[0]] if best is found[0] else [found[0], best]
+
+
+def _subset(block: Block, gamma: float, size: int) -> BlockWay:
+    def variances(shares: Array) -> Array:
+        return np.array([_subset_variance(block, gamma, size, share) for share in shares])
+
+    channel = (
+        {"kind": "gamma-diagonal", "gamma": gamma} if size == 1 else {"kind": "subset", "size": size, "gamma": gamma}
+    )
+    errors = {name: math.sqrt(variances(block.shares([place])).max()) for place, name in enumerate(block.names)}
+    cost = float(np.mean([variances(block.shares(positions)).mean() for positions in block.wanted]))
+    return BlockWay(str(channel["kind"]), channel, errors, cost)
+
+
+def _subset_variance(block: Block, gamma: float, size: int, share: Array) -> float:
+    """Variance of one report's contribution to a share: how many of its records are in an even set, truth favoured."""
+    n, inside = len(share), int(share.sum())
+    p = float(share @ block.records.even())
+    hold = gamma * size / (gamma * size + n - size)
+    other = size * (gamma * (size - 1) + n - size) / ((n - 1) * (gamma * size + n - size))
+
+    def moments(chance: float, extra: int, marked: int, draws: int) -> tuple[float, float]:
+        """First two moments of `extra` plus the marked ones among draws from the other records, with this chance."""
+        mean = draws * marked / (n - 1)
+        spread = mean * (1 - marked / (n - 1)) * ((n - 1 - draws) / (n - 2) if n > 2 else 0.0)
+        return chance * (extra + mean), chance * (spread + (extra + mean) ** 2)
+
+    cases = [
+        moments(p * hold, 1, inside - 1, size - 1),
+        moments(p * (1 - hold), 0, inside - 1, size),
+        moments((1 - p) * hold, 0, inside, size - 1),
+        moments((1 - p) * (1 - hold), 0, inside, size),
+    ]
+    first, second = (sum(one[place] for one in cases) for place in (0, 1))
+    return (second - first**2) / (hold - other) ** 2
+
+
+def _listed(
+    name: str,
+    block: Block,
+    chances: Array,
+    labels: Sequence[str],
+    gamma: float,
+    together: tuple[tuple[str, ...], ...] | None = None,
+) -> BlockWay | None:
+    """A way whose law is written out; None where it is too large for a page, or does not tell what is wanted."""
+    if chances.size > LARGEST_LAW:
+        return None
+    matrix = _within(chances, gamma)
+    prior = block.records.even()
+    information = matrix.T @ (matrix / (matrix @ prior)[:, None])
+    inverse = np.linalg.pinv(information, rcond=1e-9, hermitian=True)
+
+    def variances(shares: Array) -> Array | None:
+        told = shares @ inverse
+        if np.abs(told @ information - shares).max() > 1e-6:
+            return None
+        return np.maximum(np.einsum("cu,cu->c", told, shares) - (shares @ prior) ** 2, 0)
+
+    wanted = [variances(block.shares(positions)) for positions in block.wanted]
+    singles = [variances(block.shares([place])) for place in range(len(block.names))]
+    if any(one is None for one in (*wanted, *singles)):
+        return None
+    errors = {name: math.sqrt(one.max()) for name, one in zip(block.names, singles, strict=True) if one is not None}
+    cost = float(np.mean([one.mean() for one in wanted if one is not None]))
+    channel = {"kind": "matrix", "matrix": matrix.tolist(), "reports": list(labels)}
+    return BlockWay(name, channel, errors, cost, together)
+
+
+def _within(chances: Array, gamma: float) -> Array:
+    """The chances as multiples of 2**-32, drawn together by a hair where rounding would exceed the amplification."""
+    for hair in ROUNDING_STEPS:
+        mixed = (1 - hair) * chances + hair * chances.mean(axis=1, keepdims=True)
+        weights = np.stack([integer_weights(column) for column in mixed.T], axis=1)
+        low, high = weights.min(axis=1), weights.max(axis=1)
+        if low.min() > 0 and (high <= np.floor(low * gamma)).all():
+            return np.asarray(weights / ONE, dtype=np.float64)
+    raise AssertionError("a channel within the amplification stays within it when it is drawn together")
