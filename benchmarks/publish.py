@@ -18,16 +18,17 @@ import numpy as np
 from benchmarks.ratio import Ratio
 from tacit import Dataset, bundled
 from tacit.count import MemoryEngine
-from tacit.publish import anonymize
+from tacit.publish import Effort, Preferences, Protection, anonymize
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NECD, NWP, STRENGTH, Problem, pose
-from tacit.publish.search import SearchSettings, search
+from tacit.publish.search import EvolutionSettings, search
 from tacit.publish.source import hold, tally
 from tacit.table import Table
 
 EVALUATIONS, POPULATION = 50_000, 100
 MANY_ROWS = 10_000_000
 ANJANA_ROWS = 10_000  # on all of them it runs for many minutes
+SEARCH, CUT = Preferences(method="search"), Protection(k=5, suppress=0.04)
 
 
 def run() -> list[Ratio]:
@@ -59,7 +60,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def _search(problem: Problem, evaluations: int, *, polish: bool) -> None:
-    search(problem, Preference(), SearchSettings(evaluations, POPULATION, polish=polish), np.random.default_rng(1))
+    search(problem, Preference(), EvolutionSettings(evaluations, POPULATION, polish=polish), np.random.default_rng(1))
 
 
 def pymoo_search(problem: Problem) -> None:
@@ -98,7 +99,11 @@ def many_rows() -> Ratio:
     counting = cpu_seconds(lambda: _tally_in_parts(table))
     searching = cpu_seconds(lambda: _search(adult(10), EVALUATIONS, polish=True))
     with tempfile.TemporaryDirectory() as folder:
-        whole = cpu_seconds(lambda: anonymize(table, 10, seed=1, seconds=0).write(Path(folder) / "out.parquet"))
+        whole = cpu_seconds(
+            lambda: anonymize(table, 10, preferences=SEARCH, effort=Effort(seed=1, seconds=0)).write(
+                Path(folder) / "out.parquet"
+            )
+        )
     detail = f"{whole:.1f} CPU s against {counting:.1f} for the tally and {searching:.1f} for the search"
     return Ratio("10 million rows published", whole / (counting + searching), 3, "times tally and search", detail)
 
@@ -144,7 +149,8 @@ def anjana() -> list[Ratio]:
         csv.write_csv(data.to_arrow(), file)
         command = [python, "-W", "ignore", "-c", ANJANA, str(file)]
         theirs = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    anonymize(data, 5, suppress=0.04, seed=1, evaluations=1_000)  # compilation is not what is measured
-    ours = cpu_seconds(lambda: anonymize(data, 5, suppress=0.04, seed=1).to_arrow())
+    # Compilation is not what is measured.
+    anonymize(data, protection=CUT, preferences=SEARCH, effort=Effort(seed=1, evaluations=1_000))
+    ours = cpu_seconds(lambda: anonymize(data, protection=CUT, preferences=SEARCH, effort=Effort(seed=1)).to_arrow())
     detail = f"{ours:.1f} against {theirs:.1f} CPU s, {ANJANA_ROWS:,} rows"
     return [Ratio("a release against anjana, k = 5, 4% suppressed", theirs / ours, 5, "times faster", detail)]

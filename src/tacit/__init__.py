@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         association_rules,
         disguised_accuracy,
     )
-    from tacit.publish import Release, ReleaseCheck, anonymize, check_release
+    from tacit.publish import Effort, Preferences, Protection, Release, ReleaseCheck, anonymize, check_release
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
 
@@ -67,6 +67,9 @@ _HOMES = {
     "estimate_shares": "tacit.estimation",
     "Group": "tacit.channel.scheme",
     "Questionnaire": "tacit.channel.scheme",
+    "Effort": "tacit.publish",
+    "Preferences": "tacit.publish",
+    "Protection": "tacit.publish",
     "Release": "tacit.publish",
     "ReleaseCheck": "tacit.publish",
     "Reports": "tacit.reports",
@@ -90,10 +93,13 @@ __all__ = [
     "Attribute",
     "Cut",
     "Dataset",
+    "Effort",
     "FrequentItemsets",
     "Front",
     "Group",
     "NaiveBayesClassifier",
+    "Preferences",
+    "Protection",
     "Questionnaire",
     "Release",
     "ReleaseCheck",

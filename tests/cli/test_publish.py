@@ -63,9 +63,9 @@ def test_numbers_in_steps_weights_and_a_plot(table, tmp_path):
 def test_sets_local_and_suppression(table, tmp_path):
     sets = tacit("publish", table, "--attributes", "age,sex;town", *QUICK, "--out", tmp_path / "a.csv", "--json")
     assert sets.json["effective_k"] >= 5
-    local = tacit("publish", table, "--method", "local", *QUICK, "--out", tmp_path / "b.csv", "--json")
+    local = tacit("publish", table, "--method", "local", *QUICK, "--again", "--out", tmp_path / "b.csv", "--json")
     assert local.json["suppressed"] == 0
-    cut = tacit("publish", table, "--suppress", 0.05, *QUICK, "--out", tmp_path / "c.csv", "--json")
+    cut = tacit("publish", table, "--suppress", 0.05, *QUICK, "--again", "--out", tmp_path / "c.csv", "--json")
     assert cut.json["suppressed"] <= 20
 
 
@@ -128,7 +128,7 @@ def test_a_table_goes_into_the_database_of_its_input_only(stored, table, tmp_pat
 
 
 def test_ctrl_c_while_counting_leaves_no_release_at_all(table, tmp_path):
-    with mock.patch("tacit.publish.anonymization.tally", side_effect=KeyboardInterrupt):
+    with mock.patch("tacit.publish.publication.tally", side_effect=KeyboardInterrupt):
         stopped = tacit("publish", table, "--out", tmp_path / "out.csv")
     assert stopped.code == 130
     assert "Nothing was left half-written" in stopped.err

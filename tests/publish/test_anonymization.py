@@ -8,9 +8,10 @@ import pytest
 
 from tacit import bundled
 from tacit.errors import InvalidInput, UnknownName
-from tacit.publish import anonymize, check_release
+from tacit.publish import check_release
 from tacit.publish import search as searching
 from tacit.publish.proof import _Tree
+from tests.publish.wishes import anonymize
 
 QUICK = {"evaluations": 1_500, "seconds": 0, "seed": 1}
 
@@ -151,7 +152,7 @@ def test_interrupted_local_recoding_is_marked_and_valid(tmp_path):
     assert whole.nwp < release.nwp < 1
     release.write(tmp_path / "out.csv")
     assert check_release(tmp_path / "out.csv", ["age", "town", "sex", "illness"]).k >= 5
-    assert not json.loads((tmp_path / "out.csv.manifest.json").read_text())["complete"]
+    assert "interrupted" in json.loads((tmp_path / "out.csv.private.json").read_text())["warnings"][0]
 
 
 def test_an_interrupted_proof_keeps_its_bound():
@@ -195,7 +196,7 @@ def test_alternatives_are_on_a_front():
         ({"sensitive": "ilness"}, "Did you mean 'illness'"),
         ({"l": 3}, "Name these too"),
         ({"sensitive": "illness", "l": 0.5}, "l must be at least 1"),
-        ({"sensitive": "illness", "l": 9}, "Ask for a smaller l"),
+        ({"sensitive": "illness", "l": 9}, "Ask for a smaller l: at most 4"),
         ({"sensitive": "illness", "t": 2}, "t must be a number from 0"),
         ({"suppress": 1}, "suppress must be a number from 0, below 1"),
         ({"prefer_loss": 3}, "prefer_loss must be"),

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
-from tacit.publish import anonymize, check_release
+from tacit.publish import check_release
 from tacit.publish.hierarchies import read_hierarchy
 from tacit.schema import Attribute
 from tests.publish.test_anonymization import QUICK, people
+from tests.publish.wishes import anonymize
 
 TOWN = Attribute("town", ("Bern", "Linz", "Rom", "Ulm"))
 

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit import bundled
-from tacit.publish import anonymize
 from tests.publish.databases import ENGINES, Filled
 from tests.publish.test_anonymization import QUICK, people
+from tests.publish.wishes import anonymize
 
 STRANGER = {"age": "93", "town": "Atlantis", "sex": "x", "illness": "leprosy"}
 FILES = ["out.csv", "out.parquet"]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.publish import anonymize, check_release
+from tacit.publish import check_release
 from tacit.publish._demand_kernels import distance
-from tacit.publish.check import _distances
+from tacit.publish.class_measures import Answers, sensitive_check
+from tacit.publish.reading_back import _greatest_t
 from tacit.schema import Attribute, Schema
 from tests.publish.test_anonymization import people
+from tests.publish.wishes import anonymize
 
 PAINS = ("none", "slight", "some", "strong", "unbearable", "never said")
 
@@ -69,8 +71,12 @@ def test_the_compiled_distance_is_that_of_the_check(ordered):
     overall = shown.sum(axis=0) / shown.sum()
     ours = [distance(own.astype(np.uint32), own.sum(), overall, 0, 7, int(ordered)) for own in shown]
     kept = overall > 0
-    parts = (shown / shown.sum(axis=1, keepdims=True))[:, kept]
-    assert ours == pytest.approx(_distances(parts, overall[kept], ordered=ordered).tolist(), abs=1e-12)
+    for number, own in enumerate(shown):  # each class alone against the same whole, so that none hides behind the worst
+        shares = (own / own.sum())[None, kept]
+        assert ours[number] == pytest.approx(_greatest_t(shares, overall[kept], ordered=ordered), abs=1e-12)
+    classes, codes = np.nonzero(shown)
+    checked = sensitive_check(classes, Answers("s", codes, ordered=ordered), shown[classes, codes])
+    assert checked.closeness == pytest.approx(max(ours), abs=1e-12)
 
 
 def test_the_distance_of_an_ordered_answer_by_hand():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
-from tacit.publish import anonymize
 from tacit.publish.granularity import in_steps
 from tacit.publish.order import ordered_by_data
 from tacit.publish.source import hold
+from tests.publish.wishes import anonymize
 
 
 def test_answers_that_keep_the_same_company_become_neighbours():

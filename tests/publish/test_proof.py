@@ -11,7 +11,7 @@ from tacit.publish import proof
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NWP, STRENGTH, Diversity, pose
 from tacit.publish.proof import prove
-from tacit.publish.search import SearchSettings, search
+from tacit.publish.search import EvolutionSettings, search
 from tacit.publish.source import hold, tally
 from tests.publish.small import every_chromosome, posed, small_tally
 
@@ -72,7 +72,7 @@ def test_four_adult_attributes(k, least):
 
 def test_at_any_time_the_bounds_enclose_the_least():
     problem = adult(100)
-    start = search(problem, Preference(), SearchSettings(2_000), np.random.default_rng(1))
+    start = search(problem, Preference(), EvolutionSettings(2_000), np.random.default_rng(1))
     found = prove(problem, start.chromosome(0, problem.n_bits), seconds=2)
     assert 0 < found.lower_bound <= LEAST_NWP[100] + 1e-9 <= found.nwp + 2e-9
     assert 0 <= found.gap < 1
@@ -100,7 +100,7 @@ def test_an_interrupted_proof_claims_no_more_than_it_knows(calls, monkeypatch):
 @pytest.mark.parametrize("k", sorted(LEAST_NWP))
 def test_nine_adult_attributes(k):
     problem = adult(k)
-    start = search(problem, Preference(), SearchSettings(), np.random.default_rng(1))
+    start = search(problem, Preference(), EvolutionSettings(), np.random.default_rng(1))
     found = prove(problem, start.chromosome(0, problem.n_bits), seconds=600)
     assert found.is_proven
     assert found.nwp == pytest.approx(LEAST_NWP[k], abs=5e-9)

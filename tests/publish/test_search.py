@@ -10,7 +10,7 @@ from tacit.publish import search as searching
 from tacit.publish._search_kernels import crowding, rank_fronts
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NWP, STRENGTH
-from tacit.publish.search import SearchSettings, nondominated, offspring, search, tournament
+from tacit.publish.search import EvolutionSettings, nondominated, offspring, search, tournament
 from tests.publish.small import posed, small_tally
 from tests.publish.test_proof import LEAST_NWP, adult, brute_force
 
@@ -18,20 +18,20 @@ from tests.publish.test_proof import LEAST_NWP, adult, brute_force
 def test_small_problems_are_solved_to_the_least():
     for seed in range(4):
         problem = posed(small_tally(seed), k=4)
-        found = search(problem, Preference(loss=1e-6), SearchSettings(3_000), np.random.default_rng(seed))
+        found = search(problem, Preference(loss=1e-6), EvolutionSettings(3_000), np.random.default_rng(seed))
         assert found.measures[0, NWP] == pytest.approx(brute_force(problem), abs=1e-12)
 
 
 def test_a_seed_repeats_the_search():
     problem = posed(small_tally(1, sizes=(8, 5, 4), rows=300), k=4)
-    runs = [search(problem, Preference(), SearchSettings(2_000), np.random.default_rng(7)) for _ in range(2)]
+    runs = [search(problem, Preference(), EvolutionSettings(2_000), np.random.default_rng(7)) for _ in range(2)]
     assert (runs[0].bits == runs[1].bits).all()
     assert runs[0].evaluations == runs[1].evaluations == 2_000
 
 
 def test_everything_reported_is_publishable_and_in_order():
     problem = posed(small_tally(2, sizes=(8, 5, 4), rows=300), k=6)
-    found = search(problem, Preference(0.2, 0.05), SearchSettings(2_000), np.random.default_rng(1))
+    found = search(problem, Preference(0.2, 0.05), EvolutionSettings(2_000), np.random.default_rng(1))
     again = problem.measure(np.array([found.chromosome(i, problem.n_bits) for i in range(len(found.bits))]))
     assert (again[:, STRENGTH] >= 6).all()
     assert again == pytest.approx(found.measures)
@@ -41,7 +41,7 @@ def test_everything_reported_is_publishable_and_in_order():
 def test_an_interrupted_search_gives_the_best_until_then():
     problem = posed(small_tally(1, sizes=(8, 5, 4), rows=300), k=4)
     with mock.patch.object(searching, "tournament", side_effect=KeyboardInterrupt):
-        found = search(problem, Preference(), SearchSettings(2_000), np.random.default_rng(7))
+        found = search(problem, Preference(), EvolutionSettings(2_000), np.random.default_rng(7))
     assert not found.complete
     assert found.evaluations == 101
     assert found.measures[0, STRENGTH] >= 4
@@ -90,12 +90,12 @@ def test_selection_is_the_modified_one(objectives, rank, distance, winner):
 
 def test_offspring_mix_two_parents():
     parents = np.array([[0] * 30, [1] * 30], np.uint8)
-    always = SearchSettings(crossover=1.0, mutation=0.0)
+    always = EvolutionSettings(crossover=1.0, mutation=0.0)
     children = offspring(parents, always, np.random.default_rng(4))
     assert (children[0] ^ children[1]).all()
     assert 0 < children[0].sum() < 30
     assert (np.diff(children[0].astype(int)) != 0).sum() == 1
-    never = SearchSettings(crossover=0.0, mutation=0.0)
+    never = EvolutionSettings(crossover=0.0, mutation=0.0)
     assert (offspring(parents, never, np.random.default_rng(4)) == parents).all()
 
 
@@ -111,7 +111,8 @@ def test_adult_within_a_few_percent_of_the_proven_least(k):
     seeds = range(5) if "TACIT_SOAK" in os.environ else [0]
     problem = adult(k)
     losses = [
-        search(problem, Preference(), SearchSettings(), np.random.default_rng(seed)).measures[0, NWP] for seed in seeds
+        search(problem, Preference(), EvolutionSettings(), np.random.default_rng(seed)).measures[0, NWP]
+        for seed in seeds
     ]
     assert np.median(losses) <= LEAST_NWP[k] * (1.015 if len(seeds) > 1 else 1.05)
     assert min(losses) >= LEAST_NWP[k] - 1e-8

@@ -16,6 +16,7 @@ def check(
     attributes: Annotated[str, typer.Option(help="What somebody may know of a person, by commas.")],
     sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, by commas.")] = None,
     schema: Annotated[Path | None, typer.Option(help="Document that says which answers are ordered, for t.")] = None,
+    person: Annotated[str | None, typer.Option(help="Column that says whose row it is: classes count persons.")] = None,
     threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
@@ -25,7 +26,9 @@ def check(
     from tacit.publish import check_release
 
     known = None if schema is None else Scheme.read(schema).schema
-    found = check_release(table, listed_names(attributes), listed_names(sensitive), schema=known, threshold=threshold)
+    found = check_release(
+        table, listed_names(attributes), listed_names(sensitive), schema=known, person=person, threshold=threshold
+    )
     if json:
         print_json(found.to_document())
         return

@@ -44,6 +44,9 @@ def publish(
     l_answers: Annotated[float | None, typer.Option("--l", help="Sensitive answers every class must show.")] = None,
     t_distance: Annotated[float | None, typer.Option("--t", help="How far a class may be from the whole.")] = None,
     entropy: Annotated[bool, typer.Option(help="Read l by entropy instead of counting answers.")] = False,
+    person: Annotated[
+        str | None, typer.Option(help="Column that says whose row it is: k counts persons; never published.")
+    ] = None,
     keep: Annotated[str | None, typer.Option(help="Further columns published as they are, by commas.")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="Folder of hierarchies, NAME.csv as in ARX.")] = None,
     order: Annotated[
@@ -63,47 +66,57 @@ def publish(
         float | None, typer.Option(min=0, help="Time for the proof; 30 (with --suppress 0), for exact 600.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the search repeatable.")] = None,
+    pick: Annotated[int | None, typer.Option(help="Write this alternative of the front, numbered from 0.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Release an input that was released before; says what k remains.")
+    ] = False,
     plot: Annotated[Path | None, typer.Option(help="Picture of the front of alternatives.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Publish a table k-anonymously: the release, its measures, and the front of alternatives."""
-    from tacit.publish import anonymize
+    from tacit.publish import Effort, Preferences, Protection, anonymize
 
     people, new_table = _opened(table), _table_beside(table, out)
     if new_table is None:
         _check_out(table, Path(out))
     check_picture(plot)
+    protection = Protection(
+        k=k,
+        attributes=None if attributes is None else listed_groups(attributes),
+        sensitive=listed_names(sensitive),
+        keep=listed_names(keep),
+        l=l_answers,
+        t=t_distance,
+        entropy=entropy,
+        suppress=suppress,
+        person=person,
+    )
+    preferences = Preferences(
+        loss=prefer_loss,
+        bias=prefer_bias,
+        weights=listed_numbers("weights", weights),
+        method=method,
+        hierarchies=hierarchies,
+        order=order,
+        missing=missing,
+        keep_order=keep_order,
+    )
+    effort = Effort(evaluations=evaluations, population=population, polish=polish, seconds=seconds, seed=seed)
+    known = _schema(people, schema, listed_numbers("granularity", granularity), missing)
     with progress("Searching and proving", 1.0) as bar:
         release = anonymize(
             people,
-            k,
-            None if attributes is None else listed_groups(attributes),
-            listed_numbers("weights", weights),
-            prefer_loss,
-            prefer_bias,
-            schema=_schema(people, schema, listed_numbers("granularity", granularity), missing),
-            method=method,
-            suppress=suppress,
-            sensitive=listed_names(sensitive),
-            l=l_answers,
-            t=t_distance,
-            entropy=entropy,
-            keep=listed_names(keep),
-            hierarchies=hierarchies,
-            order=order,
-            missing=missing,
-            keep_order=keep_order,
-            evaluations=evaluations,
-            population=population,
-            polish=polish,
-            seconds=seconds,
-            seed=seed,
+            protection=protection,
+            preferences=preferences,
+            effort=effort,
+            schema=known,
             progress=_advancing(bar),
         )
-    _write(release, out, new_table)
+    release = release if pick is None else release.pick(pick)
+    written = _write(release, out, new_table, again=again)
     if plot is not None:
         _plot(release, plot)
-    _print(release, out, _survival(release, target), json=json)
+    _print(release, written, out, _survival(release, target), json=json)
 
 
 def _opened(table: str) -> Any:
@@ -133,22 +146,34 @@ def _check_out(table: str, out: Path) -> None:
     check_writable(out)
 
 
-def _write(release: Release, out: str, new_table: str | None) -> None:
+def _write(release: Release, out: str, new_table: str | None, *, again: bool) -> dict[str, Any]:
+    """Write the release; returns what was counted from it, and what its manifests are called."""
+    from tacit.publish.writing import write_file, write_private, write_table
+
     if new_table is None:
-        release.write(out)
-    else:
-        release.write_table(new_table)
+        done = write_file(release, Path(out), again=again)
+        return {"verified": done.verified, "k_together": done.k_together, "written_warnings": list(done.warnings)}
+    verified = write_table(release, new_table)
+    private = write_private(release, Path(f"{new_table}.private.json"))
+    return {"verified": verified, "private_manifest": str(private)}
 
 
-def _print(release: Release, out: str, survived: dict[str, Any], *, json: bool) -> None:
+def _print(release: Release, written: dict[str, Any], out: str, survived: dict[str, Any], *, json: bool) -> None:
     from tacit.count.connections import shown
 
+    said = written.pop("written_warnings", [])
     if json:
-        print_json(release.to_document() | {"out": shown(out).strip("'"), "survival": survived})
+        document = release.to_document()
+        warnings = [*document["warnings"], *said]
+        print_json(document | written | {"warnings": warnings, "out": shown(out).strip("'"), "survival": survived})
         return
     print_text(release.describe())
+    for warning in said:
+        print_text(f"Note: {warning}")
     print_text(_survival_words(survived))
     print_text(f"Written and verified: {shown(out)}")
+    private = written.get("private_manifest", f"{out}.private.json")
+    print_text(f"Keep to yourself: {private} (it makes this release again from its input)")
 
 
 def _schema(

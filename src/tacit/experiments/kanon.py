@@ -22,7 +22,7 @@ from tacit.experiments.kanon_plots import blocks_kept, loss_and_bias, loss_by_k
 from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NECD, NWP, SMALLEST, Bits, Problem, pose
-from tacit.publish.search import Found, SearchSettings, search
+from tacit.publish.search import EvolutionSettings, Found, search
 from tacit.publish.source import hold, tally
 from tacit.publish.tally import QuasiTally
 
@@ -96,7 +96,7 @@ def _searched(
     counted: QuasiTally,
     k: int,
     preference: Preference,
-    settings: SearchSettings,
+    settings: EvolutionSettings,
     seed: int,
     weights: object = None,
 ) -> Run:
@@ -111,13 +111,13 @@ def _wanted_k(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]
     for k in WANTED_K:
         for polish in (False, True):
             label = f"k = {k}, {'with ruin and recreate' if polish else 'published search'}"
-            settings = SearchSettings(evaluations, polish=polish)
+            settings = EvolutionSettings(evaluations, polish=polish)
             yield _searched(label, counted, k, Preference(0.2, 1.0), settings, seed)
 
 
 def _populations(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]:
     for size in POPULATIONS:
-        settings = SearchSettings(evaluations, size, polish=False)
+        settings = EvolutionSettings(evaluations, size, polish=False)
         yield _searched(f"population {size}", counted, 5, Preference(0.2, 1.0), settings, seed)
 
 
@@ -140,14 +140,14 @@ def _heavy(names: Sequence[str], heavy: dict[str, float]) -> NDArray[np.float64]
 
 def _weightings(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]:
     for label, weights in weight_vectors(counted.names, counted.sizes).items():
-        yield _searched(label, counted, 5, Preference(0.2, 0.1), SearchSettings(evaluations), seed, weights)
+        yield _searched(label, counted, 5, Preference(0.2, 0.1), EvolutionSettings(evaluations), seed, weights)
 
 
 def _biases(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]:
     weights = weight_vectors(counted.names, counted.sizes)["country"]
     for bias in BIASES:
         label = f"preferred bias {bias:g}"
-        yield _searched(label, counted, 5, Preference(0.2, bias), SearchSettings(evaluations), seed, weights)
+        yield _searched(label, counted, 5, Preference(0.2, bias), EvolutionSettings(evaluations), seed, weights)
 
 
 def _block_rows(runs: Sequence[Run]) -> tuple[tuple[object, ...], ...]:

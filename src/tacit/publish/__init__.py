@@ -1,8 +1,8 @@
 """K-anonymous releases: every row hidden among at least k, as little detail lost as possible.
 
->>> from tacit.publish import anonymize, check_release
+>>> from tacit.publish import Effort, anonymize, check_release
 >>> people = {"age": ["31", "32", "61", "62"], "town": ["Ulm", "Ulm", "Rom", "Rom"]}
->>> release = anonymize(people, k=2, seed=1)
+>>> release = anonymize(people, k=2, effort=Effort(seed=1))
 >>> check_release(release, ["age", "town"]).k
 2
 """
@@ -13,6 +13,19 @@ require("publish")
 
 from tacit.publish.anonymization import anonymize  # noqa: E402 - the extra is asked for first
 from tacit.publish.check import ReleaseCheck, check_release  # noqa: E402
-from tacit.publish.release import Alternative, Release  # noqa: E402
+from tacit.publish.manifests import remake  # noqa: E402
+from tacit.publish.methods import Alternative  # noqa: E402
+from tacit.publish.release import Release  # noqa: E402
+from tacit.publish.settings import Effort, Preferences, Protection  # noqa: E402
 
-__all__ = ["Alternative", "Release", "ReleaseCheck", "anonymize", "check_release"]
+__all__ = [
+    "Alternative",
+    "Effort",
+    "Preferences",
+    "Protection",
+    "Release",
+    "ReleaseCheck",
+    "anonymize",
+    "check_release",
+    "remake",
+]

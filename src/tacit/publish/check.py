@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.count.backend import answer
 from tacit.errors import InvalidInput, UnknownName
+from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
 from tacit.publish.source import is_stored, stored_table
 from tacit.schema import Schema
 from tacit.table import as_arrow, read_batches
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
 RISKY_SIZE = 5
 COUNT = "rows that show it"
-
-
-@dataclass(frozen=True)
-class SensitiveCheck:
-    """How a sensitive attribute is spread within the classes, at worst."""
-
-    attribute: str
-    distinct: int  # l: fewest answers in a class
-    entropy: float  # l of the entropy kind: e to the least entropy
-    closeness: float  # t: greatest distance from the whole table; along the order where the schema has one
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +93,13 @@ def check_release(
     sensitive: Sequence[str] = (),
     *,
     schema: Schema | None = None,
+    person: str | None = None,
     threshold: int = RISKY_SIZE,
 ) -> ReleaseCheck:
     """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person.
 
     A `schema` says which sensitive attributes have ordered answers: their t counts how far answers are apart.
+    With `person`, the column that says whose row it is, classes are counted in different persons.
     """
     wanted = [attributes] if isinstance(attributes, str) else list(attributes)
     secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)
@@ -120,9 +112,11 @@ def check_release(
         raise InvalidInput(
             f"{both[0]!r} cannot be sensitive and known to an attacker at once. Name it on one side only."
         )
-    names = [*wanted, *secret]
+    names = [*wanted, *secret, *(() if person is None else (person,))]
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"{person!r} says whose row it is: it cannot be known to an attacker or sensitive as well.")
     counted = counted_stored(stored_table(data), names) if is_stored(data) else counted_batches(_batches(data), names)
-    return measured(counted, tuple(wanted), tuple(secret), threshold, schema)
+    return measured(counted, tuple(wanted), tuple(secret), threshold, schema, person)
 
 
 def _batches(data: Any) -> Iterator[pa.Table]:
@@ -165,27 +159,29 @@ def measured(
     sensitive: tuple[str, ...],
     threshold: int = RISKY_SIZE,
     schema: Schema | None = None,
+    person: str | None = None,
 ) -> ReleaseCheck:
     """The check of counted combinations."""
-    import pyarrow.compute as pc
-
     if tally.num_rows == 0:
         raise InvalidInput("The table has no rows: there is nothing to check.")
-    counts = tally.column(COUNT).to_numpy()
+    counts = tally.column(COUNT).to_numpy().astype(np.int64)
     classes = _numbers(tally, attributes)
-    sizes = np.bincount(classes, counts).astype(np.int64)
-    checked = []
-    for name in sensitive:
-        answers = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks()
-        codes = answers.indices.to_numpy()
-        shown = np.zeros((len(sizes), codes.max() + 1))
-        np.add.at(shown, (classes, codes), counts)
-        attribute = schema[name] if schema is not None and name in schema else None
-        ordered = attribute is not None and attribute.ordered
-        if attribute is not None and ordered:
-            shown = shown[:, np.argsort([attribute.encode(str(text)) for text in answers.dictionary.to_pylist()])]
-        checked.append(_sensitive_check(name, shown, ordered=ordered))
-    return ReleaseCheck(attributes, int(sizes.sum()), np.sort(sizes), tuple(checked), threshold)
+    persons = None if person is None else _numbers(tally, (person,))
+    checked = tuple(sensitive_check(classes, _answers(tally, name, schema), counts, persons) for name in sensitive)
+    sizes = class_sizes(classes, counts, persons)
+    return ReleaseCheck(attributes, int(counts.sum()), np.sort(sizes), checked, threshold)
+
+
+def _answers(tally: pa.Table, name: str, schema: Schema | None) -> Answers:
+    """The answers of a sensitive column; in the order of the schema where it has one."""
+    import pyarrow.compute as pc
+
+    texts = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks()
+    codes = texts.indices.to_numpy().astype(np.int64)
+    if schema is None or name not in schema or not schema[name].ordered:
+        return Answers(name, codes, ordered=False)
+    place = np.array([schema[name].encode(str(text)) for text in texts.dictionary.to_pylist()], np.int64)
+    return Answers(name, place[codes], ordered=True)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -202,21 +198,4 @@ def _numbers(tally: pa.Table, attributes: tuple[str, ...]) -> NDArray[np.int64]:
     for name in attributes:
         codes = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks().indices.to_numpy()
         _, number = np.unique(number * (int(codes.max()) + 1) + codes, return_inverse=True)
-    return number
-
-
-def _sensitive_check(name: str, shown: NDArray[np.float64], *, ordered: bool) -> SensitiveCheck:
-    """The worst of the classes; `shown[class, answer]` holds the answers that occur, in their order."""
-    parts = shown / shown.sum(axis=1, keepdims=True)
-    whole = shown.sum(axis=0) / shown.sum()
-    logs = np.log(parts, where=parts > 0, out=np.zeros_like(parts))
-    entropy = float((-(parts * logs).sum(axis=1)).min())
-    closeness = float(_distances(parts, whole, ordered=ordered).max())
-    return SensitiveCheck(name, int((shown > 0).sum(axis=1).min()), math.exp(entropy), closeness)
-
-
-def _distances(parts: NDArray[np.float64], whole: NDArray[np.float64], *, ordered: bool) -> NDArray[np.float64]:
-    """How far each class is from the whole table: total variation, or the earth mover's distance along an order."""
-    if not ordered:
-        return np.abs(parts - whole).sum(axis=1) / 2
-    return np.abs(np.cumsum(parts - whole, axis=1)).sum(axis=1) / max(1, len(whole) - 1)
+    return number.ravel().astype(np.int64)

@@ -10,8 +10,10 @@ With a hierarchy an attribute is generalized to one of its levels as a whole ins
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,13 @@ class Hierarchy:
 
     blocks: NDArray[np.int64]  # [fineness, answer]
     names: tuple[tuple[str, ...], ...]
+
+    def to_document(self) -> dict[str, Any]:
+        return {"blocks": self.blocks.tolist(), "names": [list(level) for level in self.names]}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Hierarchy:
+        return cls(np.array(document["blocks"], np.int64), tuple(map(tuple, document["names"])))
 
 
 def read_hierarchies(folder: str | Path, attributes: tuple[Attribute, ...]) -> dict[str, Hierarchy]:

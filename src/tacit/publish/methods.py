@@ -1,31 +1,44 @@
-"""The methods: from a problem to the best release each can find, and what is known about it."""
+"""The methods: from a publication to the best release each can find, and what is known about it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.achievement import Preference
-from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.lattice import prove_levels
 from tacit.publish.local import recode_locally
 from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
 from tacit.publish.proof import Proof, provable, prove
-from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
-from tacit.publish.release import Alternative
-from tacit.publish.search import Found, Progress, SearchSettings, search
+from tacit.publish.publication import Publication
+from tacit.publish.recoding import Recoding
+from tacit.publish.search import Found, Progress, search
 
 PROOF_SECONDS = {"search": 30.0, "exact": 600.0, "local": 0.0}
+MOST_TRIED = 2_000  # generalizations that are counted person by person until one keeps its promise
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One release that no other of its method beats in loss, bias and effective k at once, and what makes it again."""
+
+    method: str
+    nwp: float
+    necd: float
+    effective_k: int
+    suppressed: int
+    cuts: str | None = None  # hexadecimal: a bit for every possible cut; None where the method alone says it
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """What a method found."""
 
+    method: str
     recoding: Recoding
     nwp: float
     necd: float
@@ -33,44 +46,94 @@ class Answer:
     lower_bound: float | None
     evaluations: int
     interrupted: str | None  # what Ctrl-C stopped
+    cuts: str | None  # of a global recoding
+    classes: NDArray[np.int64] | None  # of a local one
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How the answer is to be found."""
-
-    method: str
-    preference: Preference
-    settings: SearchSettings
-    seconds: float
-    seed: int
-    progress: Progress | None
+def find(publication: Publication, method: str, progress: Progress | None = None) -> Answer:
+    """The answer of one method."""
+    return _locally(publication, progress) if method == "local" else _globally(publication, method, progress)
 
 
-def find(problem: Problem, plan: Plan, known: Mapping[str, Hierarchy]) -> Answer:
-    """The answer of the planned method; `known` hierarchies name the labels."""
-    return _locally(problem, plan) if plan.method == "local" else _globally(problem, plan, known)
+def written_cuts(bits: Bits) -> str:
+    return np.packbits(bits).tobytes().hex()
 
 
-def _globally(problem: Problem, plan: Plan, known: Mapping[str, Hierarchy]) -> Answer:
-    found = search(problem, plan.preference, plan.settings, np.random.default_rng(plan.seed), plan.progress)
-    bits = found.chromosome(0, problem.n_bits)
-    proof = _proof(problem, plan, bits) if found.complete else None
-    if proof is not None and (plan.method == "exact" or _achieves_more(problem, plan.preference, proof.bits, bits)):
+def read_cuts(text: str, n_bits: int) -> Bits:
+    packed = np.frombuffer(bytes.fromhex(text), np.uint8)
+    if len(packed) != -(-n_bits // 8):
+        raise InvalidInput(f"{len(packed)} bytes of cuts do not fit a table with {n_bits} possible cuts.")
+    return np.unpackbits(packed, count=n_bits)
+
+
+def of_cuts(publication: Publication, method: str, cuts: str) -> Answer:
+    """The answer that known cuts make; nothing is searched."""
+    recoding = publication.generalized(read_cuts(cuts, publication.problem.n_bits))
+    nwp, necd = publication.loss_and_bias(recoding)
+    return Answer(method, recoding, nwp, necd, (), None, 0, None, cuts, None)
+
+
+def of_classes(publication: Publication, classes: NDArray[np.int64]) -> Answer:
+    """The answer that known classes of combinations make."""
+    recoding = publication.boxed(classes)
+    nwp, necd = publication.loss_and_bias(recoding)
+    return Answer("local", recoding, nwp, necd, (), None, 0, None, None, classes)
+
+
+def _globally(publication: Publication, method: str, progress: Progress | None) -> Answer:
+    problem, preference = publication.problem, publication.preference
+    effort = publication.settings.effort
+    found = search(problem, preference, effort.evolution, np.random.default_rng(effort.seed), progress)
+    bits = _first_kept(publication, found)
+    proof = _proof(publication, method, bits, progress) if found.complete and publication.persons is None else None
+    if proof is not None and (method == "exact" or _achieves_more(problem, preference, proof.bits, bits)):
         bits = proof.bits
-    measures = problem.measure(bits[None])[0]
-    names = [known[name].names if name in known else None for name in problem.tally.names]
-    recoding = recode_globally(problem, bits, names)
-    front = [found.measures[i] for i in found.front()]
+    recoding = publication.generalized(bits)
+    nwp, necd = publication.loss_and_bias(recoding)
     return Answer(
+        method,
         recoding,
-        float(measures[NWP]),
-        float(measures[NECD]),
-        tuple(Alternative(float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])) for m in front),
-        None if proof is None else proof.lower_bound,
+        nwp,
+        necd,
+        tuple(_alternatives(publication, method, found)),
+        # The loss is summed in another order than the bound, so rounding may put it a hair below.
+        None if proof is None else min(proof.lower_bound, nwp),
         found.evaluations,
         _interrupted(found, proof),
+        written_cuts(bits),
+        None,
     )
+
+
+def _first_kept(publication: Publication, found: Found) -> Bits:
+    """The best generalization of the search that keeps its promise when persons are counted one by one."""
+    n_bits = publication.problem.n_bits
+    if publication.persons is None:
+        return found.chromosome(0, n_bits)
+    for solution in range(min(MOST_TRIED, len(found.bits))):
+        bits = found.chromosome(solution, n_bits)
+        if publication.keeps_its_promise(publication.generalized(bits)):
+            return bits
+    raise InvalidInput(
+        f"None of the {min(MOST_TRIED, len(found.bits)):,} best generalizations shows the wanted l and t when persons are "
+        "counted one by one. Ask for a smaller l or a larger t."
+    )
+
+
+def _alternatives(publication: Publication, method: str, found: Found) -> Iterator[Alternative]:
+    """The front of a search; where rows are persons' the classes are counted again."""
+    n_bits = publication.problem.n_bits
+    for i in found.front():
+        bits, m = found.chromosome(i, n_bits), found.measures[i]
+        if publication.persons is None:
+            figures = float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])
+        else:
+            recoding = publication.generalized(bits)
+            if not publication.keeps_its_promise(recoding):
+                continue
+            smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
+            figures = (*publication.loss_and_bias(recoding), smallest, recoding.suppressed)
+        yield Alternative(method, *figures, cuts=written_cuts(bits))
 
 
 def _interrupted(found: Found, proof: Proof | None) -> str | None:
@@ -79,22 +142,23 @@ def _interrupted(found: Found, proof: Proof | None) -> str | None:
     return None if proof is None or proof.complete else "proof"
 
 
-def proof_seconds(method: str, suppress: float, seconds: float | None) -> float:
+def _proof_seconds(publication: Publication, method: str) -> float:
+    seconds = publication.settings.effort.seconds
     if seconds is not None:
-        if not 0 <= seconds < math.inf:
-            raise InvalidInput(f"seconds must be a number from 0, not {seconds!r}. With 0 nothing is proven.")
         return seconds
     # With suppression a proof rarely ends in half a minute.
-    return 0.0 if suppress > 0 and method == "search" else PROOF_SECONDS[method]
+    suppresses = publication.settings.protection.suppress > 0
+    return 0.0 if suppresses and method == "search" else PROOF_SECONDS[method]
 
 
-def _proof(problem: Problem, plan: Plan, start: Bits) -> Proof | None:
+def _proof(publication: Publication, method: str, start: Bits, progress: Progress | None) -> Proof | None:
     """The proof, where one is asked for and there is one; asked for in vain, it is refused."""
+    problem, seconds = publication.problem, _proof_seconds(publication, method)
     leveled = problem.space.levels[0, problem.space.first_value[:-1]] >= 0
-    if leveled.all() and problem.demand.limit == 0 and plan.seconds > 0:
-        return prove_levels(problem, start, plan.seconds)
-    if plan.method == "exact" or (plan.seconds > 0 and provable(problem) is None):
-        return prove(problem, start, plan.seconds, plan.progress)
+    if leveled.all() and problem.demand.limit == 0 and seconds > 0:
+        return prove_levels(problem, start, seconds)
+    if method == "exact" or (seconds > 0 and provable(problem) is None):
+        return prove(problem, start, seconds, progress)
     return None
 
 
@@ -104,11 +168,16 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
     return bool(first < second - 1e-12)
 
 
-def _locally(problem: Problem, plan: Plan) -> Answer:
-    found = recode_locally(problem, progress=plan.progress)
-    recoding = recode_by_classes(problem.tally, found.classes)
-    nwp = float(recoding.losses() @ problem.weights)
-    sizes = recoding.sizes_by_set()
-    necd = max(int(own.max() - own.min()) for own in sizes) / max(1, problem.rows - 1)
-    front = (Alternative(nwp, necd, int(recoding.class_sizes.min()), 0),)
-    return Answer(recoding, nwp, necd, front, None, 0, None if found.complete else "recoding")
+def _locally(publication: Publication, progress: Progress | None) -> Answer:
+    found = recode_locally(publication.problem, progress=progress)
+    recoding = publication.boxed(found.classes)
+    if not publication.keeps_its_promise(recoding):
+        raise InvalidInput(
+            "Local recoding does not show the wanted l and t when persons are counted one by one. Ask for a smaller l or a "
+            "larger t, or use method 'search'."
+        )
+    nwp, necd = publication.loss_and_bias(recoding)
+    smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
+    front = (Alternative("local", nwp, necd, smallest, 0),)
+    interrupted = None if found.complete else "recoding"
+    return Answer("local", recoding, nwp, necd, front, None, 0, interrupted, None, found.classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,14 @@ class Recoding:
             _, place = np.unique(self.labels[kept][:, list(members)], axis=0, return_inverse=True)
             sizes.append(np.bincount(place.ravel(), self.counts[kept]).astype(np.int64))
         return sizes
+
+    def recounted(self, tally: QuasiTally) -> Recoding:
+        """The same labels with the counts of another tally of the same combinations."""
+        if tally is self.tally:
+            return self
+        place = np.searchsorted(self.keys, combination_keys(list(tally.codes.T), tally))
+        counts = np.bincount(place, tally.counts, len(self.keys)).astype(np.int64)
+        return dataclasses.replace(self, tally=tally, counts=counts)
 
     @property
     def suppressed(self) -> int:

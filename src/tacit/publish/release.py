@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.publish.achievement import Preference
+from tacit.errors import InvalidInput
 from tacit.publish.check import size_spread
 from tacit.publish.held import Held
+from tacit.publish.methods import Alternative, Answer, find, of_cuts
+from tacit.publish.persons import ONE_ROW_KNOWN
+from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = "tacit-release/1"
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """One release that no other beats in loss, bias and effective k at once."""
-
-    nwp: float
-    necd: float
-    effective_k: int
-    suppressed: int
+INTERRUPTED = {
+    "search": "The search was interrupted: this is the best release until then, and nothing is proven.",
+    "proof": "The proof was interrupted: this is the best release until then, and its bound is the one reached by then.",
+    "recoding": "Local recoding was interrupted: classes that were still to be cut are published as they were.",
+}
+KEPT_ORDER = (
+    "The rows are in the order of the input. If that was sorted by anything, or if somebody knows who stood where, the places "
+    "of the rows tell what the labels hide."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,8 @@ class Release:
     `ach` how well both meet the preference. No generalization of this kind loses less than `lower_bound`.
     """
 
+    publication: Publication  # the table and what was asked of it
+    answer: Answer  # what was found
     method: str
     k: int
     effective_k: int
@@ -45,20 +50,53 @@ class Release:
     necd: float
     ach: float
     lower_bound: float | None
-    preference: Preference
     weights: dict[str, float]
-    partitions: dict[str, list[list[str]]]
     losses: dict[str, float]  # share of each attribute's detail that is lost
     front: tuple[Alternative, ...]
-    recoding: Recoding
-    held: Held
-    others: tuple[str, ...]  # columns published as they are
-    sensitive: tuple[str, ...]
-    seed: int
-    evaluations: int
-    complete: bool  # False when it was interrupted; `warnings` says in what
-    keep_order: bool  # whether the rows stand in the order of the input
     warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, publication: Publication, answer: Answer) -> Release:
+        """The release that an answer makes of a publication."""
+        names = publication.rows.names
+        nwp, necd = np.array([answer.nwp]), np.array([answer.necd])
+        return cls(
+            publication=publication,
+            answer=answer,
+            method=answer.method,
+            k=int(publication.settings.protection.k),
+            effective_k=min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding)),
+            nwp=answer.nwp,
+            necd=answer.necd,
+            ach=float(publication.preference.achievement(nwp, necd)[0]),
+            lower_bound=answer.lower_bound,
+            weights=dict(zip(names, publication.problem.weights.tolist(), strict=True)),
+            losses=dict(zip(names, answer.recoding.losses().tolist(), strict=True)),
+            front=answer.front,
+            warnings=tuple(_warnings(publication, answer)),
+        )
+
+    @property
+    def recoding(self) -> Recoding:
+        return self.answer.recoding
+
+    @property
+    def held(self) -> Held:
+        return self.publication.held
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Columns that are published as they are."""
+        return self.publication.settings.protection.others
+
+    @property
+    def keep_order(self) -> bool:
+        return self.publication.settings.preferences.keep_order
+
+    @property
+    def complete(self) -> bool:
+        """False when it was interrupted; `warnings` says in what."""
+        return self.answer.interrupted is None
 
     @property
     def suppressed(self) -> int:
@@ -68,15 +106,44 @@ class Release:
     def rows(self) -> int:
         return int(self.recoding.counts.sum())
 
+    @cached_property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """Rows (or persons) in each published class; of several sets of quasi-identifiers, all classes."""
+        return np.concatenate(self.publication.class_sizes(self.recoding))
+
     @property
     def mean_risk(self) -> float:
         """Chance to be re-identified by someone who knows the quasi-identifiers, on average over the published rows."""
         sets = len(self.recoding.tally.sets)
-        return len(self.recoding.class_sizes) / ((self.rows - self.suppressed) * sets)
+        return len(self.class_sizes) / ((self.rows - self.suppressed) * sets)
 
     @property
     def is_proven(self) -> bool:
         return self.lower_bound is not None and self.nwp - self.lower_bound < 1e-9
+
+    @property
+    def partitions(self) -> dict[str, list[list[str]]]:
+        """The answers behind every label; in local recoding labels of different classes may overlap."""
+        return self.recoding.partitions()
+
+    def released_answers(self, name: str) -> set[str]:
+        """The answers of a column published as it is that some released row shows."""
+        answers = self.held.schema[name].answers
+        if not self.suppressed:
+            counts = self.held.tallies([[name]])[0]
+            return {answers[code] for code in np.flatnonzero(counts).tolist()}
+        import pyarrow.compute as pc
+
+        return {text for batch in self.batches() for text in pc.unique(batch[name]).to_pylist()}
+
+    def pick(self, number: int) -> Release:
+        """The release of an alternative on the front; they are numbered from 0."""
+        if not 0 <= number < len(self.front):
+            raise InvalidInput(f"There are the alternatives 0 to {len(self.front) - 1}, not {number}.")
+        chosen = self.front[number]
+        if chosen.cuts is not None:
+            return Release.of(self.publication, of_cuts(self.publication, chosen.method, chosen.cuts))
+        return Release.of(self.publication, find(self.publication, chosen.method))
 
     def batches(self) -> Iterator[pa.Table]:
         """The published rows, sorted by their texts, or in the order of the input if that was asked for."""
@@ -90,23 +157,28 @@ class Release:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def write(self, path: str | Path) -> Path:
-        """Write the table and ``PATH.manifest.json``; k is counted from the file before it takes its name."""
+    def write(self, path: str | Path, *, again: bool = False) -> Path:
+        """Write the table, ``PATH.manifest.json`` to go with it, and ``PATH.private.json`` to stay with you.
+
+        What was written is read back and counted before it takes its name. A second release of the same input is refused
+        while the private manifest of an earlier one lies beside it, unless it is asked for `again`.
+        """
         from tacit.publish.writing import write_file
 
-        return write_file(self, Path(path))
+        return write_file(self, Path(path), again=again).path
 
     def write_table(self, name: str) -> str:
         """Write into a new table of the database that holds the input, and the manifest into ``NAME_manifest``.
 
-        The database does it alone, and counts k before the table takes its name.
+        The database does it alone, and counts before the table takes its name.
         """
         from tacit.publish.writing import write_table
 
-        return write_table(self, name)
+        write_table(self, name)
+        return name
 
     def to_document(self) -> dict[str, Any]:
-        """The answer as JSON."""
+        """The answer as JSON, for the publisher: it names answers that only suppressed people gave."""
         return {
             "method": self.method,
             "k": self.k,
@@ -120,51 +192,26 @@ class Release:
             "proven": self.is_proven,
             "complete": self.complete,
             "partitions": self.partitions,
+            "labels": self.recoding.released_labels(),
             "losses": self.losses,
             "front": [vars(entry) for entry in self.front],
-            "class_sizes": size_spread(self.recoding.class_sizes),
-            "classes": len(self.recoding.class_sizes),
+            "class_sizes": size_spread(self.class_sizes),
+            "classes": len(self.class_sizes),
             "highest_risk": 1 / self.effective_k,
             "mean_risk": self.mean_risk,
-            "evaluations": self.evaluations,
-            "seed": self.seed,
+            "evaluations": self.answer.evaluations,
+            "seed": self.publication.seed,
             "warnings": list(self.warnings),
-        }
-
-    def manifest(self) -> dict[str, Any]:
-        """What someone needs to know, or to make the release again."""
-        from tacit import __version__
-
-        document = self.to_document()
-        del document["front"]
-        # Answers that only suppressed people gave must not be listed anywhere.
-        document["partitions"] = {
-            name: list(labels.values()) for name, labels in self.recoding.released_labels().items()
-        }
-        known_by = self.held.fingerprint(self.recoding.tally)
-        return {
-            "format": FORMAT,
-            "tacit": __version__,
-            "numpy": np.__version__,
-            "input_sha256": known_by.sha256,
-            "input_hash_of": known_by.of,
-            "quasi_identifiers": [
-                [self.recoding.tally.names[j] for j in members] for members in self.recoding.tally.sets
-            ],
-            "sensitive": list(self.sensitive),
-            "weights": self.weights,
-            "prefer_loss": self.preference.loss,
-            "prefer_bias": self.preference.bias,
-            **document,
         }
 
     def describe(self) -> str:
         """The release in words."""
-        sizes = size_spread(self.recoding.class_sizes)
+        sizes = size_spread(self.class_sizes)
         published = self.rows - self.suppressed
+        whom = "different persons" if self.publication.persons is not None else ""
         lines = [
-            f"{published:,} of {self.rows:,} rows published in {len(self.recoding.class_sizes):,} classes; everyone hides "
-            f"among at least {self.effective_k} (wanted: {self.k}).",
+            f"{published:,} of {self.rows:,} rows published in {len(self.class_sizes):,} classes; everyone hides "
+            f"among at least {self.effective_k}{' ' * bool(whom)}{whom} (wanted: {self.k}).",
             f"{self.nwp:.1%} of the weighted detail is lost; {_bound_words(self)}",
             f"Class sizes: {sizes['least']} to {sizes['greatest']}, half of them up to {sizes['median']}. Who knows a "
             f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
@@ -187,6 +234,47 @@ def _bound_words(release: Release) -> str:
     if release.lower_bound <= 0:
         return "no better bound than 0 was proven in the time given."
     return f"at least {release.lower_bound:.1%} has to be."
+
+
+def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
+    preference, protection = publication.preference, publication.settings.protection
+    if answer.interrupted is not None:
+        yield INTERRUPTED[answer.interrupted]
+    if answer.nwp > preference.loss or answer.necd > preference.bias:
+        certain = answer.lower_bound is not None and answer.lower_bound > preference.loss
+        yield (
+            f"A loss of {preference.loss:g} with a bias of {preference.bias:g} "
+            f"{'cannot be reached' if certain else 'was not reached'}; the nearest attained is a loss of {answer.nwp:.4f} "
+            f"with a bias of {answer.necd:.4f}."
+        )
+    if publication.settings.preferences.keep_order:
+        yield KEPT_ORDER
+    if publication.persons is not None:
+        yield ONE_ROW_KNOWN
+    elif protection.person is not None:
+        yield f"{protection.person!r} is different in every row, so rows are persons and were counted as such."
+    yield from _warnings_of_columns(publication)
+
+
+def _warnings_of_columns(publication: Publication) -> Iterator[str]:
+    """Columns that are published as they are and may tell more than the labels hide."""
+    protection, schema = publication.settings.protection, publication.held.schema
+    unprotected = [name for name in protection.sensitive if protection.l is None and protection.t is None]
+    if unprotected:
+        yield (
+            f"Neither l nor t is asked of the sensitive {', '.join(unprotected)}: where a whole class shows one answer, it is "
+            "told of everybody in the class."
+        )
+    rows = publication.rows.rows
+    for name in protection.others:
+        if schema[name].size > rows * NEARLY_UNIQUE:
+            yield (
+                f"{name!r} has {schema[name].size:,} different values in {rows:,} rows and is published as it is: whoever knows "
+                "it finds the row. Drop it, or make it a quasi-identifier."
+            )
+
+
+NEARLY_UNIQUE = 0.5  # of the rows: different values of a column that tell most rows apart
 
 
 def as_text_columns(batch: pa.Table) -> pa.Table:

@@ -24,7 +24,7 @@ MOST_LESSONS = 1 << 14
 
 
 @dataclass(frozen=True)
-class SearchSettings:
+class EvolutionSettings:
     """The published parameters; `polish=False` is the published method alone."""
 
     evaluations: int = 50_000
@@ -79,7 +79,7 @@ class _Seen:
 def search(
     problem: Problem,
     preference: Preference,
-    settings: SearchSettings,
+    settings: EvolutionSettings,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Found:
@@ -100,7 +100,7 @@ def search(
 def _evolve(
     seen: _Seen,
     preference: Preference,
-    settings: SearchSettings,
+    settings: EvolutionSettings,
     budget: int,
     rng: np.random.Generator,
     progress: Progress | None,
@@ -155,7 +155,7 @@ def tournament(
     return np.where(loses > 0, other, one)
 
 
-def offspring(parents: Bits, settings: SearchSettings, rng: np.random.Generator) -> Bits:
+def offspring(parents: Bits, settings: EvolutionSettings, rng: np.random.Generator) -> Bits:
     """Children of neighbouring parents: one-point crossover, then a flip of each bit with its small chance."""
     pairs = len(parents) // 2
     n_bits = parents.shape[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -59,8 +60,19 @@ def hold(
     coded = data.table if isinstance(data, Dataset) else data
     if not len(coded):
         raise InvalidInput("The table has no rows: there is nothing to publish.")
-    digest = hashlib.sha256(b"".join(np.ascontiguousarray(coded[name]).tobytes() for name in coded.schema.names))
-    return HeldTable(coded.schema, lambda: _slices(coded), Fingerprint(digest.hexdigest(), "codes"))
+    return HeldTable(coded.schema, lambda: _slices(coded), Fingerprint(_hash_of_answers(coded), "answers"))
+
+
+def _hash_of_answers(coded: Table) -> str:
+    """A hash of the answers in every row, whatever order the schema gives them."""
+    digest = hashlib.sha256()
+    for attribute in coded.schema:
+        order = sorted(range(attribute.size), key=attribute.answers.__getitem__)
+        place = np.empty(attribute.size, "<u4")
+        place[order] = np.arange(attribute.size)
+        digest.update(json.dumps([attribute.name, *sorted(attribute.answers)]).encode())
+        digest.update(place[coded[attribute.name]].tobytes())
+    return digest.hexdigest()
 
 
 def inferred(

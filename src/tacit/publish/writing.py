@@ -1,16 +1,23 @@
-"""Releases written whole or not at all: k is counted from what was written before it takes its name."""
+"""Releases written whole or not at all: what was written is read back and judged before it takes its name."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.count.backend import asking, command, dropped, has_table
 from tacit.errors import InvalidInput, TacitError
-from tacit.publish.check import counted_batches, counted_stored, measured
+from tacit.publish.check import counted_stored
+from tacit.publish.earlier_releases import earlier_releases, k_together, refuse_second_release
+from tacit.publish.manifests import private_manifest, private_path, public_manifest, public_path
+from tacit.publish.reading_back import ROWS, BrokenPromise, ReadBack, judge, read_back
 from tacit.publish.release import Release, as_text_columns
 from tacit.publish.stored import StoredTable
 from tacit.table.files import is_parquet, written_whole
@@ -18,21 +25,52 @@ from tacit.table.files import is_parquet, written_whole
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
-def manifest_path(path: str | Path) -> Path:
-    return Path(f"{path}.manifest.json")
+JOINED = "persons: the written rows joined to the ids that are held privately"
 
 
-def write_file(release: Release, path: Path) -> Path:
+@dataclass(frozen=True)
+class Written:
+    """A release as it lies there."""
+
+    path: Path
+    verified: dict[str, Any]  # k, l, t and rows, counted from what was written
+    k_together: int | None  # of this and the earlier releases of the same input
+    earlier: tuple[str, ...]  # their private manifests
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        if not self.earlier:
+            return ()
+        remains = (
+            "cannot be told, because their rows cannot be put side by side"
+            if self.k_together is None
+            else f"is {self.k_together}"
+        )
+        return (f"The same input was released before ({', '.join(self.earlier)}): the k of all together {remains}.",)
+
+
+def write_file(release: Release, path: Path, *, again: bool = False) -> Written:
+    earlier = earlier_releases(release, path)
+    if not again:
+        refuse_second_release(earlier, path)
+    together = k_together(release, earlier) if earlier else None
     parquet = is_parquet(path)
-    with written_whole(path) as temporary, written_whole(manifest_path(path)) as manifest:
+    with (
+        written_whole(path) as temporary,
+        written_whole(public_path(path)) as public,
+        _written_privately(private_path(path)) as private,
+    ):
         _write_batches(temporary, release.batches(), parquet=parquet)
-        verified = _verified_k(release, lambda names: counted_batches(_read_batches(temporary, parquet=parquet), names))
-        manifest.write_text(_manifest(release, verified) + "\n", "utf-8")
-    return path
+        manifest = public_manifest(release)
+        with _promises(release):
+            verified = _verified(release, read_back(temporary, manifest, parquet=parquet))
+        _write_document(public, manifest | {"verified": verified})
+        _write_document(private, private_manifest(release))
+    return Written(path, verified, together, tuple(entry.path.name for entry in earlier))
 
 
-def write_table(release: Release, name: str) -> str:
+def write_table(release: Release, name: str) -> dict[str, Any]:
+    """Write a table beside the input; returns what was counted from it."""
     held = release.held
     if not isinstance(held, StoredTable):
         raise InvalidInput(
@@ -44,18 +82,41 @@ def write_table(release: Release, name: str) -> str:
     with held.release(release.recoding, release.others) as rows, asking(f"Writing the table {name!r}"):
         try:
             written = connection.create_table(part, rows)
-            verified = _verified_k(release, lambda names: counted_stored(written, names))
-            _create_manifest(connection, manifest_table(name), _manifest(release, verified))
+            manifest = public_manifest(release)
+            counted = counted_stored(written, manifest["columns"])
+            with _promises(release):
+                verified = _verified(release, judge(counted.rename_columns([*manifest["columns"], ROWS]), manifest))
+            _create_manifest(connection, manifest_table(name), manifest | {"verified": verified})
             command(connection, f'ALTER TABLE "{part}" RENAME TO "{name}"')
         except BaseException:
             for leftover in (part, manifest_table(name)):
                 dropped(connection, leftover)
             raise
-    return name
+    return verified
+
+
+def write_private(release: Release, path: Path) -> Path:
+    """The private manifest alone, for a release that became a table of a database."""
+    with _written_privately(path) as private:
+        _write_document(private, private_manifest(release))
+    return path
 
 
 def manifest_table(name: str) -> str:
     return f"{name}_manifest"
+
+
+@contextlib.contextmanager
+def _written_privately(path: Path) -> Iterator[Path]:
+    """A file that only its owner can read, also while it is being written."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")  # its mode is 600
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _refuse_taken(connection: Any, name: str) -> None:
@@ -66,34 +127,74 @@ def _refuse_taken(connection: Any, name: str) -> None:
             raise InvalidInput(f"There is a table {wanted!r} already. Drop it first, or give another name.")
 
 
-def _create_manifest(connection: Any, name: str, manifest: str) -> None:
+def _create_manifest(connection: Any, name: str, manifest: Mapping[str, Any]) -> None:
     import ibis
 
-    connection.create_table(name, ibis.memtable({"manifest": [manifest]}))
+    connection.create_table(name, ibis.memtable({"manifest": [json.dumps(manifest, indent=1)]}))
 
 
-def _manifest(release: Release, verified_k: int) -> str:
-    return json.dumps(release.manifest() | {"verified_k": verified_k}, indent=1)
+def _write_document(path: Path, document: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
 
 
-def _verified_k(release: Release, counted: Callable[[Sequence[str]], pa.Table]) -> int:
-    """The k of what was written; refused where it breaks the promise."""
-    tally = release.recoding.tally
-    sets = [tuple(tally.names[j] for j in members) for members in tally.sets]
-    checks = [measured(counted(names), names, ()) for names in sets]
-    smallest = min(check.k for check in checks)
-    wanted = release.rows - release.suppressed
-    if checks[0].rows != wanted and isinstance(release.held, StoredTable):
+@contextlib.contextmanager
+def _promises(release: Release) -> Iterator[None]:
+    """What is wrong with a written release, in a sentence that says why it was not kept."""
+    try:
+        yield
+    except BrokenPromise as error:
+        if isinstance(release.held, StoredTable):
+            raise TacitError(
+                f"The release was not kept: {error}. Did the table change in between? Publish it again, from a copy or while "
+                "nobody writes to it."
+            ) from None
         raise TacitError(
-            f"{checks[0].rows:,} rows were written where {wanted:,} were counted, so they were not kept. Did the table change "
-            "in between? Publish it again, from a copy or while nobody writes to it."
-        )
-    if smallest < release.k or checks[0].rows != wanted:
-        raise TacitError(
-            f"The written release shows classes of {smallest} rows where {release.k} were promised, so it was not kept. "
-            "This is a mistake in Tacit: please report it with the manifest of a smaller table."
-        )
-    return smallest
+            f"The release was not kept: {error}. This is a mistake in Tacit: please report it with the manifest of a smaller "
+            "table."
+        ) from None
+
+
+def _verified(release: Release, found: ReadBack) -> dict[str, Any]:
+    """What the rows show; where persons have several, what they show of persons."""
+    persons, protection = release.publication.persons, release.publication.settings.protection
+    if persons is None:
+        return found.to_document() | {"counted": "rows"}
+    _refuse_other_rows(release, found.counted)
+    sizes = persons.sizes_by_set(release.recoding)
+    smallest = min(int(own.min()) for own in sizes)
+    if smallest < release.k or not persons.keeps(release.recoding, protection):
+        raise BrokenPromise(f"the written classes hold {smallest} persons where {release.k} were promised")
+    checks = persons.checks(release.recoding)
+    shown = [check.entropy if protection.entropy else check.distinct for check in checks]
+    return {
+        "k": smallest,
+        "l": min(shown, default=None),
+        "t": max((check.closeness for check in checks), default=None),
+        "rows": found.rows,
+        "counted": JOINED,
+    }
+
+
+def _refuse_other_rows(release: Release, counted: pa.Table) -> None:
+    """Refuse written rows that are not those whose persons are known: each class must hold as many rows in both."""
+    import pyarrow as pa
+
+    recoding = release.recoding
+    names = list(recoding.tally.names)
+    kept = recoding.classes >= 0
+    labels = {
+        name: pa.array([recoding.names[j][code] for code in recoding.labels[kept, j].tolist()], pa.string())
+        for j, name in enumerate(names)
+    }
+    expected = pa.table(labels | {ROWS: pa.array(recoding.counts[kept])})
+    if _rows_by_class(expected, names) != _rows_by_class(counted, names):
+        raise BrokenPromise("the written rows are not those whose persons are known")
+
+
+def _rows_by_class(table: pa.Table, names: list[str]) -> dict[tuple[str, ...], int]:
+    sums = table.group_by(names).aggregate([(ROWS, "sum")])
+    classes = zip(*(sums[name].to_pylist() for name in names), strict=True)
+    return dict(zip(classes, sums[f"{ROWS}_sum"].to_pylist(), strict=True))
 
 
 def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) -> None:
@@ -110,22 +211,3 @@ def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) ->
     finally:
         if writer is not None:
             writer.close()
-
-
-def _read_batches(file: Path, *, parquet: bool) -> Iterator[pa.Table]:
-    """The rows of a file that does not have its final name yet, so its kind must be said."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from pyarrow import csv as arrow_csv
-
-    if parquet:
-        with pq.ParquetFile(file) as source:
-            yield from (pa.Table.from_batches([batch]) for batch in source.iter_batches())
-        return
-    with file.open("rb") as lines:
-        header = arrow_csv.open_csv(lines, parse_options=arrow_csv.ParseOptions(newlines_in_values=True)).schema.names
-    types = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False)
-    with arrow_csv.open_csv(
-        file, convert_options=types, parse_options=arrow_csv.ParseOptions(newlines_in_values=True)
-    ) as reader:
-        yield from (pa.Table.from_batches([batch]) for batch in reader)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.publish import anonymize
+from tacit.publish import Effort, Preferences, anonymize
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.release_front import front_figure
 from tacit.report.story import Story
@@ -13,8 +13,13 @@ IDENTIFYING = ("age", "education", "marital-status", "sex")
 
 def publish(story: Story) -> Chapter:
     table = story.truth.select(IDENTIFYING)
-    release = anonymize(table, k=K, evaluations=10_000, seconds=5, seed=story.seed)
-    local = anonymize(table, k=K, method="local", seed=story.seed)
+    release = anonymize(
+        table,
+        K,
+        preferences=Preferences(method="search"),
+        effort=Effort(evaluations=10_000, seconds=5, seed=story.seed),
+    )
+    local = anonymize(table, K, preferences=Preferences(method="local"))
     proven = (
         "and no release of its kind loses less"
         if release.is_proven

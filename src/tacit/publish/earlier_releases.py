@@ -1,0 +1,88 @@
+"""Earlier releases of the same input: two of them together hide people less well than each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.publish.class_measures import class_sizes
+from tacit.publish.held import HeldTable
+from tacit.publish.manifests import private_path, read_private, remake
+from tacit.publish.recoding import combination_keys
+from tacit.publish.release import Release
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class EarlierRelease:
+    """A release that was made before, by its private manifest."""
+
+    path: Path
+    document: dict[str, Any]
+
+
+def earlier_releases(release: Release, out: Path) -> list[EarlierRelease]:
+    """The releases of the same input whose private manifests lie in the folder of the output."""
+    publication = release.publication
+    known_by = publication.held.fingerprint(publication.rows).sha256
+    earlier = []
+    for path in sorted(out.parent.glob(f"*{private_path('').name}")):
+        try:
+            document = read_private(path)
+        except InvalidInput:
+            continue  # another program's file
+        if document["input_sha256"] == known_by:
+            earlier.append(EarlierRelease(path, document))
+    return earlier
+
+
+def refuse_second_release(earlier: Sequence[EarlierRelease], out: Path) -> None:
+    if earlier:
+        raise InvalidInput(
+            f"{earlier[0].path.name!r} says that this input was released before. Who holds both releases intersects their "
+            f"classes, so people are hidden less well than in each. If {out.name!r} replaces a release that nobody has seen, "
+            "delete the old one with its manifests; else ask for it again (--again, again=True), which says what k remains."
+        )
+
+
+def k_together(release: Release, earlier: Sequence[EarlierRelease]) -> int | None:
+    """The k of all these releases together: classes intersect; None where their rows cannot be put side by side."""
+    releases = [release, *(remake(entry.document, release.publication.data) for entry in earlier)]
+    if not all(isinstance(each.held, HeldTable) for each in releases):
+        return None
+    columns = [_classes(each) for each in releases]
+    if len({len(column) for column in columns}) > 1:
+        return None
+    _, together = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    released = np.any(np.stack(columns) >= 0, axis=0)
+    _, classes = np.unique(together.ravel()[released], return_inverse=True)
+    persons = _persons(release)
+    ones = np.ones(int(released.sum()), np.int64)
+    return int(class_sizes(classes.ravel(), ones, None if persons is None else persons[released]).min())
+
+
+def _classes(release: Release) -> Codes:
+    """The class of every row of the input; -1 where it is suppressed."""
+    recoding, kept = release.recoding, release.recoding.classes >= 0
+    number = np.full(len(recoding.keys), -1, np.int64)
+    number[kept] = np.unique(recoding.labels[kept], axis=0, return_inverse=True)[1].ravel()
+    parts = []
+    for batch in release.held.batches():  # type: ignore[attr-defined]
+        keys = combination_keys([batch[name] for name in recoding.tally.names], recoding.tally)
+        parts.append(number[np.searchsorted(recoding.keys, keys)])
+    return np.concatenate(parts)
+
+
+def _persons(release: Release) -> Codes | None:
+    if release.publication.persons is None:
+        return None
+    person = release.publication.settings.protection.person or ""
+    parts = [batch[person].astype(np.int64) for batch in release.held.batches()]  # type: ignore[attr-defined]
+    return np.concatenate(parts)

@@ -1,0 +1,141 @@
+"""Two documents beside a release: a public one that goes with it, and a private one that stays and makes it again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import InvalidInput
+from tacit.publish.methods import Alternative, Answer, find, of_classes, of_cuts
+from tacit.publish.publication import Publication, pose_publication
+from tacit.publish.release import Release
+from tacit.publish.settings import Settings
+from tacit.schema import Attribute, Schema
+
+PUBLIC_FORMAT = "tacit-release/1"
+PRIVATE_FORMAT = "tacit-release-private/1"
+
+
+def public_path(path: str | Path) -> Path:
+    return Path(f"{path}.manifest.json")
+
+
+def private_path(path: str | Path) -> Path:
+    return Path(f"{path}.private.json")
+
+
+def public_manifest(release: Release) -> dict[str, Any]:
+    """What a reader of the release needs.
+
+    Neither the hash of the input (it confirms guesses), nor the seed, nor alternatives, nor an answer that no released label
+    holds.
+    """
+    from tacit import __version__
+
+    protection = release.publication.settings.protection
+    tally = release.recoding.tally
+    return {
+        "format": PUBLIC_FORMAT,
+        "tacit": __version__,
+        "method": release.method,
+        "columns": [*tally.names, *release.others],
+        "quasi_identifiers": [[tally.names[j] for j in members] for members in tally.sets],
+        "sensitive": [_sensitive(release, name) for name in protection.sensitive],
+        "kept": list(protection.keep),
+        "persons": release.publication.persons is not None,
+        "labels": release.recoding.released_labels(),
+        "sorted": not release.keep_order,
+        "k": release.k,
+        "l": protection.l,
+        "t": protection.t,
+        "entropy": protection.entropy,
+        "effective_k": release.effective_k,
+        "released": release.rows - release.suppressed,
+        "suppressed": release.suppressed,
+        "nwp": release.nwp,
+        "necd": release.necd,
+        "losses": release.losses,
+        "weights": release.weights,
+    }
+
+
+def _sensitive(release: Release, name: str) -> dict[str, Any]:
+    """A sensitive column: the answers that released rows show, in their order."""
+    attribute = release.held.schema[name]
+    shown = release.released_answers(name)
+    return {"name": name, "ordered": attribute.ordered, "answers": [a for a in attribute.answers if a in shown]}
+
+
+def private_manifest(release: Release) -> dict[str, Any]:
+    """What makes the release again from its input, and what else there was."""
+    from tacit import __version__
+
+    publication, answer = release.publication, release.answer
+    known_by = publication.held.fingerprint(publication.rows)
+    interrupted = answer.classes is not None and answer.interrupted is not None
+    return {
+        "format": PRIVATE_FORMAT,
+        "tacit": __version__,
+        "numpy": np.__version__,
+        "input_sha256": known_by.sha256,
+        "input_hash_of": known_by.of,
+        "settings": publication.settings.to_document(),
+        "schema": [attribute.to_document() for attribute in publication.held.schema],
+        "method": release.method,
+        "cuts": answer.cuts,
+        # Local recoding follows from the settings, unless it was stopped on the way.
+        "classes": answer.classes.tolist() if answer.classes is not None and interrupted else None,
+        "lower_bound": release.lower_bound,
+        "front": [vars(entry) for entry in release.front],
+        "partitions": release.partitions,
+        "warnings": list(release.warnings),
+    }
+
+
+def read_private(path: str | Path) -> dict[str, Any]:
+    """A private manifest, refused where it is none."""
+    try:
+        document = json.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError):
+        document = None
+    if not isinstance(document, dict) or document.get("format") != PRIVATE_FORMAT:
+        raise InvalidInput(f"{str(path)!r} is no private manifest of a release. Give the file OUT.private.json.")
+    return document
+
+
+def remake(private: str | Path | Mapping[str, Any], data: Any) -> Release:
+    """The release that a private manifest describes, made again from the same input without any search."""
+    document = private if isinstance(private, Mapping) else read_private(private)
+    publication = posed_again(document, data)
+    front = tuple(Alternative(**entry) for entry in document["front"])
+    answer = dataclasses.replace(_answer(publication, document), front=front, lower_bound=document["lower_bound"])
+    return Release.of(publication, answer)
+
+
+def posed_again(document: Mapping[str, Any], data: Any) -> Publication:
+    """The publication of a private manifest; refused for any other input."""
+    schema = Schema(tuple(Attribute.from_document(entry) for entry in document["schema"]))
+    settings = Settings.from_document(document["settings"])
+    # The schema holds the computed order already.
+    asked = dataclasses.replace(settings, preferences=dataclasses.replace(settings.preferences, order="schema"))
+    publication = pose_publication(data, asked, schema)
+    found = publication.held.fingerprint(publication.rows).sha256
+    if found != document["input_sha256"]:
+        raise InvalidInput(
+            f"This is not the input of the release: its SHA-256 is {found[:12]}..., not {document['input_sha256'][:12]}... "
+            "Give the table that was published, unchanged."
+        )
+    return dataclasses.replace(publication, settings=settings)
+
+
+def _answer(publication: Publication, document: Mapping[str, Any]) -> Answer:
+    if document["cuts"] is not None:
+        return of_cuts(publication, document["method"], document["cuts"])
+    if document["classes"] is not None:
+        return of_classes(publication, np.array(document["classes"], np.int64))
+    return find(publication, document["method"])

@@ -1,0 +1,125 @@
+"""Persons with several rows: everyone must hide among k different people, not among k rows that may be one person's.
+
+Counting different persons cannot be done on sums. The search therefore works on shares: a person with n rows counts 1/n in
+each. A class whose shares sum to k holds at least k persons. What it finds is then counted person by person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
+from tacit.publish.held import Held
+from tacit.publish.recoding import Recoding, combination_keys
+from tacit.publish.settings import Protection
+from tacit.publish.tally import QuasiTally
+from tacit.schema import Attribute
+
+Codes = NDArray[np.int64]
+UNIT = 840  # a whole person in the search's whole numbers: halves, thirds, ... eighths are exact
+ONE_ROW_KNOWN = (
+    "k counts different persons for somebody who knows one row of a person. Who knows several rows of the same person can "
+    "intersect their classes; that is not protected against."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PersonRows:
+    """The rows of each person: one entry for every combination that a person shows."""
+
+    keys: NDArray[np.uint64]  # combination of quasi-identifiers
+    person: Codes
+    sensitive: Codes  # [entry, sensitive attribute]
+    counts: Codes
+    attributes: tuple[Attribute, ...]  # the sensitive ones
+
+    @property
+    def n_persons(self) -> int:
+        return int(self.person.max()) + 1
+
+    def scaled(self, k: int) -> int:
+        return k * UNIT
+
+    def shares(self, rows: QuasiTally) -> QuasiTally:
+        """The tally with shares of persons in place of rows, rounded down so that a sum is never too large."""
+        of_person = np.bincount(self.person, self.counts)
+        share = np.floor(UNIT * self.counts / of_person[self.person]).astype(np.int64)
+        own = _cells(self.keys, self.sensitive)
+        cells, place = np.unique(
+            np.concatenate([_cells(combination_keys(list(rows.codes.T), rows), rows.sensitive_codes), own]),
+            axis=0, return_inverse=True,
+        )  # fmt: skip
+        place = place.ravel()
+        totals = np.bincount(place[len(rows.counts) :], share, len(cells)).astype(np.int64)
+        return replace(rows, counts=totals[place[: len(rows.counts)]])
+
+    def sizes_by_set(self, recoding: Recoding) -> list[Codes]:
+        """Different persons in each published class, apart for every set of quasi-identifiers."""
+        return [class_sizes(classes, self.counts[kept], self.person[kept]) for classes, kept in self._classes(recoding)]
+
+    def keeps(self, recoding: Recoding, protection: Protection) -> bool:
+        """Whether every class shows k persons, and l and t as they are counted for persons."""
+        if min(int(sizes.min()) for sizes in self.sizes_by_set(recoding)) < protection.k:
+            return False
+        wanted, tolerance = protection.l or 0, 1e-9
+        for check in self.checks(recoding):
+            shown = check.entropy if protection.entropy else check.distinct
+            if shown < wanted - tolerance or (protection.t is not None and check.closeness > protection.t + tolerance):
+                return False
+        return True
+
+    def checks(self, recoding: Recoding) -> list[SensitiveCheck]:
+        """The sensitive attributes in the classes of every set of quasi-identifiers."""
+        starts = np.cumsum([0, *(attribute.size for attribute in self.attributes)])
+        return [
+            sensitive_check(
+                classes,
+                Answers(attribute.name, self.sensitive[kept, s] - starts[s], ordered=attribute.ordered),
+                self.counts[kept],
+                self.person[kept],
+            )
+            for classes, kept in self._classes(recoding)
+            for s, attribute in enumerate(self.attributes)
+        ]
+
+    def _classes(self, recoding: Recoding) -> list[tuple[Codes, NDArray[np.bool_]]]:
+        """The class of every published entry for each set, and which entries are published."""
+        place = np.searchsorted(recoding.keys, self.keys)
+        kept = recoding.classes[place] >= 0
+        labels = recoding.labels[place[kept]]
+        return [
+            (np.unique(labels[:, list(members)], axis=0, return_inverse=True)[1].ravel().astype(np.int64), kept)
+            for members in recoding.tally.sets
+        ]
+
+
+def _cells(keys: NDArray[np.uint64], sensitive: Codes) -> Codes:
+    return np.concatenate([keys.astype(np.int64)[:, None], sensitive], axis=1)
+
+
+def person_rows(held: Held, rows: QuasiTally, person: str) -> PersonRows | None:
+    """Whose rows show what; None where every person has one row, so that rows are persons."""
+    secret = [attribute.name for attribute in rows.sensitive]
+    counted = held.sparse_tally([*rows.names, *secret, person])
+    _, persons = np.unique(counted.codes[:, -1], return_inverse=True)
+    if int(persons.max()) + 1 == int(counted.counts.sum()):
+        return None
+    m = len(rows.names)
+    codes = counted.codes.astype(np.int64)
+    starts = np.cumsum([0, *(attribute.size for attribute in rows.sensitive)])[:-1].astype(np.int64)
+    found = PersonRows(
+        combination_keys(list(codes[:, :m].T), rows),
+        persons.ravel().astype(np.int64),
+        codes[:, m:-1] + starts,
+        counted.counts.astype(np.int64),
+        rows.sensitive,
+    )
+    if found.n_persons * UNIT >= 2**32:
+        raise InvalidInput(
+            f"{found.n_persons:,} persons are more than {2**32 // UNIT:,}, the most that can be counted."
+        )
+    return found

@@ -1,0 +1,209 @@
+"""A table and what is asked of it, checked against each other and ready to be searched."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput, UnknownName
+from tacit.publish.achievement import Preference
+from tacit.publish.held import Held
+from tacit.publish.hierarchies import Hierarchy, read_hierarchies
+from tacit.publish.order import ordered_by_data
+from tacit.publish.persons import PersonRows, person_rows
+from tacit.publish.problem import STRENGTH, Bits, Problem, pose
+from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
+from tacit.publish.settings import NameSets, Settings
+from tacit.publish.source import hold, tally
+from tacit.publish.tally import QuasiTally
+from tacit.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """What a method needs to find a release, and what makes a release of the generalization it found."""
+
+    data: Any  # as it was handed in
+    settings: Settings  # with the seed that was drawn and the hierarchies that were read
+    held: Held
+    rows: QuasiTally
+    problem: Problem  # its tally counts rows, or shares of persons
+    persons: PersonRows | None  # whose rows they are, where a person has several
+
+    @property
+    def preference(self) -> Preference:
+        return self.settings.preferences.point
+
+    @property
+    def seed(self) -> int:
+        return self.settings.effort.seed or 0
+
+    def generalized(self, bits: Bits) -> Recoding:
+        """The recoding of a chromosome."""
+        names = [self._hierarchies[name].names if name in self._hierarchies else None for name in self.rows.names]
+        return recode_globally(self.problem, bits, names).recounted(self.rows)
+
+    def boxed(self, classes: NDArray[np.int64]) -> Recoding:
+        """The recoding of classes of combinations."""
+        return recode_by_classes(self.problem.tally, classes).recounted(self.rows)
+
+    @property
+    def _hierarchies(self) -> Mapping[str, Hierarchy]:
+        given = self.settings.preferences.hierarchies
+        return given if isinstance(given, Mapping) else {}
+
+    def class_sizes(self, recoding: Recoding) -> list[NDArray[np.int64]]:
+        """Rows, or different persons, in each published class, apart for every set of quasi-identifiers."""
+        return recoding.sizes_by_set() if self.persons is None else self.persons.sizes_by_set(recoding)
+
+    def loss_and_bias(self, recoding: Recoding) -> tuple[float, float]:
+        """NWP and NECD of a recoding."""
+        sizes = self.class_sizes(recoding)
+        everyone = self.rows.rows if self.persons is None else self.persons.n_persons
+        bias = max(int(own.max() - own.min()) for own in sizes) / max(1, everyone - 1)
+        return float(recoding.losses() @ self.problem.weights), bias
+
+    def keeps_its_promise(self, recoding: Recoding) -> bool:
+        """Whether a recoding found on shares of persons shows k, l and t when persons are counted one by one."""
+        return self.persons is None or self.persons.keeps(recoding, self.settings.protection)
+
+
+def pose_publication(data: Any, settings: Settings, schema: Schema | None = None) -> Publication:
+    """Read and tally the table; whatever cannot be asked of it is refused here."""
+    protection, preferences = settings.protection, settings.preferences
+    held = hold(data, schema, missing=preferences.missing)
+    held = ordered_by_data(held) if preferences.order == "data" else held
+    sets = _quasi_identifier_sets(settings, held.schema)
+    names = tuple(dict.fromkeys(name for members in sets for name in members))
+    known = _hierarchies(preferences.hierarchies, held.schema, names)
+    _refuse_combinations(settings, sets, known)
+    weights = _weights(preferences.weights, names)
+    asked = protection.l is not None or protection.t is not None
+    rows = tally(held, sets, protection.sensitive if asked else ())
+    persons = None if protection.person is None else person_rows(held, rows, protection.person)
+    counted = rows if persons is None else persons.shares(rows)
+    everyone, what = (rows.rows, "rows") if persons is None else (persons.n_persons, "persons")
+    if protection.k > everyone:
+        raise InvalidInput(
+            f"k = {protection.k} is more than the {everyone:,} {what} there are. Ask for at most {everyone:,}."
+        )
+    k = int(protection.k) if persons is None else persons.scaled(int(protection.k))
+    levels = [known[name].blocks if name in known else None for name in names]
+    problem = pose(counted, k, weights, suppress=protection.suppress, diversity=protection.diversity, levels=levels)
+    _refuse_impossible(problem, settings)
+    return Publication(data, _completed(settings, known), held, rows, problem, persons)
+
+
+def _completed(settings: Settings, known: Mapping[str, Hierarchy]) -> Settings:
+    """The settings with what was drawn and read for them, so that they alone make the release again."""
+    effort, preferences = settings.effort, settings.preferences
+    seed = secrets.randbits(32) if effort.seed is None else effort.seed
+    return dataclasses.replace(
+        settings,
+        effort=dataclasses.replace(effort, seed=seed),
+        preferences=dataclasses.replace(preferences, hierarchies=dict(known) or None),
+    )
+
+
+def _quasi_identifier_sets(settings: Settings, schema: Schema) -> NameSets:
+    """The sets of attributes somebody may know together; by default all that are not published as they are."""
+    protection = settings.protection
+    apart = (*protection.others, *(() if protection.person is None else (protection.person,)))
+    for name in apart:
+        schema[name]  # an unknown name is refused with the nearest known one
+    given: Any = protection.attributes
+    sets: NameSets = (tuple(n for n in schema.names if n not in apart),) if given is None else given
+    if not all(sets):
+        raise InvalidInput("Name at least one quasi-identifier: an attribute that somebody may know of a person.")
+    for name in (name for members in sets for name in members):
+        schema[name]
+        if name == protection.person:
+            raise InvalidInput(
+                f"{name!r} says whose row it is and is never published: it cannot be a quasi-identifier."
+            )
+        if name in apart:
+            raise InvalidInput(
+                f"{name!r} is a quasi-identifier and cannot also be sensitive or kept as it is. Name it on one side only."
+            )
+    return sets
+
+
+def _hierarchies(
+    given: str | Path | Mapping[str, Hierarchy] | None, schema: Schema, names: Sequence[str]
+) -> Mapping[str, Hierarchy]:
+    if given is None:
+        return {}
+    if isinstance(given, str | Path):
+        return read_hierarchies(given, tuple(schema[name] for name in names))
+    return given
+
+
+def _weights(weights: Mapping[str, float] | None, names: Sequence[str]) -> NDArray[np.float64]:
+    """One weight per quasi-identifier; equal ones by default."""
+    if weights is None:
+        return np.full(len(names), 1 / len(names))
+    for name in weights:
+        if name not in names:
+            raise UnknownName("Quasi-identifier", name, names)
+    missing = [name for name in names if name not in weights]
+    if missing:
+        raise InvalidInput(f"There is no weight for {missing[0]!r}. Give every quasi-identifier one (0 is allowed).")
+    values = np.array([float(weights[name]) for name in names])
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise InvalidInput(f"Weights must be numbers of at least 0, not {dict(weights)}.")
+    if abs(values.sum() - 1) > 1e-6:
+        scaled = ",".join(f"{name}={value / values.sum():.4g}" for name, value in zip(names, values, strict=True))
+        raise InvalidInput(f"The weights sum to {values.sum():.6g}, not to 1. In proportion they would be {scaled}.")
+    return values / values.sum()
+
+
+def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mapping[str, Hierarchy]) -> None:
+    """What does not go together, each with a way on."""
+    protection, method = settings.protection, settings.preferences.method
+    if len(sets) > 1 and protection.suppress > 0:
+        raise InvalidInput(
+            "Suppression with several sets of quasi-identifiers is not offered: leaving a row out for one set may break "
+            "another. Set suppress=0, or publish for the union of the sets."
+        )
+    if method == "exact" and protection.person is not None:
+        raise InvalidInput(
+            "Method 'exact' counts rows and cannot prove anything of persons with several. Use method 'search' or 'local'."
+        )
+    if method == "local":
+        for wanted, what in (
+            (protection.suppress > 0, "suppression: every row has its place in a class"),
+            (hierarchies, "hierarchies: its classes are boxes of neighbouring answers"),
+        ):
+            if wanted:
+                raise InvalidInput(f"Local recoding does not go with {what}. Leave it away, or use method 'search'.")
+
+
+def _refuse_impossible(problem: Problem, settings: Settings) -> None:
+    """Everything generalized is one class; if that may not be published, nothing may."""
+    whole = problem.measure(np.zeros((1, problem.n_bits), np.uint8))
+    if whole[0, STRENGTH] >= problem.k:
+        return
+    shown = ", ".join(f"{attribute.name} has {attribute.size} answers" for attribute in problem.tally.sensitive)
+    raise InvalidInput(
+        f"No release shows an l of {settings.protection.l:g} even when everything else is generalized away ({shown}). Ask for a "
+        f"smaller l: at most {_largest_l(problem, entropy=settings.protection.entropy):g}."
+    )
+
+
+def _largest_l(problem: Problem, *, entropy: bool) -> float:
+    """The l that the whole table shows as one class; for the entropy kind rounded down to hundredths."""
+    tally, starts = problem.tally, problem.demand.first_sensitive
+    largest = []
+    for s, column in enumerate(tally.sensitive_codes.T):
+        counts = np.bincount(column - starts[s], tally.counts)
+        shares = counts[counts > 0] / counts.sum()
+        kind = float(np.exp(-(shares * np.log(shares)).sum()))
+        largest.append(np.floor(kind * 100) / 100 if entropy else float(len(shares)))
+    return float(min(largest))

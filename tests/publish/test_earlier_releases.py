@@ -1,0 +1,43 @@
+"""Two releases of one input: refused, unless it is said that they add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tacit.errors import InvalidInput
+from tacit.publish.writing import write_file
+from tests.publish.test_anonymization import QUICK, people
+from tests.publish.wishes import anonymize
+
+
+def rows(release) -> list[tuple[str, ...]]:
+    return list(zip(*(column.to_pylist() for column in release.to_arrow().columns), strict=True))
+
+
+def test_a_second_release_of_the_same_input_is_refused(tmp_path):
+    anonymize(people(), 6, **QUICK).write(tmp_path / "out.csv")
+    second = anonymize(people(), 6, method="local")
+    for name in ("second.csv", "out.csv"):
+        with pytest.raises(InvalidInput, match=r"'out.csv.private.json' says that this input was released before"):
+            second.write(tmp_path / name)
+    assert not (tmp_path / "second.csv").exists()
+    other = {name: values[::-1] for name, values in people().items()}
+    anonymize(other, 6, **QUICK).write(tmp_path / "other.csv")
+
+
+@pytest.mark.parametrize("suppress", [0, 0.05])
+def test_again_says_what_k_remains_of_both(tmp_path, suppress):
+    names = ["age", "town", "sex"]
+    first = anonymize(people(), 6, names, keep_order=True, **QUICK)
+    first.write(tmp_path / "first.csv")
+    (tmp_path / "notes.private.json").write_text("{}")  # of another program
+    second = anonymize(people(), 6, names, suppress=suppress, keep_order=True, seed=5, evaluations=300, seconds=0)
+    written = write_file(second, tmp_path / "second.csv", again=True)
+    if not suppress:
+        together = Counter(zip(rows(first), rows(second), strict=True))
+        assert written.k_together == min(together.values())
+    assert written.k_together < 6
+    assert f"the k of all together is {written.k_together}" in written.warnings[0]
+    assert "first.csv.private.json" in written.warnings[0]

@@ -1,0 +1,105 @@
+"""Where a person has several rows, everyone hides among k persons."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from tacit.errors import InvalidInput
+from tacit.publish import check_release
+from tacit.publish.class_measures import Answers, sensitive_check
+from tests.publish.test_anonymization import QUICK
+from tests.publish.wishes import anonymize
+
+
+def visits(persons: int = 150, seed: int = 6) -> dict[str, list[str]]:
+    """Visits to a doctor: most people come several times, some very often, and always live in the same town."""
+    rng = np.random.default_rng(seed)
+    often = rng.integers(1, 5, persons)
+    often[:5] = 12
+    who = np.repeat(np.arange(persons), often)
+    town = rng.choice(["Ulm", "Rom", "Bern", "Linz"], persons, p=[0.5, 0.3, 0.15, 0.05])
+    age = rng.integers(20, 40, persons)
+    return {
+        "id": [f"p{i}" for i in who],
+        "age": [str(a) for a in age[who]],
+        "town": [str(t) for t in town[who]],
+        "month": [str(m) for m in rng.integers(1, 13, len(who))],
+        "illness": [str(i) for i in rng.choice(["flu", "cold", "gout"], len(who), p=[0.5, 0.3, 0.2])],
+    }
+
+
+def persons_by_class(release, data) -> dict[tuple[str, ...], set[str]]:
+    """Who is in each class, with rows in the order of the input so that they can be put beside their persons."""
+    shown = release.to_arrow()
+    classes = defaultdict(set)
+    for row in range(len(data["id"])):
+        classes[tuple(shown[name][row].as_py() for name in ("age", "town", "month"))].add(data["id"][row])
+    return classes
+
+
+WISHES = {"attributes": ["age", "town", "month"], "sensitive": "illness", "keep_order": True} | QUICK
+
+
+@pytest.mark.parametrize("method", ["search", "local"])
+def test_every_class_holds_k_persons_where_rows_alone_do_not(method, tmp_path):
+    data = visits()
+    rows_only = anonymize(data, 5, method=method, **WISHES)
+    assert min(map(len, persons_by_class(rows_only, data).values())) < 5  # the attack on the promise for rows
+    release = anonymize(data, 5, method=method, person="id", **WISHES)
+    classes = persons_by_class(release, data)
+    assert min(map(len, classes.values())) == release.effective_k >= 5
+    path = release.write(tmp_path / "out.csv")
+    assert b"p1" not in path.read_bytes()
+    verified = json.loads((tmp_path / "out.csv.manifest.json").read_text())["verified"]
+    assert verified["k"] == release.effective_k
+    assert verified["counted"].startswith("persons: the written rows joined to the ids")
+    assert any("knows several rows" in warning for warning in release.warnings)
+
+
+def test_l_and_t_of_persons_are_kept():
+    release = anonymize(visits(), 4, person="id", l=2, t=0.4, **WISHES)
+    for check in release.publication.persons.checks(release.recoding):
+        assert check.distinct >= 2
+        assert check.closeness <= 0.4 + 1e-9
+
+
+def test_an_id_that_is_different_in_every_row_makes_rows_persons():
+    data = visits()
+    data["id"] = [f"p{i}" for i in range(len(data["id"]))]
+    release = anonymize(data, 5, person="id", **WISHES)
+    assert any("rows are persons" in warning for warning in release.warnings)
+    assert "id" not in release.to_arrow().column_names
+
+
+def test_one_person_cannot_show_two_answers_for_two():
+    """Class 0: one person with two answers. Class 1: two persons, two answers."""
+    classes, persons = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])
+    answers = Answers("s", np.array([0, 1, 0, 1]), ordered=False)
+    assert sensitive_check(classes, answers, np.ones(4, int)).distinct == 2
+    assert sensitive_check(classes, answers, np.ones(4, int), persons).distinct == 1
+
+
+def test_each_person_weighs_one_in_a_class():
+    """A person with nine rows of a and one with one row of b: half a, half b."""
+    table = {"x": ["u"] * 10 + ["v"] * 2, "s": ["a"] * 9 + ["b"] + ["a", "b"], "id": ["1"] * 9 + ["2", "3", "4"]}
+    assert check_release(table, "x", "s", person="id").sensitive[0].closeness == pytest.approx(0)
+    assert check_release(table, "x", "s").sensitive[0].closeness > 0.1
+    assert check_release(table, "x", person="id").k == 2
+
+
+def test_refusals():
+    data = visits()
+    with pytest.raises(InvalidInput, match="k = 151 is more than the 150 persons"):
+        anonymize(data, 151, person="id", **WISHES)
+    with pytest.raises(InvalidInput, match="'id' says whose row it is"):
+        anonymize(data, 5, person="id", **(WISHES | {"attributes": ["id", "age"]}))
+    with pytest.raises(InvalidInput, match="cannot prove anything of persons"):
+        anonymize(data, 5, person="id", method="exact", **WISHES)
+    with pytest.raises(InvalidInput, match="Did you mean 'id'"):
+        anonymize(data, 5, person="idd", **WISHES)
+    with pytest.raises(InvalidInput, match="says whose row it is"):
+        check_release(data, ["age", "id"], person="id")
