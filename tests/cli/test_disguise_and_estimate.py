@@ -48,7 +48,8 @@ def test_a_file_is_disguised_and_the_truth_estimated(folder: Path, source: str, 
     cells = {tuple(cell["answers"].values()): cell for cell in found.json["cells"]}
     cell = cells["yes", "young"]
     assert cell["low"] < 0.18 < cell["high"]
-    assert cell["standard_error"] == pytest.approx(np.sqrt((cell["high"] - cell["low"]) ** 2) / 2 / 1.959964, rel=1e-6)
+    assert cell["standard_error"] == pytest.approx((cell["high"] - cell["low"]) / 2 / 1.959964, rel=0.01)
+    assert cell["low"] <= cell["constrained"] <= cell["high"]
     assert sum(c["probability"] for c in cells.values()) == pytest.approx(1)
 
 
@@ -58,6 +59,34 @@ def test_a_table_is_printed_for_people(folder: Path) -> None:
     assert shown.code == 0
     assert "4,000 reports" in shown.out
     assert "yes" in shown.out
+
+
+def _told(folder: Path, p: float, answers: list[str], *more: object) -> tuple[list[dict[str, object]], str]:
+    """What `estimate` says of these reports under Warner's channel, to programs and to people."""
+    scheme = Scheme.of((Attribute("x", ("no", "yes")),), [(["x"], channels.warner(p))])
+    scheme.write(folder / "x.json")
+    (folder / "x.csv").write_text("\n".join(["x", *answers]) + "\n")
+    command = ("estimate", folder / "x.csv", "--scheme", folder / "x.json", "--attributes", "x", *more)
+    return tacit(*command, "--json").json["cells"], tacit(*command).out
+
+
+@pytest.mark.parametrize("method", ["inversion", "likelihood"])
+@pytest.mark.parametrize(
+    ("p", "answers"),
+    [(0.75, ["yes"]), (0.99, ["no"] * 50), (1, ["no"] * 50), (0.6, ["yes"] * 20), (0.9, ["no"] * 49 + ["yes"])],
+    ids=["one report", "fifty alike", "undisguised", "twenty alike", "one of fifty"],
+)
+def test_nobody_sees_an_error_of_zero_or_an_interval_outside(
+    folder: Path, p: float, answers: list[str], method: str
+) -> None:
+    cells, shown = _told(folder, p, answers, "--method", method)
+    for cell in cells:
+        assert 0 <= cell["low"] < cell["high"] <= 1
+        assert cell["standard_error"] > 0
+        assert cell["low"] - 1e-9 <= cell["constrained"] <= cell["high"] + 1e-9
+    assert " 0.0000   0.0000 " not in " ".join(shown.split("\n")[-3].split())
+    if len(answers) == 1:
+        assert all(cell["high"] - cell["low"] > 0.5 for cell in cells)
 
 
 def test_likelihood_is_a_distribution_with_the_intervals_of_inversion(folder: Path) -> None:

@@ -38,7 +38,7 @@ def test_a_share_is_the_cell_of_the_estimated_table(scheme: str, sampling: str) 
     table = tacit.estimate(reports, list(where), sampling=sampling)
     assert share.probability == pytest.approx(table.probabilities[2, 1, 0], abs=1e-12)
     if scheme not in ("subset", "mask", "cut-and-paste"):  # a tally of sets counts pairs by their chance only
-        assert share.standard_error == pytest.approx(table.standard_errors[2, 1, 0], rel=1e-6, abs=1e-9)
+        assert share.standard_error == pytest.approx(table.standard_errors[2, 1, 0], rel=5e-3, abs=1e-9)
     assert share.n_reports == 1000
 
 
@@ -103,7 +103,9 @@ def test_shares_of_several_tables_are_weighed_by_their_information() -> None:
     assert weight == pytest.approx(1 / (1 + 1 / np.prod(squares)))
     assert together.n_reports == 1000
     expected = np.hypot(weight * one.standard_error, (1 - weight) * other.standard_error)
-    assert together.standard_error == pytest.approx(expected)
+    assert together.standard_error == pytest.approx(
+        expected, rel=0.02
+    )  # all three at the pooled share, or at their own
 
 
 def test_a_table_that_asks_in_vain_does_not_matter_beside_one_that_tells() -> None:
@@ -117,7 +119,8 @@ def test_a_share_reads_as_a_sentence() -> None:
     share = tacit.estimate_share(simulated(SCHEMES["public"], 100, 1), {"smokes": "yes", "age": ["young", "old"]})
     assert str(share).startswith("smokes = yes and age = young or old: 0.")
     low, high = share.interval(0.9)
-    assert high - low == pytest.approx(2 * 1.6449 * share.standard_error, rel=1e-4)
+    assert 0 <= low < share.probability < high <= 1
+    assert high - low == pytest.approx(2 * 1.6449 * share.standard_error, rel=0.05)
 
 
 def test_conditions_that_mean_nothing_are_refused() -> None:

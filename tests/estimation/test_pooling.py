@@ -270,13 +270,14 @@ def test_pooled_errors_are_never_for_just_the_people_who_answered(ask: object) -
 def test_too_many_attributes_or_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = Schema(tuple(Attribute(f"a{i}", ("0", "1")) for i in range(13)))
     reports = Reports(Scheme.of(schema), (simulated_bits(schema),))
+    other = Reports(Scheme.of(schema, [(["a0"], channels.warner(0.9))]), (simulated_bits(schema),))
     with pytest.raises(InvalidInput, match="At most 12 attributes can be pooled at once, not 13"):
-        tacit.estimate([reports, reports], schema.names)
+        tacit.estimate([reports, other], schema.names)
     monkeypatch.setattr(pooling, "POOLED_CELLS", 8)
     with pytest.raises(
         InvalidInput, match=r"A table of 16 cells is too large to be pooled; at most 8 are possible\. Ask"
     ):
-        tacit.estimate([reports, reports], schema.names[:4])
+        tacit.estimate([reports, other], schema.names[:4])
     monkeypatch.setattr(pooling, "COVARIANCE_CELLS", 5)
     with pytest.raises(InvalidInput, match="at most 5 are possible where reports show sets or bits"):
         tacit.estimate(side_by_side("bits and a mixture", 1), ["smokes", "age"])

@@ -27,12 +27,13 @@ def test_the_document_names_every_cell(found: TableEstimate) -> None:
     cell = document["cells"][5]
     assert cell["answers"] == {"age": "old", "smokes": "yes"}
     assert cell["probability"] == found.probabilities[2, 1]
-    assert cell["high"] - cell["low"] == pytest.approx(2 * 1.6449 * cell["standard_error"], rel=1e-4)
+    assert 0 <= cell["low"] <= cell["constrained"] <= cell["high"] <= 1
+    assert cell["high"] - cell["low"] == pytest.approx(2 * 1.6449 * cell["standard_error"], rel=0.05)
 
 
 def test_an_arrow_table_has_a_row_per_cell(found: TableEstimate) -> None:
     table = found.to_arrow()
-    assert table.column_names == ["age", "smokes", "probability", "standard_error", "low", "high"]
+    assert table.column_names == ["age", "smokes", "probability", "constrained", "standard_error", "low", "high"]
     assert table.num_rows == 6
     assert table.column("probability").to_pylist() == found.probabilities.ravel().tolist()
 
@@ -45,12 +46,13 @@ def test_an_attribute_named_like_a_number_keeps_its_answers() -> None:
     clear = tacit.Reports.from_truth({"low": ["a", "b", "b"]})
     table = tacit.estimate(clear, "low").to_arrow()
     assert table.column("low").to_pylist() == ["a", "b"]
-    assert table.column_names == ["low", "probability", "standard_error", "low_", "high"]
+    assert table.column_names == ["low", "probability", "constrained", "standard_error", "low_", "high"]
 
 
 def test_it_prints_one_line_per_cell(found: TableEstimate) -> None:
     lines = str(found).splitlines()
-    assert len(lines) == 6
+    assert len(lines) == 7
+    assert lines[-1] == "(± one standard error)"
     assert lines[0].startswith("young no ")
     assert "±" in lines[0]
 

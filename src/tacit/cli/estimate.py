@@ -33,7 +33,7 @@ def estimate(
     """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
     import tacit
     from tacit.cli.reading import joined_reports, read_reports
-    from tacit.estimation.result import checked_level
+    from tacit.estimation.intervals import checked_level
 
     checked_level(level)
     found: list[ReportSource]

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.channel.scheme import Scheme
 from tacit.errors import InvalidInput
-from tacit.estimation.result import checked_level
+from tacit.estimation.intervals import checked_level
 from tacit.measures.cost import report_variance
 from tacit.measures.prior import Prior, by_name
 

@@ -7,12 +7,13 @@
 >>> print(tacit.estimate(reports, ["smokes"]))
 no   ... ± 0.02...
 yes  ... ± 0.02...
+(± one standard error)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.conjunctions import Condition, shares
+from tacit.estimation.evidence import gathered
+from tacit.estimation.intervals import Interval, ShareLaw
 from tacit.estimation.inversion import Inverted, filled, inverted
 from tacit.estimation.likelihood import MAX_STEPS, most_likely
 from tacit.estimation.pooling import Pooled, pooled
+from tacit.estimation.profile import LikelihoodErrors, covered_names
 from tacit.estimation.result import (
-    Interval,
     Method,
     Sampling,
     ShareEstimate,
@@ -71,32 +74,49 @@ def estimate(
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
     asking = filled([source for source in found if set(source.questionnaire.attributes) & set(names)])
-    result = _inversion(asking, schema.select(names).attributes, sampling)
+    table = _table(asking, schema.select(names).attributes, sampling)
     if method == "inversion":
-        return result
-    fit = most_likely(asking, names, lambda name: schema[name].size, max_steps=max_steps)
-    return replace(result, probabilities=fit.distribution, method="likelihood", converged=fit.converged)
+        return table.inversion()
+    return table.likelihood(asking, schema, max_steps)
 
 
-def _inversion(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling: Sampling) -> TableEstimate:
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The unbiased estimate of a table, from one source or pooled, and what is known of its errors."""
+
+    attributes: tuple[Attribute, ...]
+    table: Inverted | Pooled
+    sampling: Sampling
+    law: Callable[[], ShareLaw]
+    covariance: Callable[[], Array]
+
+    def inversion(self) -> TableEstimate:
+        p = self.table.probabilities
+        variances = self.table.variances(self.sampling) if isinstance(self.table, Inverted) else self.table.variances
+        return TableEstimate(
+            self.attributes, p, p, np.sqrt(variances), self.table.n_reports, "inversion", self.sampling,
+            interval_of=lambda level: self.law().interval(p, level), covariance_of=self.covariance,
+        )  # fmt: skip
+
+    def likelihood(self, asking: Sequence[Source], schema: Schema, max_steps: int) -> TableEstimate:
+        names = [attribute.name for attribute in self.attributes]
+        fit = most_likely(asking, names, lambda name: schema[name].size, max_steps=max_steps)
+        whole = schema.shape(covered_names(asking, names))
+        errors = LikelihoodErrors(lambda: gathered(asking, names)[1], whole, fit.distribution, self.law)
+        return TableEstimate(
+            self.attributes, fit.distribution, self.table.probabilities, errors.standard_errors, self.table.n_reports,
+            "likelihood", self.sampling, errors.interval, self.covariance, fit.converged,
+        )  # fmt: skip
+
+
+def _table(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling: Sampling) -> _Table:
     names = [attribute.name for attribute in attributes]
     if len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes):
         table = inverted(asking[0], names)
-        return _estimated(attributes, table, table.variances(sampling), sampling, lambda: table.covariance(sampling))
+        return _Table(attributes, table, sampling, lambda: table.law(sampling), lambda: table.covariance(sampling))
     checked_pooling(sampling)
     joint = pooled(asking, names, tuple(attribute.size for attribute in attributes))
-    return _estimated(attributes, joint, joint.variances, sampling, lambda: joint.covariance)
-
-
-def _estimated(
-    attributes: tuple[Attribute, ...],
-    table: Inverted | Pooled,
-    variances: Array,
-    sampling: Sampling,
-    covariance: Callable[[], Array],
-) -> TableEstimate:
-    p, errors = table.probabilities, np.sqrt(variances)
-    return TableEstimate(attributes, p, p, errors, table.n_reports, "inversion", sampling, covariance_of=covariance)
+    return _Table(attributes, joint, sampling, joint.law, lambda: joint.covariance)
 
 
 def estimate_share(

@@ -19,6 +19,7 @@ from tacit.count.protocol import Product, Source
 from tacit.estimation.conjunctions import weights_for
 from tacit.estimation.inversion import checked_rows, with_guess
 from tacit.estimation.parts import Part, columns_of, parts_for
+from tacit.estimation.uncertainty import Moments
 
 Masks = Mapping[str, NDArray[np.bool_]]
 
@@ -37,12 +38,12 @@ class ConditionedTable:
     @property
     def respondents_variance(self) -> Array:
         """Of the disguise alone, for just the people who answered: zero where nothing is disguised."""
-        return np.maximum(self.mean_squares - self.probabilities, 0) / self.n_reports
+        return Moments(self.probabilities, self.mean_squares, self.n_reports).variance("respondents")
 
     @property
     def population_variance(self) -> Array:
         """Of people sampled at random and disguised."""
-        return np.maximum(self.mean_squares - self.probabilities**2, 0) / max(self.n_reports - 1, 1)
+        return Moments(self.probabilities, self.mean_squares, max(self.n_reports - 1, 1)).variance()
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.protocol import Array, outer
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.inversion import filled
+from tacit.estimation.intervals import ShareLaw, combined_law
+from tacit.estimation.inversion import checked_covariance, filled
 from tacit.estimation.parts import Part, parts_for
 from tacit.estimation.pooling import never_together
 from tacit.estimation.result import Sampling, ShareEstimate, checked_pooling
@@ -21,6 +23,9 @@ from tacit.schema import Schema
 Condition = Mapping[str, str | Sequence[str]]
 # For each attribute of a condition, which of its answers meet it.
 Masks = Mapping[str, NDArray[np.bool_]]
+
+# Errors are taken at shares no nearer to the edge than this, as tables' are (`simplex.floored`).
+LEAST_SHARE = 0.0005
 
 
 def condition_masks(schema: Schema, condition: Condition) -> Masks:
@@ -59,7 +64,8 @@ def shares(
         telling = {index: parts for index, mask in enumerate(masks) if (parts := _telling_parts(source, mask))}
         totals = source.engine.totals([weights_for(parts, masks[index]) for index, parts in telling.items()])
         for (index, parts), total, squares in zip(telling.items(), totals.sums, totals.squares, strict=True):
-            found[index].append(_Share(tuple(parts), float(total), float(squares), source.engine.n_rows))
+            rows = source.engine.n_rows
+            found[index].append(_Share(tuple(parts), masks[index], float(total), float(squares), rows))
     for mask, of_it in zip(masks, found, strict=True):
         if not of_it:
             _refuse(asked, mask)
@@ -86,6 +92,7 @@ class _Share:
     """One source's estimate of a share: the total of its reports' contributions, and of their squares."""
 
     parts: tuple[Part, ...]
+    masks: Masks
     total: float
     squares: float
     rows: int
@@ -94,10 +101,19 @@ class _Share:
     def mean(self) -> float:
         return self.total / self.rows
 
-    def variance(self, sampling: Sampling) -> float:
-        if sampling == "respondents":
-            return max(self.squares / self.rows - self.mean, 0.0) / self.rows
-        return max(self.squares / self.rows - self.mean**2, 0.0) / max(self.rows - 1, 1)
+    def law(self, p: float, *, respondents: bool) -> ShareLaw:
+        """How its variance depends on the share, near p.
+
+        The mean square of those who do not meet the condition depends on which part of it they miss. It is taken from
+        the reports, within what the channels allow: few reports, or reports that are all alike, do not make it vanish.
+        """
+        each = [_squares(part, [self.masks[name] for name in part.attributes]) for part in self.parts]
+        inside = math.prod(squares.inside for squares in each)
+        least = _missed([(squares.inside, squares.least) for squares in each], min)
+        most = _missed([(squares.inside, squares.most) for squares in each], max)
+        counted = (self.squares / self.rows - p * inside) / (1 - p)
+        outside = min(max(counted, least), most)
+        return ShareLaw.of(np.array(inside), np.array(outside), self.rows, respondents=respondents)
 
     @property
     def information(self) -> float:
@@ -109,6 +125,49 @@ class _Share:
         return self.rows / square
 
 
+def _missed(each: Sequence[tuple[float, float]], best: Callable[[Iterable[float]], float]) -> float:
+    """The least or most of all products of one number a group, met or missed, in which some group misses."""
+    met_all, missed_some = 1.0, None
+    for met, missed in each:
+        found = [met_all * missed] + ([] if missed_some is None else [missed_some * met, missed_some * missed])
+        met_all, missed_some = met_all * met, best(found)
+    assert missed_some is not None
+    return missed_some
+
+
+@dataclass(frozen=True)
+class _Squares:
+    """Mean square of a group's contribution to a condition: of those who meet it, and the range of those who do not."""
+
+    inside: float
+    least: float
+    most: float
+
+
+def _squares(part: Part, masks: Sequence[NDArray[np.bool_]]) -> _Squares:
+    meeting = outer(masks)
+    axes = [part.covered.index(name) for name in part.attributes]
+    shape = [size if axis in axes else 1 for axis, size in enumerate(part.channel.shape)]
+    inside = np.broadcast_to(meeting.reshape(shape) > 0, part.channel.shape)
+    if part.shows_one:
+        given = part.channel.adjoint(part.estimator.solve_adjoint(meeting) ** 2)
+        others = given[~inside] if not inside.all() else given
+        return _Squares(float(given[inside].mean()), float(others.min()), float(others.max()))
+    # Where reports show sets, the channels treat all answers alike: even ones stand for any.
+    truths = [truth / truth.sum() for truth in (1.0 * inside, 1.0 * ~inside) if truth.any()]
+    found = [_mean_square(part, meeting, part.channel.apply(truth)) for truth in truths]
+    return _Squares(found[0], found[-1], found[-1])
+
+
+def _mean_square(part: Part, meeting: Array, tally: Array) -> float:
+    """Of one report's contribution to a sum of cells."""
+    cells = np.flatnonzero(meeting)
+    if len(cells) == 1:
+        return float(part.estimator.solve_squares(tally).reshape(-1)[cells[0]])
+    checked_covariance(meeting.size)
+    return float(part.estimator.solve_pairs(tally)[np.ix_(cells, cells)].sum())
+
+
 def _combined(condition: Condition, found: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
     """The mean of independent estimates of one share, weighed by their information."""
     weights = np.ones(1)
@@ -117,10 +176,9 @@ def _combined(condition: Condition, found: Sequence[_Share], sampling: Sampling)
         weights = np.array([share.information for share in found])
         weights /= weights.sum()
     where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
-    return ShareEstimate(
-        where,
-        float(sum(weight * share.mean for weight, share in zip(weights, found, strict=True))),
-        math.sqrt(sum(weight**2 * share.variance(sampling) for weight, share in zip(weights, found, strict=True))),
-        sum(share.rows for share in found),
-        sampling,
-    )
+    mean = float(sum(weight * share.mean for weight, share in zip(weights, found, strict=True)))
+    near = min(max(mean, LEAST_SHARE), 1 - LEAST_SHARE)
+    laws = [share.law(near, respondents=sampling == "respondents") for share in found]
+    law = laws[0] if len(laws) == 1 else combined_law(laws, weights)
+    rows = sum(share.rows for share in found)
+    return ShareEstimate(where, mean, math.sqrt(float(law.variance(np.array(near)))), rows, sampling, law)

@@ -12,8 +12,11 @@ import numpy as np
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
+from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.parts import (
     Part,
+    adjoint,
+    apply,
     attributes_of,
     columns_of,
     parts_for,
@@ -24,6 +27,7 @@ from tacit.estimation.parts import (
 )
 from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
+from tacit.estimation.uncertainty import Moments, covered_truth, own_squares
 
 # A covariance matrix beyond this many cells is not worth its memory (128 MB).
 COVARIANCE_CELLS = 1 << 12
@@ -49,16 +53,36 @@ class Inverted:
 
     @cached_property
     def mean_squares(self) -> Array:
+        """Of one report's contribution to each cell, as counted."""
         return solve_squares(self.parts, self.frequencies).transpose(self._order)
+
+    def at(self, distribution: Array) -> Inverted:
+        """The same table, had the reports been just as this distribution of `names` makes one expect."""
+        expected = apply(self.parts, self._covered(distribution))
+        return dataclasses.replace(self, frequencies=expected)
+
+    def _covered(self, distribution: Array) -> Array:
+        return covered_truth(self.parts, self.frequencies, distribution.transpose(np.argsort(self._order)))
+
+    @cached_property
+    def proper(self) -> Inverted:
+        """The table at a proper distribution near the estimate: errors are those of the channels there."""
+        return self.at(floored(projected(self.probabilities)))
 
     def variances(self, sampling: Sampling) -> Array:
         """Of a sample from a population, or of the disguise alone for the people who answered."""
-        if sampling == "respondents":
-            return np.maximum(self.mean_squares - self.probabilities, 0) / self.n_reports
-        return np.maximum(self.mean_squares - self.probabilities**2, 0) / max(self.n_reports - 1, 1)
+        at = self.proper
+        return Moments(at.probabilities, at.mean_squares, self.n_reports).variance(sampling)
+
+    def law(self, sampling: Sampling) -> ShareLaw:
+        """How the variance of each cell depends on its share."""
+        at = self.proper
+        own = own_squares(self.parts, self._covered(at.probabilities)).transpose(self._order)
+        outside = (at.mean_squares - at.probabilities * own) / (1 - at.probabilities)
+        return ShareLaw.of(own, outside, self.n_reports, respondents=sampling == "respondents")
 
     def mean_products(self) -> Array:
-        """Mean product of one report's contributions to each two cells, both in the order of `names`."""
+        """Mean product of one report's contributions to each two cells, both in the order of `names`, as counted."""
         shape = self.probabilities.shape
         checked_covariance(self.probabilities.size)
         there = [shape[self._order.index(axis)] for axis in range(len(shape))]
@@ -67,10 +91,10 @@ class Inverted:
         return pairs.transpose(order).reshape(self.probabilities.size, -1)
 
     def covariance(self, sampling: Sampling) -> Array:
-        p = self.probabilities.reshape(-1)
-        if sampling == "respondents":
-            return (self.mean_products() - np.diag(p)) / self.n_reports
-        return (self.mean_products() - np.multiply.outer(p, p)) / max(self.n_reports - 1, 1)
+        at = self.proper
+        p = at.probabilities.reshape(-1)
+        known = np.diag(p) if sampling == "respondents" else np.multiply.outer(p, p)
+        return (at.mean_products() - known) / self.n_reports
 
     @property
     def shows_one(self) -> bool:
@@ -82,10 +106,26 @@ class Inverted:
 
         Only where the tally holds whole reports: elsewhere the square of a sum needs `mean_products`.
         """
+        return self._contributions(weights).reshape(len(weights), -1) ** 2 @ self.frequencies.reshape(-1)
+
+    def _contributions(self, weights: Array) -> Array:
+        """Of each report to weighted sums of cells: ``(sums, *tally)``."""
         cells = weights.T.reshape(*self.probabilities.shape, len(weights))
         ordered = cells.transpose(*np.argsort(self._order), cells.ndim - 1)
-        contributions = solve_adjoint(self.parts, ordered).reshape(len(weights), -1)
-        return contributions**2 @ self.frequencies.reshape(-1)
+        return solve_adjoint(self.parts, ordered)
+
+    def squares_given(self, weights: Array) -> Array:
+        """The same for people of each cell, ``(sums, cells)``; what the table leaves open goes as it does on the whole."""
+        squares = np.moveaxis(self._contributions(weights) ** 2, 0, -1)
+        truth = self._covered(self.probabilities)
+        others = tuple(
+            axis
+            for axis, name in enumerate(name for part in self.parts for name in part.covered)
+            if name not in self.names
+        )
+        given = (adjoint(self.parts, squares) * truth).sum(axis=tuple(axis + 1 for axis in others))
+        given = given / truth.sum(axis=others)
+        return given.transpose(0, *(axis + 1 for axis in self._order)).reshape(len(weights), -1)
 
 
 def inverted(source: Source, names: Sequence[str]) -> Inverted:

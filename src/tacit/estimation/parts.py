@@ -88,6 +88,13 @@ def solve(parts: Sequence[Part], tally: Array) -> Array:
     return tally
 
 
+def solve_covered(parts: Sequence[Part], tally: Array) -> Array:
+    """The unbiased estimate of everything that the parts' channels cover."""
+    for part in parts:
+        tally = _behind(part.channel.solve(tally, part.guess), len(part.covered))
+    return tally
+
+
 def solve_squares(parts: Sequence[Part], tally: Array) -> Array:
     """Mean square of one report's contribution to each cell of the estimate."""
     for part in parts:

@@ -8,9 +8,10 @@ for a uniform truth, not from the data, so the pooled estimate stays unbiased.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,8 +20,11 @@ from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.information import Names, information, interactions
+from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
 from tacit.estimation.parts import parts_for
+from tacit.estimation.simplex import floored, projected
+from tacit.estimation.uncertainty import Moments
 
 MOST_POOLED = 12  # attributes: 2**12 interactions
 POOLED_CELLS = 1 << 14  # of one source's table; the work grows with its square
@@ -62,36 +66,63 @@ class Contribution:
                 agreement |= column[start : start + rows, None] == column[None, :]
             yield self.by_agreement.reshape(-1)[agreement]
 
+    def _squares(self, rows: Array) -> Array:
+        """Mean squares of one report's contributions to the cells of these rows of the map."""
+        if self.table.shows_one:
+            return self.table.combined_squares(rows)
+        return np.einsum("sc,sc->s", rows @ self._products, rows)
+
     @cached_property
-    def _moments(self) -> tuple[Array, Array]:
-        """Means of one report's contributions to each cell, and of their squares."""
-        means, squares = [], []
-        products = None if self.table.shows_one else self.table.mean_products()
-        for rows in self._blocks():
-            means.append(rows @ self.table.probabilities.reshape(-1))
-            combined = self.table.combined_squares(rows) if products is None else _diagonal(rows, products)
-            squares.append(combined)
-        shape = self.table.probabilities.shape
-        return np.concatenate(means).reshape(shape), np.concatenate(squares).reshape(shape)
+    def _products(self) -> Array:
+        return self.table.mean_products()
 
-    @property
-    def probabilities(self) -> Array:
-        return self._moments[0]
-
-    @property
-    def variances(self) -> Array:
-        means, squares = self._moments
-        return np.maximum(squares - means**2, 0) / max(self.table.n_reports - 1, 1)
+    @cached_property
+    def moments(self) -> Moments:
+        """Of one report's contributions to each cell, as counted."""
+        shape, p = self.table.probabilities.shape, self.table.probabilities.reshape(-1)
+        means = np.concatenate([rows @ p for rows in self._blocks()])
+        squares = np.concatenate([self._squares(rows) for rows in self._blocks()])
+        return Moments(means.reshape(shape), squares.reshape(shape), self.table.n_reports)
 
     @property
     def covariance(self) -> Array:
+        """As counted."""
         rows = np.concatenate(list(self._blocks()))
-        return rows @ self.table.covariance("population") @ rows.T
+        means = self.moments.mean.reshape(-1)
+        products = rows @ self._products @ rows.T
+        return (products - np.multiply.outer(means, means)) / self.table.n_reports
+
+    @property
+    def own_mean(self) -> float:
+        """Of the contribution to a cell, from respondents of whom that very cell is true."""
+        return float(self.by_agreement.reshape(-1)[-1])
+
+    def own_squares(self) -> Array:
+        """Mean square of the same, for each cell."""
+        size, shape = self.table.probabilities.size, self.table.probabilities.shape
+        if self.table.shows_one:
+            given = [self.table.squares_given(rows) for rows in self._blocks()]
+            return np.concatenate([np.diagonal(squares, start) for start, squares in _starts(given)]).reshape(shape)
+        # Products of all cells are costly: first see whether the channel treats the cells alike.
+        probed = np.array([self._own_square(cell) for cell in {0, size // 2, size - 1}])
+        if not np.allclose(probed, probed[0], rtol=1e-7, atol=0):
+            probed = np.array([self._own_square(cell) for cell in range(size)])
+        return np.broadcast_to(probed if len(probed) == size else probed[0], size).reshape(shape)
+
+    def _own_square(self, cell: int) -> float:
+        certain = np.zeros(self.table.probabilities.size)
+        certain[cell] = 1.0
+        table = self.table.at(certain.reshape(self.table.probabilities.shape))
+        (row,) = itertools.islice(itertools.chain.from_iterable(self._blocks()), cell, cell + 1)
+        return float(Contribution(table, self.by_agreement)._squares(row[None, :])[0])
 
 
-def _diagonal(rows: Array, products: Array) -> Array:
-    """Of ``rows @ products @ rows.T``."""
-    return np.einsum("sc,sc->s", rows @ products, rows)
+def _starts(blocks: Sequence[Array]) -> Iterator[tuple[int, Array]]:
+    """Each block of rows with the number of the rows before it."""
+    start = 0
+    for block in blocks:
+        yield start, block
+        start += len(block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,26 +142,63 @@ class Pooled:
         asked = contribution.table.names
         return tuple(size if name in asked else 1 for name, size in zip(self.names, self.shape, strict=True))
 
-    @cached_property
-    def probabilities(self) -> Array:
-        table = np.full(self.shape, 1 / math.prod(self.shape))
+    def _summed(self, of: Callable[[Contribution], Array]) -> Array:
+        """What the contributions add up to, spread over the answers that each does not ask."""
+        table = np.zeros(self.shape)
         for contribution in self.contributions:
-            table += contribution.probabilities.reshape(self._spread(contribution))
+            table += of(contribution).reshape(self._spread(contribution))
         return table
 
     @cached_property
+    def probabilities(self) -> Array:
+        return 1 / math.prod(self.shape) + self._summed(lambda contribution: contribution.moments.mean)
+
+    def at(self, distribution: Array) -> Pooled:
+        """The same tables, had the reports been just as this distribution makes one expect."""
+        return replace(self, contributions=tuple(self._at(part, distribution) for part in self.contributions))
+
+    def _at(self, contribution: Contribution, distribution: Array) -> Contribution:
+        asked = contribution.table.names
+        others = tuple(axis for axis, name in enumerate(self.names) if name not in asked)
+        kept = [name for name in self.names if name in asked]
+        margin = distribution.sum(axis=others).transpose([kept.index(name) for name in asked])
+        return replace(contribution, table=contribution.table.at(margin))
+
+    @cached_property
+    def proper(self) -> Pooled:
+        """The tables at a proper distribution near the estimate: errors are those of the channels there."""
+        return self.at(floored(projected(self.probabilities)))
+
+    @property
+    def counted_variances(self) -> Array:
+        """From the reports as they were counted, or as they are to be expected."""
+        return self._summed(lambda contribution: contribution.moments.variance())
+
+    @cached_property
     def variances(self) -> Array:
-        table = np.zeros(self.shape)
-        for contribution in self.contributions:
-            table += contribution.variances.reshape(self._spread(contribution))
-        return table
+        return self.proper.counted_variances
+
+    def law(self) -> ShareLaw:
+        """How the variance of each cell depends on its share."""
+        at = self.proper
+        p = at.probabilities
+        constant, slope, curvature = np.zeros(self.shape), np.zeros(self.shape), np.zeros(self.shape)
+        for contribution in at.contributions:
+            spread, moments = self._spread(contribution), contribution.moments
+            own, own_mean = contribution.own_squares().reshape(spread), contribution.own_mean
+            square = (moments.square.reshape(spread) - p * own) / (1 - p)
+            mean = (moments.mean.reshape(spread) - p * own_mean) / (1 - p)
+            constant += np.maximum(square - mean**2, 0.0) / moments.n
+            slope += (own - square - 2 * mean * (own_mean - mean)) / moments.n
+            curvature += (own_mean - mean) ** 2 / moments.n
+        return ShareLaw(constant, slope, curvature)
 
     @property
     def covariance(self) -> Array:
         cells = math.prod(self.shape)
         checked_covariance(cells)
         table = np.zeros(self.shape + self.shape)
-        for contribution in self.contributions:
+        for contribution in self.proper.contributions:
             table += contribution.covariance.reshape(self._spread(contribution) * 2)
         return table.reshape(cells, cells)
 

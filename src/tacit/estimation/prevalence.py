@@ -21,8 +21,8 @@ from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.device_estimates import Counted, DeviceEstimate, estimate_device, with_control
 from tacit.estimation.device_reports import DIRECT, MISSING
+from tacit.estimation.intervals import checked_level
 from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
-from tacit.estimation.result import checked_level
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
 from tacit.channel.protocol import Array
 from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.intervals import Interval, ShareLaw, checked_level
 from tacit.estimation.simplex import projected
 from tacit.schema import Attribute
 
 # Whom an error speaks of: people sampled from a population, or just the people who answered.
 Sampling = Literal["population", "respondents"]
 Method = Literal["inversion", "likelihood"]
-
-
-def checked_level(level: float) -> float:
-    if not 0 < level < 1:
-        raise InvalidInput(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level!r}.")
-    return NormalDist().inv_cdf((1 + level) / 2)
+ONE_ERROR = "(± one standard error)"
 
 
 def checked_sampling(sampling: Sampling) -> Sampling:
@@ -41,20 +36,12 @@ def checked_pooling(sampling: Sampling) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Interval:
-    """Lower and upper ends that hold the truth with the chance `level`, cell by cell."""
-
-    low: Array
-    high: Array
-    level: float
-
-
-@dataclass(frozen=True, eq=False)
 class TableEstimate:
     """The estimated joint distribution of some attributes, one axis each.
 
-    `unbiased` is the inversion estimate, whose entries may fall below 0; `standard_errors`, intervals and the
-    covariance always belong to it. `probabilities` is what was asked for: the same, or the most likely distribution.
+    `unbiased` is the inversion estimate, whose entries may fall below 0, and `covariance` belongs to it.
+    `probabilities` is what was asked for: the same, or the most likely distribution; standard errors and intervals are
+    its own.
     """
 
     attributes: tuple[Attribute, ...]
@@ -64,8 +51,9 @@ class TableEstimate:
     n_reports: int
     method: Method
     sampling: Sampling
+    interval_of: Callable[[float], Interval] = field(repr=False)
+    covariance_of: Callable[[], Array] = field(repr=False)
     converged: bool = True
-    covariance_of: Callable[[], Array] = field(repr=False, default=lambda: np.zeros((0, 0)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,8 +65,9 @@ class TableEstimate:
         return self.covariance_of()
 
     def interval(self, level: float = 0.95) -> Interval:
-        margin = checked_level(level) * self.standard_errors
-        return Interval(self.unbiased - margin, self.unbiased + margin, level)
+        """Ends within [0, 1] that hold each true share with the chance `level`."""
+        checked_level(level)
+        return self.interval_of(level)
 
     def distribution(self) -> Array:
         """The nearest proper distribution, for those who need one."""
@@ -86,11 +75,12 @@ class TableEstimate:
 
     def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
         """One entry per combination of answers, with its interval."""
-        interval = self.interval(level)
+        interval, constrained = self.interval(level), self.distribution()
         for index in np.ndindex(self.probabilities.shape):
             yield {
                 "answers": {a.name: a.answers[code] for a, code in zip(self.attributes, index, strict=True)},
                 "probability": float(self.probabilities[index]),
+                "constrained": float(constrained[index]),
                 "standard_error": float(self.standard_errors[index]),
                 "low": float(interval.low[index]),
                 "high": float(interval.high[index]),
@@ -113,7 +103,7 @@ class TableEstimate:
 
         rows = list(self.cells())
         columns: dict[str, list[Any]] = {name: [row["answers"][name] for row in rows] for name in self.names}
-        for key in ("probability", "standard_error", "low", "high"):
+        for key in ("probability", "constrained", "standard_error", "low", "high"):
             name = f"{key}_" if key in columns else key
             columns[name] = [row[key] for row in rows]
         return pa.table(columns)
@@ -125,6 +115,7 @@ class TableEstimate:
         rows = [(" ".join(row["answers"].values()), row["probability"], row["standard_error"]) for row in self.cells()]
         width = max(len(label) for label, _, _ in rows)
         lines = [f"{label:{width}} {p:7.4f} ± {se:.4f}" for label, p, se in rows]
+        lines.append(ONE_ERROR)
         return "\n".join(lines if self.converged else [*lines, "(not converged: more likely distributions exist)"])
 
 
@@ -137,11 +128,13 @@ class ShareEstimate:
     standard_error: float
     n_reports: int
     sampling: Sampling
+    law: ShareLaw = field(repr=False, compare=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        margin = checked_level(level) * self.standard_error
-        return self.probability - margin, self.probability + margin
+        """Ends within [0, 1] that hold the true share with the chance `level`."""
+        found = self.law.interval(np.array(self.probability), level)
+        return float(found.low), float(found.high)
 
     def __str__(self) -> str:
         condition = " and ".join(f"{name} = {' or '.join(answers)}" for name, answers in self.where)
-        return f"{condition}: {self.probability:.4f} ± {self.standard_error:.4f}"
+        return f"{condition}: {self.probability:.4f} ± {self.standard_error:.4f} {ONE_ERROR}"

@@ -19,8 +19,9 @@ from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import estimate_share, true_schema
+from tacit.estimation.intervals import share_interval
 from tacit.estimation.parts import parts_for
-from tacit.estimation.result import Sampling, checked_level
+from tacit.estimation.result import Sampling
 from tacit.mine.moments import Moments, moments
 from tacit.mine.predictions import Predictor, predictor
 
@@ -58,8 +59,8 @@ class AccuracyEstimate:
         return self.accuracy if self.is_known else None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        margin = checked_level(level) * self.standard_error
-        return self.accuracy - margin, self.accuracy + margin
+        """Ends within [0, 1] that hold the true accuracy with the chance `level`."""
+        return share_interval(self.accuracy, self.standard_error, self.n_reports, level)
 
     def to_document(self) -> dict[str, Any]:
         """What is known, for JSON; `warnings` says what is not."""

@@ -28,11 +28,6 @@ class Row:
     influence: float
     group: str = ""
 
-    @property
-    def has_interval(self) -> bool:
-        """Where all reports say the same, their spread says nothing about the error: an interval needs more of them."""
-        return self.standard_error > 0
-
 
 @dataclass(frozen=True)
 class EstimateTable:

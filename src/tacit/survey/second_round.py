@@ -34,9 +34,12 @@ class SecondRound:
     def __str__(self) -> str:
         if not self.n_bits:
             return f"A classifier of {self.target!r} is offered; nobody has tried it yet."
+        from tacit.estimation.intervals import share_interval
+
+        low, high = share_interval(self.accuracy, self.standard_error, self.n_bits)
         return (
-            f"The classifier of {self.target!r} was right for {self.accuracy:.1%} ± {1.96 * self.standard_error:.1%} of "
-            f"the {self.n_bits} respondents who tried it."
+            f"The classifier of {self.target!r} was right for {self.accuracy:.1%} ± {self.standard_error:.1%} (one standard "
+            f"error) of the {self.n_bits} respondents who tried it: between {low:.1%} and {high:.1%} at 95% confidence."
         )
 
 

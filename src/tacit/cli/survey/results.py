@@ -68,8 +68,7 @@ def _result_lines(document: dict[str, Any]) -> list[str]:
         lines.append(f"\n{table['label']} ({'disguised' if table['disguised'] else 'not disguised'})")
         for cell in table["cells"]:
             answer = f"{cell['by']} / {cell['answer']}" if "by" in cell else cell["answer"]
-            has_interval = cell["standard_error"] > 0
-            interval = f"{cell['low']:.1%} to {cell['high']:.1%}" if has_interval else "too few reports"
+            interval = f"{cell['low']:.1%} to {cell['high']:.1%}"
             lines.append(f"  {answer:30} {cell['probability']:7.1%}   {interval}")
     lines.append("")
     lines.extend(f"{', '.join(fit['attributes'])}: {fit['verdict']}" for fit in document["fit"])

@@ -1,0 +1,158 @@
+"""Intervals that can be believed: inside [0, 1], never empty, with the variance that the channel itself has.
+
+The estimate of a share is a mean of one number per report. Along the distributions in which the share is p and all else
+keeps its proportions, the variance of that mean is a quadratic in p, and every such quadratic is that of a share asked
+through a two-way channel: each of so many people reports "yes" with chance ``background + contrast * p``. So one exact
+recipe serves every channel: the mid-p interval of that binomial share (Lancaster 1961), undone. For a mixture, a single
+flip or one answer of subset selection it is the very law of the reports; elsewhere mean and variance agree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from tacit.channel.protocol import Array
+from tacit.errors import InvalidInput
+
+BISECTIONS = 50  # halvings of [0, 1]
+ROUNDING = 1e-12  # how far an estimate may lie outside [0, 1], or a variance above 0, and mean nothing by it
+
+
+def checked_level(level: float) -> float:
+    """The normal quantile of a two-sided confidence level."""
+    if not (isinstance(level, int | float) and 0 < level < 1):
+        raise InvalidInput(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level!r}.")
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Lower and upper ends that hold the truth with the chance `level`, cell by cell."""
+
+    low: Array
+    high: Array
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class ShareLaw:
+    """How the variance of estimated shares depends on the shares: ``constant + slope * p - curvature * p**2``.
+
+    `respondents` says that the people are fixed, so that the variance is the disguise's alone; the three numbers are
+    those of people sampled from a population all the same.
+    """
+
+    constant: Array
+    slope: Array
+    curvature: Array
+    respondents: bool = False
+
+    @classmethod
+    def of(cls, inside: Array, outside: Array, n: float, *, respondents: bool = False) -> ShareLaw:
+        """From the mean square of one report's number where a share's condition is true of a person, and where not."""
+        outside = np.maximum(outside, 0.0)
+        return cls(outside / n, (inside - outside) / n, np.full(np.shape(inside), 1 / n), respondents)
+
+    def variance(self, p: Array) -> Array:
+        sampled = self.curvature if self.respondents else self.curvature * p
+        return np.maximum(self.constant + (self.slope - sampled) * p, 0.0)
+
+    @cached_property
+    def _people(self) -> Array:
+        return 1 / self.curvature
+
+    @cached_property
+    def _contrast(self) -> Array:
+        return 1 / np.sqrt((self.slope * self._people) ** 2 + 4 * self.constant * self._people)
+
+    @cached_property
+    def _background(self) -> Array:
+        return np.maximum((1 - self.slope * self._people * self._contrast) / 2, 0.0)
+
+    def interval(self, estimate: Array, level: float = 0.95) -> Interval:
+        """Of every share, cut to [0, 1]; where its estimate lies outside, joined with what is likely seen from the edge."""
+        z = checked_level(level)
+        low, high = self._root(estimate, (1 - level) / 2)[0], self._root(estimate, (1 + level) / 2)[1]
+        near = np.clip(estimate, 0, 1)
+        beyond = np.abs(estimate - near) > ROUNDING
+        from_edge = self._score(estimate, z**2 + self._distance(estimate, near))
+        low = np.where(beyond, np.minimum(low, from_edge[0]), low)
+        high = np.where(beyond, np.maximum(high, from_edge[1]), high)
+        known = self.variance(near) <= ROUNDING**2  # just the respondents, undisguised: nothing is left to chance
+        exact = known & self.respondents
+        return Interval(np.where(exact, near, low), np.where(exact, near, high), level)
+
+    def _distance(self, estimate: Array, p: Array) -> Array:
+        """Squared, in standard errors."""
+        return (estimate - p) ** 2 / np.maximum(self.variance(p), np.finfo(np.float64).tiny)
+
+    def _score(self, estimate: Array, bound: Array) -> tuple[Array, Array]:
+        """The shares whose squared distance from the estimate is at most `bound`, cut to [0, 1]: roots of a quadratic."""
+        curvature = 0.0 if self.respondents else self.curvature
+        slope = self.slope - self.curvature if self.respondents else self.slope
+        square, linear = 1 + bound * curvature, 2 * estimate + bound * slope
+        spread = np.sqrt(np.maximum(linear**2 - 4 * square * (estimate**2 - bound * self.constant), 0.0))
+        return np.clip((linear - spread) / (2 * square), 0, 1), np.clip((linear + spread) / (2 * square), 0, 1)
+
+    def _root(self, estimate: Array, chance: float) -> tuple[Array, Array]:
+        """Between which shares the chance of a larger estimate, or half of an equal one, passes `chance`."""
+        low, high = np.zeros(np.shape(estimate)), np.ones(np.shape(estimate))
+        yes = np.clip(self._people * (self._background + self._contrast * estimate), 0, self._people)
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            below = self._exceeding(yes, middle) < chance
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        step = 0.5**BISECTIONS
+        return np.where(low <= step, 0.0, low), np.where(high >= 1 - step, 1.0, high)
+
+    def _exceeding(self, yes: Array, p: Array) -> Array:
+        """The chance of more than `yes` reports, and half that of as many, at a share p."""
+        chance = np.clip(self._background + self._contrast * p, 0, 1)
+        if not self.respondents:
+            return _mid_p(yes, self._people, chance)
+        # Fixed people give a sum of two binomials; a binomial of the same mean and variance, counting what is rarer.
+        swapped = chance > 0.5
+        mean = self._people * np.where(swapped, 1 - chance, chance)
+        count = np.where(swapped, self._people - yes, yes)
+        variance = np.minimum((self._people * self._contrast) ** 2 * self.variance(p), mean * (1 - ROUNDING))
+        mean = np.maximum(mean, np.finfo(np.float64).tiny)
+        tail = _mid_p(count, np.maximum(mean**2 / (mean - variance), count), 1 - variance / mean)
+        return np.where(swapped, 1 - tail, tail)
+
+
+def combined_law(laws: Sequence[ShareLaw], weights: Array) -> ShareLaw:
+    """Of the weighted sum of independent estimates of the same shares."""
+    pairs = list(zip(laws, weights**2, strict=True))
+    return ShareLaw(
+        sum((weight * law.constant for law, weight in pairs), np.zeros(())),
+        sum((weight * law.slope for law, weight in pairs), np.zeros(())),
+        sum((weight * law.curvature for law, weight in pairs), np.zeros(())),
+    )
+
+
+def _mid_p(count: Array, people: Array, chance: Array) -> Array:
+    """Of a binomial number the chance to exceed `count`, and half the chance to equal it; counts may be fractions."""
+    from scipy.special import betainc
+
+    tiny = np.finfo(np.float64).tiny
+    at_least = np.where(count > 0, betainc(np.maximum(count, tiny), people - count + 1, chance), 1.0)
+    more = np.where(count < people, betainc(count + 1, np.maximum(people - count, tiny), chance), 0.0)
+    return (at_least + more) / 2
+
+
+def share_interval(estimate: float, standard_error: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """The interval of any estimated share of which only the standard error for a population is known.
+
+    Accuracies, supports and the like: the disguise's part of the variance is taken to be the same whatever the share,
+    and the sampling of `n` people adds the binomial's.
+    """
+    p = min(max(estimate, 0.0), 1.0)
+    constant = max(standard_error**2 - p * (1 - p) / n, 0.0)
+    law = ShareLaw(np.array(constant), np.array(1 / n), np.array(1 / n))
+    found = law.interval(np.array(estimate), level)
+    return float(found.low), float(found.high)

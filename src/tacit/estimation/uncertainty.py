@@ -1,0 +1,107 @@
+"""Errors at a proper distribution: what the channels themselves say of the spread of one report's contributions.
+
+The observed spread says nothing where a cell was never reported, and too little where few reports came in. The channels'
+law at a distribution near the estimate is never without spread where there is a disguise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.channel.protocol import Array
+from tacit.estimation.parts import Part, attributes_of, solve_covered
+from tacit.estimation.simplex import floored, projected
+
+if TYPE_CHECKING:
+    from tacit.estimation.result import Sampling
+
+BLOCK_ENTRIES = 1 << 22  # of truths that are gone through at a time: 32 MB
+PROBED_CELLS = 64  # from here on it pays to ask first whether the channel treats all cells alike
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mean and mean square of the numbers that `n` reports contribute to each estimate."""
+
+    mean: Any
+    square: Any
+    n: float
+
+    def variance(self, sampling: Sampling = "population") -> Any:
+        """Of the mean: of people sampled from a population, or of the disguise alone for those who answered."""
+        known = self.mean if sampling == "respondents" else self.mean**2
+        return np.maximum(self.square - known, 0.0) / self.n
+
+
+def covered_truth(parts: Sequence[Part], frequencies: Array, asked: Array) -> Array:
+    """A distribution of all that the parts' channels cover, whose asked table (axes in the parts' order) is `asked`.
+
+    What the table leaves open is taken from the groups' own estimates.
+    """
+    if all(part.covered == part.attributes for part in parts):
+        return asked
+    whole = floored(projected(solve_covered(parts, frequencies)))
+    covered = [name for part in parts for name in part.covered]
+    kept = set(attributes_of(parts))
+    others = tuple(axis for axis, name in enumerate(covered) if name not in kept)
+    there = whole.sum(axis=others, keepdims=True)
+    # Within a part the asked attributes keep the group's order, so only axes of length one are missing.
+    return whole / there * asked.reshape(there.shape)
+
+
+def own_squares(parts: Sequence[Part], truth: Array) -> Array:
+    """Mean square of one report's contribution to each cell if that cell is true of the sender; axes in parts' order.
+
+    `truth` is over all that the channels cover; it matters only where a channel has no marginals.
+    """
+    table: Array = np.ones(())
+    start = 0
+    for part in parts:
+        axes = range(start, start + len(part.covered))
+        others = tuple(axis for axis in range(truth.ndim) if axis not in axes)
+        table = np.multiply.outer(table, _own_squares(part, truth.sum(axis=others)))
+        start += len(part.covered)
+    return table
+
+
+def _own_squares(part: Part, truth: Array) -> Array:
+    cells = math.prod(part.estimator.shape)
+    if cells >= PROBED_CELLS and (alike := _alike(part)) is not None:
+        return alike
+    # Truths as columns, one for each cell: how the group's other attributes go with it.
+    asked = [part.covered.index(name) for name in part.attributes]
+    codes = np.ravel_multi_index([np.indices(truth.shape)[axis] for axis in asked], part.estimator.shape).reshape(-1)
+    shares = np.bincount(codes, truth.reshape(-1), cells)[codes]
+    own, width = np.empty(cells), max(1, BLOCK_ENTRIES // truth.size)
+    for first in range(0, cells, width):
+        block = np.arange(first, min(first + width, cells))
+        given = np.where(codes[:, None] == block, (truth.reshape(-1) / shares)[:, None], 0.0)
+        squares = _mean_squares(part, given.reshape(*truth.shape, -1)).reshape(cells, -1)
+        own[block] = squares[block, np.arange(len(block))]
+    return own.reshape(part.estimator.shape)
+
+
+def _mean_squares(part: Part, truth: Array) -> Array:
+    return part.estimator.solve_squares(part.channel.apply(truth), part.guess)
+
+
+def _alike(part: Part) -> Array | None:
+    """The same without going through the cells, where the mean square depends on nothing but the cell's own share.
+
+    Two distributions give its constant and its slope; a third, drawn at random like them, would not agree by chance.
+    """
+    draws = np.random.default_rng(0).dirichlet(np.ones(math.prod(part.channel.shape)), size=3)
+    asked = [part.covered.index(name) for name in part.attributes]
+    others = tuple(axis for axis in range(len(part.covered)) if axis not in asked)
+    shares = [draw.reshape(part.channel.shape).sum(axis=others) for draw in draws]
+    squares = [_mean_squares(part, draw.reshape(part.channel.shape)) for draw in draws]
+    slope = (squares[1] - squares[0]) / (shares[1] - shares[0])
+    constant = squares[0] - slope * shares[0]
+    if not np.allclose(squares[2], constant + slope * shares[2], rtol=1e-7, atol=0):
+        return None
+    return constant + slope
