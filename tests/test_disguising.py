@@ -220,7 +220,7 @@ BAD_SOURCES = {
     "repeated column": ("smokes,age,age\nno,old,old\n", "two columns called 'age'"),
     "unknown answer": ("smokes,age\nno,old\nno,odl\n", "'age' has no answer 'odl' (row 2). Did you mean 'old'?"),
     "missing value": ("smokes,age\nno,\n", "'age' has 1 missing value(s), the first in row 1"),
-    "another encoding": (b"smokes,age\nno,\xe4lter\n", "is not UTF-8 text"),
+    "another encoding": (b"smokes,age\nno,\x81lter\n", "is not UTF-8 text"),
 }
 
 

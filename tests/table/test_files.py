@@ -82,7 +82,7 @@ def test_an_empty_parquet_table_keeps_its_columns(tmp_path):
         ("a,b\n1,2\n3\n", r"cannot be read as CSV: .*Expected 2 columns, got 1.* Is the file truncated, ragged"),
         ("a,b\n1,2\n3,4,5\n", "Expected 2 columns, got 3"),
         ("a,b\n" + "1,2\n" * 300_000 + "1", "Expected 2 columns, got 1"),
-        (b"a,b\n1,\xff\n", "is not UTF-8 text"),
+        (b"a,b\n1,\x81\n", "is not UTF-8 text"),
         (b"a,b\n" + b"1,2\n" * 300_000 + b"1,\xff\n", "cannot be read as CSV: .*invalid UTF8 data"),
         ("a,b,a\n1,2,3\n", "There are two columns called 'a'"),
         ("", "is empty: not even a line of column names"),

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tacit.count.backend import asking
 from tacit.errors import InvalidInput, MissingExtra
+from tacit.table.csv_format import csv_format
 from tacit.table.files import checked_file, csv_header, is_parquet
 
 DUCKDB = "duckdb:///"
@@ -57,9 +58,16 @@ def _file_table(file: Path) -> Any:
     connection = _duckdb()
     if is_parquet(file):
         return connection.read_parquet(file)
+    written = csv_format(file)
+    if not written.is_utf8:
+        raise InvalidInput(
+            f"{str(file)!r} is written as {written.encoding}; a file that is counted where it lies must be UTF-8. Save "
+            "it as UTF-8, or as Parquet."
+        )
     # Everything stays text and nothing is guessed from the first rows, so that nothing is reinterpreted.
-    types = dict.fromkeys(csv_header(file), "VARCHAR")
-    return connection.read_csv(file, columns=types, auto_detect=False, header=True, delim=",", quote='"', escape='"')
+    types = dict.fromkeys(csv_header(file, written), "VARCHAR")
+    options = {"auto_detect": False, "header": True, "delim": written.separator, "quote": '"', "escape": '"'}
+    return connection.read_csv(file, columns=types, **options)
 
 
 def _postgres_table(address: str) -> Any:

@@ -1,4 +1,4 @@
-"""CSV and Parquet files: read in batches, written whole or not at all."""
+"""Files: CSV and Parquet are read in batches, others whole; all are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
 from tacit.table.columns import checked_names
+from tacit.table.csv_format import CsvFormat, csv_format
+from tacit.table.labelled import is_labelled, labelled_names, labelled_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,6 +62,9 @@ def _readable(path: str | Path) -> Iterator[None]:
 def read_batches(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """The rows of a file, in parts that fit memory; values of a CSV file stay text, so that nothing is reinterpreted."""
     file = checked_file(path)
+    if is_labelled(file):
+        yield labelled_table(file, columns)
+        return
     with _readable(path):
         yield from _parquet_batches(file, columns) if is_parquet(file) else _csv_batches(file, columns)
 
@@ -77,9 +82,11 @@ def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.T
             yield source.schema_arrow.empty_table()
 
 
-def csv_header(file: Path) -> list[str]:
-    with _readable(file), file.open(newline="", encoding="utf-8-sig") as lines:
-        header = next(csv.reader(lines), [])
+def csv_header(file: Path, written: CsvFormat | None = None) -> list[str]:
+    how = written or csv_format(file)
+    encoding = "utf-8-sig" if how.is_utf8 else how.encoding
+    with _readable(file), file.open(newline="", encoding=encoding) as lines:
+        header = next(csv.reader(lines, delimiter=how.separator), [])
     if not header or not any(header):
         raise InvalidInput(f"{str(file)!r} has no line of column names.")
     checked_names(header)
@@ -90,16 +97,18 @@ def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    header = csv_header(file)
+    how = csv_format(file)
+    header = csv_header(file, how)
     options = arrow_csv.ConvertOptions(
         column_types=dict.fromkeys(header, pa.string()),
         strings_can_be_null=False,
         include_columns=[name for name in columns if name in header] if columns is not None else None,
     )
     # In a file of one column an empty line is a missing value, in any other it is nothing.
-    parse = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1)
+    parse = arrow_csv.ParseOptions(delimiter=how.separator, newlines_in_values=True, ignore_empty_lines=len(header) > 1)
+    read = arrow_csv.ReadOptions(encoding="utf8" if how.is_utf8 else how.encoding)
     try:
-        reader = arrow_csv.open_csv(file, parse_options=parse, convert_options=options)
+        reader = arrow_csv.open_csv(file, read_options=read, parse_options=parse, convert_options=options)
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):  # a header without an end of line, and nothing below it
             return
@@ -112,6 +121,8 @@ def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table
 def column_names(path: str | Path) -> list[str]:
     """The names of a file's columns, without reading its rows."""
     file = checked_file(path)
+    if is_labelled(file):
+        return labelled_names(file)
     if not is_parquet(file):
         return csv_header(file)
     import pyarrow.parquet as pq

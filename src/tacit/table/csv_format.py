@@ -1,0 +1,96 @@
+"""How a file of separated values is written: its separator and its encoding, recognised from its start."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.errors import InvalidInput
+
+SEPARATORS = (",", ";", "\t", "|")
+# Read this far to tell UTF-8 from other encodings; what follows is checked while it is read.
+LOOKED_AT = 1 << 20
+ROWS_LOOKED_AT = 20
+# Byte order marks; the longer one of UTF-32 begins like that of UTF-16.
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+WESTERN = "cp1252"
+
+
+class OtherEncoding(UserWarning):
+    """A file is not UTF-8 and says nothing about its encoding, so that it had to be guessed."""
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """The separator of the columns and the encoding of the text."""
+
+    separator: str
+    encoding: str
+
+    @property
+    def is_utf8(self) -> bool:
+        return self.encoding in ("utf-8", "utf-8-sig")
+
+
+def csv_format(file: Path) -> CsvFormat:
+    """What the first line and the first megabyte say.
+
+    The separator is the one that splits the first rows into equally many columns, the most of them, and a comma where
+    several do. Text that
+    is not UTF-8 is read as Windows-1252, the encoding of Western European spreadsheets, with a warning.
+    """
+    with file.open("rb") as source:
+        start = source.read(LOOKED_AT)
+    encoding = _encoding(file, start)
+    text = start.decode(encoding, errors="replace").lstrip("\ufeff")
+    return CsvFormat(max(SEPARATORS, key=lambda mark: _fit(text, mark)), encoding)
+
+
+def _fit(text: str, separator: str) -> tuple[bool, int]:
+    """Whether it splits the first rows alike, and into how many columns."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        sizes = [len(row) for row in itertools.islice(rows, ROWS_LOOKED_AT) if row]
+    except csv.Error:
+        sizes = []
+    columns = sizes[0] if sizes else 0
+    # The last row may be cut where looking ended.
+    return columns > 1 and set(sizes[: max(len(sizes) - 1, 2)]) == {columns}, columns
+
+
+def _encoding(file: Path, start: bytes) -> str:
+    for mark, name in MARKS:
+        if start.startswith(mark):
+            return name
+    if _decodes(start, "utf-8"):
+        return "utf-8"
+    if b"\x00" in start or not _decodes(start, WESTERN):
+        raise InvalidInput(
+            f"{str(file)!r} is not UTF-8 text, nor in any encoding that is recognised. Save it as UTF-8, or as Parquet."
+        )
+    warnings.warn(
+        f"{str(file)!r} is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if names look wrong.",
+        OtherEncoding,
+        stacklevel=4,
+    )
+    return WESTERN
+
+
+def _decodes(start: bytes, encoding: str) -> bool:
+    try:
+        # The last character may be cut in the middle.
+        codecs.getincrementaldecoder(encoding)().decode(start, final=len(start) < LOOKED_AT)
+    except UnicodeDecodeError:
+        return False
+    return True
