@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.errors import TacitError
     from tacit.estimation import estimate, estimate_share, estimate_shares
     from tacit.estimation.prevalence import prevalence
+    from tacit.joint import JointModel, fit_joint
     from tacit.measures import measure
     from tacit.mine import (
         FrequentItemsets,
@@ -65,6 +66,8 @@ _HOMES = {
     "estimate": "tacit.estimation",
     "estimate_share": "tacit.estimation",
     "estimate_shares": "tacit.estimation",
+    "fit_joint": "tacit.joint",
+    "JointModel": "tacit.joint",
     "Group": "tacit.channel.scheme",
     "Questionnaire": "tacit.channel.scheme",
     "Effort": "tacit.publish",
@@ -97,6 +100,7 @@ __all__ = [
     "FrequentItemsets",
     "Front",
     "Group",
+    "JointModel",
     "NaiveBayesClassifier",
     "Preferences",
     "Protection",
@@ -123,6 +127,7 @@ __all__ = [
     "estimate_share",
     "estimate_shares",
     "exact_front",
+    "fit_joint",
     "load_adult",
     "load_breast_cancer",
     "load_votes",

@@ -1,0 +1,89 @@
+"""Shares of single answers and tables of pairs, estimated from reports: where fits start, and what they must agree with."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.channel.codes import Array
+from tacit.count.memory import MemoryEngine
+from tacit.count.protocol import Source
+from tacit.errors import TacitError
+from tacit.estimation import TableEstimate, estimate, projected
+from tacit.joint.evidence import WholeReports
+from tacit.schema import Schema
+
+# A standard error of this size makes an estimate worth as much as no estimate.
+HALF_TRUSTED = 0.1
+# No answer starts as impossible: what has chance zero stays there.
+UNIFORM_PART = 0.05
+# Pairs beyond these attributes are not estimated one by one.
+MOST_PAIRED = 48
+# A share below this would make its information infinitely noisy.
+LEAST_SHARE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Whole reports as sources that can be counted, so that the estimators take them."""
+
+    parts: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[WholeReports]) -> Counted:
+        sources = []
+        for part in parts:
+            times = part.counts.astype(np.int64)
+            if times.sum():
+                rows = np.repeat(np.arange(part.n_rows), times)
+                sources.append(Source(part.questionnaire, MemoryEngine(part.table.rows(rows))))
+        return cls(tuple(sources))
+
+    def sources(self) -> tuple[Source, ...]:
+        return self.parts
+
+
+def starting_shares(counted: Counted, schema: Schema) -> list[Array]:
+    """For each attribute its estimated distribution, drawn towards uniform where it is uncertain."""
+    return [_shares(counted, attribute.name, attribute.size) for attribute in schema]
+
+
+def _shares(counted: Counted, name: str, size: int) -> Array:
+    uniform = np.full(size, 1 / size)
+    found = _estimated(counted, [name])
+    if found is None:
+        return uniform
+    trust = 1 / (1 + (found.standard_errors.max() / HALF_TRUSTED) ** 2)
+    trust *= 1 - UNIFORM_PART
+    return trust * projected(found.probabilities) + (1 - trust) * uniform
+
+
+def pair_tables(counted: Counted, schema: Schema) -> dict[tuple[int, int], TableEstimate]:
+    """The table of every pair of attributes that can be estimated."""
+    if len(schema) > MOST_PAIRED:
+        return {}
+    found = {}
+    for i, j in itertools.combinations(range(len(schema)), 2):
+        table = _estimated(counted, [schema.names[i], schema.names[j]])
+        if table is not None:
+            found[i, j] = table
+    return found
+
+
+def _estimated(counted: Counted, names: list[str]) -> TableEstimate | None:
+    try:
+        return estimate(counted, names)
+    except TacitError:  # nothing can be estimated, at theta = 1/2 say; the fit goes on all the same
+        return None
+
+
+def information(pair: Array, errors: Array) -> float:
+    """Mutual information of two attributes, less what the errors of their table alone would show."""
+    rows, columns = (np.maximum(pair.sum(axis=axis), LEAST_SHARE) for axis in (1, 0))
+    expected = np.outer(rows, columns)
+    seen = pair > 0
+    shown = float((pair[seen] * np.log(pair[seen] / expected[seen])).sum())
+    return shown - 0.5 * float((errors**2 / expected).sum())

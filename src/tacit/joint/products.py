@@ -1,0 +1,206 @@
+"""Laws that are a short sum of products over a group's attributes: groups of any size stay cheap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.codes import Array, Codes, joint_codes
+from tacit.joint._class_kernels import cell_sums, row_products
+from tacit.joint.laws import TINY, DenseLaw, Factor, Law, Term
+from tacit.joint.numbering import numbered_cells
+
+# Products of more factors than this are summed as logarithms: they could fall below the smallest number there is.
+FACTORS_AT_ONCE = 32
+
+
+class ProductLaw(Law):
+    """A sum of products over the group's attributes."""
+
+    def __init__(self, shape: tuple[int, ...], terms: Sequence[Term]) -> None:
+        self.shape, self.terms = shape, tuple(terms)
+
+    @property
+    def n_reports(self) -> int:
+        return len(self.terms[0].scale)
+
+    def _pieces(self, factors: Sequence[Array]) -> tuple[list[Array], Array | float]:
+        """Each term in each component, (reports, components), all up to one factor of the report, whose logarithm follows."""
+        if len(self.shape) <= FACTORS_AT_ONCE:
+            return [self._piece(term, factors) for term in self.terms], 0.0
+        logs = [self._log_piece(term, factors) for term in self.terms]
+        top = np.maximum.reduce([piece.max(axis=1) for piece in logs])
+        scaled = [np.exp(piece - top[:, None]) for piece in logs]
+        return [term.scale[:, None] * piece for term, piece in zip(self.terms, scaled, strict=True)], top
+
+    def _piece(self, term: Term, factors: Sequence[Array]) -> Array:
+        piece = np.repeat(term.scale[:, None], len(factors[0]), axis=1)
+        told = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
+        if told:
+            piece *= row_products(*self._told(term, factors, told))
+        for j, factor in enumerate(term.factors):
+            if factor is not None and factor.ndim == 2:
+                piece *= factor @ factors[j].T
+        return piece
+
+    def _log_piece(self, term: Term, factors: Sequence[Array]) -> Array:
+        """Logarithm of the product without its scale, which may be negative."""
+        logs = np.zeros((self.n_reports, len(factors[0])))
+        for factor, own in zip(term.factors, factors, strict=True):
+            if factor is not None:
+                value = own.T[factor] if factor.ndim == 1 else factor @ own.T
+                logs += np.log(np.maximum(value, TINY))
+        return logs
+
+    def _told(self, term: Term, factors: Sequence[Array], told: Sequence[int]) -> tuple[NDArray[np.int32], Array]:
+        """The codes of the attributes that a term tells, numbered through, and the components' chances of them."""
+        codes = [np.asarray(term.factors[j]) for j in told]
+        values = np.concatenate([factors[j] for j in told], axis=1)
+        return numbered_cells(codes, [self.shape[j] for j in told]), np.ascontiguousarray(values.T)
+
+    def component_chances(self, factors: Sequence[Array]) -> Array:
+        return np.maximum(sum(self._pieces(factors)[0]), 0.0)
+
+    def offsets(self, factors: Sequence[Array]) -> Array | float:
+        return self._pieces(factors)[1] if len(self.shape) > FACTORS_AT_ONCE else 0.0
+
+    def _posteriors(self, factors: Sequence[Array]) -> list[Array]:
+        """The share of each term in the chance of each report; negative where a term is."""
+        pieces, _ = self._pieces(factors)
+        whole = np.maximum(sum(pieces), TINY)
+        return [piece / whole for piece in pieces]
+
+    def component_counts(self, factors: Sequence[Array], people: Array) -> list[Array]:
+        counts = [np.zeros_like(factor) for factor in factors]
+        for term, posterior in zip(self.terms, self._posteriors(factors), strict=True):
+            self._add_counts(counts, term, factors, people * posterior)
+        # A term that takes away (a mixture that keeps less than nothing) leaves rounding errors below zero.
+        return [np.maximum(count, 0.0) for count in counts]
+
+    def turned_counts(self, factors: Sequence[Array], people: Array) -> list[Array]:
+        """The same if every report had come about by the term after the one that it seems to come from."""
+        counts = [np.zeros_like(factor) for factor in factors]
+        posteriors = self._posteriors(factors)
+        for term, posterior in zip(self.terms, [posteriors[-1], *posteriors[:-1]], strict=True):
+            self._add_counts(counts, term, factors, people * posterior)
+        return [np.maximum(count, 0.0) for count in counts]
+
+    def _add_counts(self, counts: list[Array], term: Term, factors: Sequence[Array], people: Array) -> None:
+        told = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
+        if told:
+            cells, values = self._told(term, factors, told)
+            wide = cell_sums(cells, np.ascontiguousarray(people), len(values)).T
+            ends = np.cumsum([self.shape[j] for j in told])[:-1]
+            for j, part in zip(told, np.split(wide, ends, axis=1), strict=True):
+                counts[j] += part
+        for j, (factor, own) in enumerate(zip(term.factors, factors, strict=True)):
+            if factor is None:
+                counts[j] += people.sum(axis=0)[:, None] * own
+            elif factor.ndim == 2:
+                counts[j] += ((people / np.maximum(factor @ own.T, TINY)).T @ factor) * own
+
+    def answers(self, factors: Sequence[Array], shares: Array) -> list[Array]:
+        found = [np.zeros((self.n_reports, size)) for size in self.shape]
+        everyone = np.arange(self.n_reports)
+        for term, posterior in zip(self.terms, self._posteriors(factors), strict=True):
+            people = shares * posterior
+            for j, (factor, own) in enumerate(zip(term.factors, factors, strict=True)):
+                if factor is None:
+                    found[j] += people @ own
+                elif factor.ndim == 1:
+                    found[j][everyone, factor] += people.sum(axis=1)
+                else:
+                    found[j] += ((people / np.maximum(factor @ own.T, TINY)) @ own) * factor
+        return [np.maximum(answers, 0.0) for answers in found]
+
+    def component_records(self, factors: Sequence[Array]) -> list[Codes]:
+        """The likeliest record of the likeliest single term."""
+        best = np.full((self.n_reports, len(factors[0])), -np.inf)
+        records = [np.zeros(best.shape, dtype=np.int64) for _ in self.shape]
+        for term in self.terms:
+            codes, height = self._term_record(term, factors)
+            better = height > best
+            best = np.where(better, height, best)
+            records = [np.where(better, new, old) for new, old in zip(codes, records, strict=True)]
+        return records
+
+    def _term_record(self, term: Term, factors: Sequence[Array]) -> tuple[list[Codes], Array]:
+        codes = []
+        with np.errstate(divide="ignore"):
+            height = np.repeat(np.log(np.maximum(term.scale, 0.0))[:, None], len(factors[0]), axis=1)
+        for factor, own in zip(term.factors, factors, strict=True):
+            if factor is None:
+                best = np.broadcast_to(own.argmax(axis=1), height.shape)
+                chance = np.broadcast_to(own.max(axis=1), height.shape)
+            elif factor.ndim == 1:
+                best = np.broadcast_to(factor[:, None], height.shape)
+                chance = own.T[factor]
+            else:
+                together = factor[:, None, :] * own[None, :, :]
+                best, chance = together.argmax(axis=2), together.max(axis=2)
+            codes.append(best)
+            height = height + np.log(np.maximum(chance, TINY))
+        return codes, height
+
+    def chance(self, record: Sequence[Codes]) -> Array:
+        return np.maximum(sum(term.chance(record) for term in self.terms), 0.0)
+
+    def rows(self, which: NDArray[np.intp]) -> ProductLaw:
+        return ProductLaw(self.shape, [term.rows(which) for term in self.terms])
+
+    def terms_of(self, limit: int) -> tuple[Term, ...] | None:
+        return self.terms if len(self.terms) <= limit else None
+
+    def restricted(self, known: dict[int, Codes]) -> ProductLaw:
+        terms = self.terms
+        for position, codes in known.items():
+            terms = tuple(term.restricted(position, codes) for term in terms)
+        return ProductLaw(self.shape, terms)
+
+    @cached_property
+    def _dense(self) -> DenseLaw | None:
+        """The matrix, where some term is neither one record nor everything."""
+        roles = [{_role(factor) for factor in term.factors} for term in self.terms]
+        return None if all(own in ({"free"}, {"told"}) for own in roles) else DenseLaw(self.shape, self.written_out())
+
+    def written_out(self) -> Array:
+        matrix = np.zeros((self.n_reports, math.prod(self.shape)))
+        for term in self.terms:
+            piece = term.scale[:, None]
+            for factor, size in zip(term.factors, self.shape, strict=True):
+                chance = np.ones((1, size)) if factor is None else np.eye(size)[factor] if factor.ndim == 1 else factor
+                piece = (piece[:, :, None] * chance[:, None, :]).reshape(len(piece), -1)
+            matrix += piece
+        return matrix
+
+    def expected(self, truth: Array) -> Array:
+        if self._dense is not None:
+            return self._dense.expected(truth)
+        reached = np.zeros((self.n_reports, truth.shape[1]))
+        for term in self.terms:
+            part = truth[self._record_codes(term)] if term.factors[0] is not None else truth.sum(axis=0)[None, :]
+            reached += term.scale[:, None] * part
+        return reached
+
+    def spread(self, weights: Array) -> Array:
+        if self._dense is not None:
+            return self._dense.spread(weights)
+        cells = np.zeros((math.prod(self.shape), weights.shape[1]))
+        for term in self.terms:
+            scaled = term.scale[:, None] * weights
+            if term.factors[0] is None:
+                cells += scaled.sum(axis=0)
+            else:
+                np.add.at(cells, self._record_codes(term), scaled)
+        return cells
+
+    def _record_codes(self, term: Term) -> NDArray[np.int64]:
+        return joint_codes([np.asarray(factor) for factor in term.factors], self.shape)
+
+
+def _role(factor: Factor) -> str:
+    return "free" if factor is None else "told" if factor.ndim == 1 else "weighed"

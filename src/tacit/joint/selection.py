@@ -1,0 +1,316 @@
+"""Which model of whole records fits best: several kinds, several starts, chosen by reports that were held out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from tacit.channel.codes import Array, Codes
+from tacit.errors import InvalidInput, TacitError
+from tacit.estimation import estimate, projected
+from tacit.joint.ascent import Climb
+from tacit.joint.classes import LatentClasses, fit_classes, random_classes, split, turned
+from tacit.joint.evidence import WholeReports
+from tacit.joint.exact import MOST_RECORDS, ExactTable, Tabled, fit_table
+from tacit.joint.forest import Forest, branches, fit_forest, n_terms, planted, split_forest
+from tacit.joint.pairs import Counted, information, pair_tables, starting_shares
+from tacit.schema import Schema
+
+HELD_OUT = 0.2
+# Gain of held-out log-likelihood a report below which more components are not worth it.
+WORTHWHILE = 2e-5
+# While models are compared they climb less far than the chosen one does at the end.
+TRIED_ARRIVED, TRIED_STEPS = 1e-6, 240
+FINAL_ARRIVED, FINAL_STEPS = 1e-7, 600
+# People added to every answer of every component, so that nothing becomes impossible by never having been seen.
+PRIOR_PEOPLE = 0.5
+MOST_TREES = 4
+# One tree must come this close to the classes before mixtures of trees are tried.
+PROMISING = 0.02
+# A mirror image this far below after a short climb is not climbed further.
+HOPELESS, SHORT_STEPS = 0.01, 15
+# An exact table of more records than a quarter of the people is tried only where there are few of them.
+FEW_RECORDS = 1 << 12
+# Models as good as each other, up to this and to the error of the difference, are told apart by their parameters.
+TIED = 3e-4
+
+
+class RecordModel(Protocol):
+    """A distribution of whole records."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def n_parameters(self) -> int: ...
+
+    def describe(self) -> str: ...
+
+    def log_chance(self, record: Sequence[Codes]) -> Array: ...
+
+    def marginal(self, attributes: Sequence[int]) -> Array: ...
+
+    def draw(self, people: int, rng: np.random.Generator) -> list[Codes]: ...
+
+    def report_logs(self, part: WholeReports) -> Array: ...
+
+    def answers(self, part: WholeReports) -> list[Array]: ...
+
+    def candidates(self, part: WholeReports) -> Iterator[list[Codes]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A model that was tried, and how likely it makes reports that it was not fitted to."""
+
+    model: RecordModel
+    held_out: float  # log-likelihood a report
+    behind: float = 0.0  # how far it is behind the best
+    behind_error: float = 0.0  # standard error of that difference
+    starts: int = 1  # climbs from different starts
+    agreeing: int = 1  # how many of them ended as high as the best
+    converged: bool = True
+
+    @property
+    def what(self) -> str:
+        return self.model.describe()
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is tried: kinds of models, classes at most, starts each, and the generator."""
+
+    kinds: tuple[str, ...]
+    most_classes: int
+    starts: int
+    rng: np.random.Generator
+    on_share: Callable[[float], None] = lambda share: None
+
+
+def chosen(parts: Sequence[WholeReports], schema: Schema, search: Search) -> list[Candidate]:
+    """Every candidate, fitted without the held-out reports, the likeliest first."""
+    held = [search.rng.binomial(part.counts.astype(np.int64), HELD_OUT).astype(np.float64) for part in parts]
+    learning = [part.weighed(part.counts - out) for part, out in zip(parts, held, strict=True)]
+    testing = [part.weighed(out) for part, out in zip(parts, held, strict=True)]
+    found = list(_tried(learning, testing, schema, search))
+    if not found:
+        raise InvalidInput(
+            f"No {' and no '.join(search.kinds)} can be fitted to these reports: an exact table needs at most "
+            f"{MOST_RECORDS:,} whole records, a tree groups whose laws are few products. Ask for classes as well."
+        )
+    return _ranked(found, testing)
+
+
+def _tried(
+    learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, search: Search
+) -> Iterator[Candidate]:
+    counted = Counted.of(learning)
+    shares = starting_shares(counted, schema)
+    # An exact table alone needs no more than a start; trees also look at the pairs that classes show.
+    start_only = search.kinds == ("table",)
+    grown = list(_grown_classes(learning, testing, shares, replace(search, most_classes=1) if start_only else search))
+    search.on_share(0.4)
+    best = max(grown, key=lambda candidate: candidate.held_out)
+    if "classes" in search.kinds:
+        yield from grown
+    if "table" in search.kinds and _is_tabled(learning, schema, search):
+        yield _exact(learning, testing, schema, best.model)
+    search.on_share(0.6)
+    if "tree" in search.kinds and len(schema) > 1 and all(n_terms(part) is not None for part in learning):
+        yield from _trees(learning, testing, counted, schema, shares, best, search)
+
+
+def _is_tabled(parts: Sequence[WholeReports], schema: Schema, search: Search) -> bool:
+    """Whether an exact table is worth trying."""
+    if not all(Tabled.is_possible(part, schema.shape()) for part in parts):
+        return False
+    people = sum(part.people for part in parts)
+    return search.kinds == ("table",) or math.prod(schema.shape()) <= max(FEW_RECORDS, people / 4)
+
+
+def mean_log(model: RecordModel, parts: Sequence[WholeReports]) -> float:
+    """Log-likelihood a report."""
+    people = sum(part.people for part in parts)
+    total = 0.0
+    for part in parts:
+        seen = part.counts > 0
+        total += float(part.counts[seen] @ model.report_logs(part)[seen])
+    return total / max(people, 1.0)
+
+
+def _ranked(found: Sequence[Candidate], testing: Sequence[WholeReports]) -> list[Candidate]:
+    """The candidates by their held-out likelihood, with how far each is behind the best and how surely."""
+    ranked = sorted(found, key=lambda candidate: -candidate.held_out)
+    counts = np.concatenate([part.counts for part in testing])
+    people = max(float(counts.sum()), 1.0)
+    logs = [np.concatenate([candidate.model.report_logs(part) for part in testing]) for candidate in ranked]
+    result = []
+    for candidate, own in zip(ranked, logs, strict=True):
+        difference = np.where(counts > 0, logs[0] - own, 0.0)
+        mean = float(counts @ difference) / people
+        spread = float(counts @ (difference - mean) ** 2) / people
+        result.append(replace(candidate, behind=mean, behind_error=math.sqrt(spread / people)))
+    tied = [candidate for candidate in result if candidate.behind <= min(TIED, candidate.behind_error)]
+    best = min(tied, key=lambda candidate: candidate.model.n_parameters)
+    return [best, *(candidate for candidate in result if candidate is not best)]
+
+
+def _best_climb(starts: Sequence[LatentClasses], parts: Sequence[WholeReports]) -> tuple[Climb[LatentClasses], int]:
+    """The highest of several climbs, and how many of them ended about as high."""
+    climbs = [
+        fit_classes(start, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS) for start in starts
+    ]
+    best = max(climbs, key=lambda climb: climb.height)
+    return best, sum(climb.height > best.height - 1e-4 for climb in climbs)
+
+
+def _grown_classes(
+    learning: Sequence[WholeReports], testing: Sequence[WholeReports], shares: Sequence[Array], search: Search
+) -> Iterator[Candidate]:
+    """Independent answers, then twice as many classes each time, while that makes held-out reports likelier."""
+    plain = LatentClasses(np.ones(1), tuple(np.asarray(share, dtype=np.float64)[None, :] for share in shares))
+    scattered = [random_classes(shares, 1, search.rng) for _ in range(search.starts - 1)]
+    starts = [plain, *scattered] if _may_turn(learning) else [plain]
+    model, reached = None, -math.inf
+    while True:
+        climb, agreeing = _best_climb(starts, learning)
+        climb = unturned(climb, learning)
+        candidate = Candidate(
+            climb.model,
+            mean_log(climb.model, testing),
+            starts=len(starts),
+            agreeing=agreeing,
+            converged=climb.converged,
+        )
+        yield candidate
+        model = climb.model
+        if 2 * model.n_classes > search.most_classes or candidate.held_out <= reached + WORTHWHILE:
+            return
+        reached = candidate.held_out
+        starts = [split(model, search.rng)]
+        starts += [random_classes(shares, 2 * model.n_classes, search.rng) for _ in range(search.starts - 1)]
+
+
+def _may_turn(parts: Sequence[WholeReports]) -> bool:
+    return any(
+        len(group.attributes) > 1 and len(group.law.terms_of(8) or ()) > 1 for part in parts for group in part.groups
+    )
+
+
+def unturned(climb: Climb[LatentClasses], parts: Sequence[WholeReports]) -> Climb[LatentClasses]:
+    """The likelier of a fit and its mirror images, one group after the other."""
+    groups = sorted({group.attributes for part in parts for group in part.groups if len(group.attributes) > 1})
+    for group in groups:
+        other = turned(climb.model, parts, group)
+        if other is None:
+            continue
+        mirrored = fit_classes(other, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=SHORT_STEPS)
+        if mirrored.height > climb.height - HOPELESS:
+            mirrored = fit_classes(
+                mirrored.model, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS
+            )
+        if mirrored.height > climb.height:
+            climb = mirrored
+    return climb
+
+
+def table_prior(shares: Sequence[Array], people: float) -> Array:
+    """People added to each whole record of an exact table: few in all, spread as if answers were independent."""
+    table = np.ones(1)
+    for share in shares:
+        table = np.outer(table, share).reshape(-1)
+    return table * min(0.5 * len(table), math.sqrt(people))
+
+
+def _exact(
+    learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, like: RecordModel
+) -> Candidate:
+    """The exact table, started from inversion's estimate where it is one table, and from a fitted model."""
+    people = sum(part.people for part in learning)
+    shares = [like.marginal([j]) for j in range(len(schema))]
+    start = ExactTable(starting_table(learning, schema, like), schema.shape())
+    climb = fit_table(start, learning, table_prior(shares, people), arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS)
+    return Candidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
+
+
+def starting_table(parts: Sequence[WholeReports], schema: Schema, like: RecordModel) -> Array:
+    """Half of inversion's estimate, projected, where there is one, and half of a fitted model: nothing is impossible."""
+    fitted = like.marginal(range(len(schema))).reshape(-1)
+    try:
+        inverted = projected(estimate(Counted.of(parts), schema.names).probabilities).reshape(-1)
+    except TacitError:
+        inverted = np.full(len(fitted), 1 / len(fitted))
+    start = 0.49 * inverted + 0.49 * fitted + 0.02 / len(fitted)
+    return start / start.sum()
+
+
+def _trees(
+    learning: Sequence[WholeReports],
+    testing: Sequence[WholeReports],
+    counted: Counted,
+    schema: Schema,
+    shares: Sequence[Array],
+    classes: Candidate,
+    search: Search,
+) -> Iterator[Candidate]:
+    """Trees along the branches that estimated pairs show, and that the classes' pairs show; then mixtures of the better."""
+    found: list[Candidate] = []
+    for start in _planted(counted, schema, shares, classes.model):
+        if all(start.parents != other.model.parents for other in found if isinstance(other.model, Forest)):
+            found.append(_fitted_forest(start, learning, testing))
+    if not found:
+        return
+    yield from found
+    best = max(found, key=lambda candidate: candidate.held_out)
+    if best.held_out < classes.held_out - PROMISING:
+        return
+    while isinstance(best.model, Forest) and 2 * best.model.n_components <= MOST_TREES:
+        richer = _fitted_forest(split_forest(best.model, search.rng), learning, testing)
+        yield richer
+        if richer.held_out <= best.held_out + WORTHWHILE:
+            return
+        best = richer
+
+
+def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Sequence[WholeReports]) -> Candidate:
+    climb = fit_forest(start, learning, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS // 2)
+    return Candidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
+
+
+def _planted(counted: Counted, schema: Schema, shares: Sequence[Array], like: RecordModel) -> Iterator[Forest]:
+    """Forests to start from: branches and tables of estimated pairs, and those of a fitted model."""
+    n = len(schema)
+    fitted = {(i, j): like.marginal([i, j]) for i in range(n) for j in range(n) if i < j}
+    estimated = pair_tables(counted, schema)
+    tables, gains = [dict(fitted) for _ in range(2)], np.zeros((2, n, n))
+    for (i, j), pair in fitted.items():
+        gains[1, i, j] = gains[1, j, i] = information(pair, np.zeros_like(pair))
+        if (i, j) in estimated:
+            tables[0][i, j] = projected(estimated[i, j].probabilities)
+            gains[0, i, j] = gains[0, j, i] = information(tables[0][i, j], estimated[i, j].standard_errors)
+    for own, gain in zip(tables, gains, strict=True):
+        if (gain > 0).any():
+            pairs = [
+                [own[i, j] if i < j else own[j, i].T if j < i else np.empty(0) for j in range(n)] for i in range(n)
+            ]
+            yield planted(branches(gain), pairs, shares)
+
+
+def refined(model: RecordModel, parts: Sequence[WholeReports], steps: int = FINAL_STEPS) -> tuple[RecordModel, bool]:
+    """The chosen model, fitted to all reports, and whether it arrived."""
+    if isinstance(model, LatentClasses):
+        climb = fit_classes(model, parts, prior=PRIOR_PEOPLE, arrived=FINAL_ARRIVED, most_steps=steps)
+        return climb.model, climb.converged
+    if isinstance(model, Forest):
+        grove = fit_forest(model, parts, prior=PRIOR_PEOPLE, arrived=FINAL_ARRIVED, most_steps=steps)
+        return grove.model, grove.converged
+    assert isinstance(model, ExactTable)
+    shares = [model.marginal([j]) for j in range(len(model.shape))]
+    prior = table_prior(shares, sum(part.people for part in parts))
+    start = ExactTable(0.99 * model.probabilities + 0.01 / len(model.probabilities), model.shape)
+    table = fit_table(start, parts, prior, arrived=FINAL_ARRIVED, most_steps=steps)
+    return table.model, table.converged

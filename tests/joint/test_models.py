@@ -1,0 +1,202 @@
+"""Every model against whole records listed one by one: likelihood, posteriors, margins, draws and steps of the climb."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit import channels
+from tacit.channel.recipe import Recipe
+from tacit.joint.ascent import climbed
+from tacit.joint.classes import LatentClasses, class_step, fit_classes, random_classes, split, turned
+from tacit.joint.evidence import WholeReports, whole_reports
+from tacit.joint.exact import ExactTable, Tabled, fit_table, table_step
+from tacit.joint.forest import Forest, branches, fit_forest, forest_step, n_terms, split_forest
+from tacit.joint.selection import RecordModel
+from tests.joint.brute import chance_matrix, every_record, reported, schema_of
+from tests.statistics import assert_drawn_from, power_against
+
+SCHEMA = schema_of(2, 3, 2, 2)
+RNG = np.random.default_rng(8)
+PARENTS = (-1, 0, 1, -1)
+
+
+def forest(components: int) -> Forest:
+    spans = [1 if parent < 0 else SCHEMA.shape()[parent] for parent in PARENTS]
+    tables = [
+        RNG.dirichlet(np.ones(size), (components, span)) for size, span in zip(SCHEMA.shape(), spans, strict=True)
+    ]
+    return Forest(RNG.dirichlet(np.ones(components) * 5), PARENTS, tuple(tables))
+
+
+def classes(number: int) -> LatentClasses:
+    return LatentClasses(
+        RNG.dirichlet(np.ones(number) * 5), tuple(RNG.dirichlet(np.ones(size), number) for size in SCHEMA.shape())
+    )
+
+
+MODELS: dict[str, RecordModel] = {
+    "classes": classes(3),
+    "tree": forest(1),
+    "trees": forest(2),
+    "table": ExactTable(RNG.dirichlet(np.ones(24)), SCHEMA.shape()),
+}
+# Groups of yes/no answers and of others, alone, together and public, as sums of products and as matrices.
+GROUPS: dict[str, list[tuple[list[str], Recipe]]] = {
+    "alone": [([name], channels.warner(0.7)) for name in SCHEMA.names],
+    "flips": [(["a0", "a2"], channels.flip(0.7)), (["a3"], channels.flip(0.6))],
+    "together": [(["a1", "a0", "a3"], channels.gamma_diagonal(9))],
+    "negative": [(["a0", "a2"], channels.warner(0.1)), (["a1"], channels.subset(2, 3))],
+    "dense": [(["a0", "a1"], channels.matrix(0.4 * np.eye(6) + 0.1)), (["a2", "a3"], channels.mask(0.8))],
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("groups", GROUPS)
+def test_reports_are_as_likely_as_their_records_together(model: str, groups: str) -> None:
+    part, own = reported(SCHEMA, GROUPS[groups]), MODELS[model]
+    records = every_record(SCHEMA)
+    truth = np.exp(own.log_chance(records))
+    assert truth.sum() == pytest.approx(1)
+    together = chance_matrix(part, SCHEMA) * truth
+    np.testing.assert_allclose(own.report_logs(part), np.log(together.sum(axis=1)), rtol=1e-9)
+    for j, found in enumerate(own.answers(part)):
+        expected = np.stack([together[:, records[j] == answer].sum(axis=1) for answer in range(found.shape[1])], axis=1)
+        np.testing.assert_allclose(found, expected / together.sum(axis=1, keepdims=True), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_known_answers_count_like_evidence(model: str) -> None:
+    part, own = reported(SCHEMA, GROUPS["together"]), MODELS[model]
+    known = {0: np.arange(part.n_rows) % 2, 1: np.arange(part.n_rows) % 3}
+    told = part.known(known, SCHEMA.shape())
+    records = every_record(SCHEMA)
+    allowed = np.ones((part.n_rows, 24), dtype=bool)
+    for j, codes in known.items():
+        allowed &= records[j][None, :] == codes[:, None]
+    together = chance_matrix(part, SCHEMA) * np.exp(own.log_chance(records)) * allowed
+    expected = np.stack([together[:, records[3] == answer].sum(axis=1) for answer in range(2)], axis=1)
+    np.testing.assert_allclose(own.answers(told)[3], expected / together.sum(axis=1, keepdims=True), rtol=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("attributes", [(0,), (3, 1), (2, 0, 1), (0, 1, 2, 3)])
+def test_a_margin_is_the_sum_of_its_records(model: str, attributes: tuple[int, ...]) -> None:
+    table = np.exp(MODELS[model].log_chance(every_record(SCHEMA))).reshape(SCHEMA.shape())
+    kept = sorted(attributes)
+    summed = table.sum(axis=tuple(j for j in range(4) if j not in attributes))
+    np.testing.assert_allclose(
+        MODELS[model].marginal(attributes), summed.transpose([kept.index(j) for j in attributes])
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_records_are_drawn_from_the_model(model: str) -> None:
+    columns = MODELS[model].draw(200_000, np.random.default_rng(2))
+    cells = np.ravel_multi_index(columns, SCHEMA.shape())
+    assert_drawn_from(np.bincount(cells, minlength=24), MODELS[model].marginal(range(4)).reshape(-1))
+
+
+def test_the_check_of_draws_notices_an_error_of_one_point() -> None:
+    law = MODELS["table"].marginal([0])
+    assert power_against(law + np.array([0.01, -0.01]), law, 200_000) > 0.999
+
+
+@pytest.mark.parametrize("model", ["tree", "table"])
+def test_the_likeliest_record_is_found_where_there_is_one_term(model: str) -> None:
+    part, own = reported(SCHEMA, GROUPS["alone"]), MODELS[model]
+    records = every_record(SCHEMA)
+    best = (chance_matrix(part, SCHEMA) * np.exp(own.log_chance(records))).argmax(axis=1)
+    (found,) = own.candidates(part)
+    np.testing.assert_array_equal(np.ravel_multi_index(found, SCHEMA.shape()), best)
+
+
+def folded(part: WholeReports) -> WholeReports:
+    return whole_reports(part.questionnaire, SCHEMA, part.table)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("prior", [0.0, 0.5])
+def test_no_step_of_a_climb_loses(groups: str, prior: float) -> None:
+    part = folded(reported(SCHEMA, GROUPS[groups], people=500))
+    climbs = {
+        "classes": (classes(2), lambda model: class_step(model, [part], prior)),
+        "trees": (forest(2), lambda model: forest_step(model, [part], prior)),
+        "table": (
+            ExactTable(np.full(24, 1 / 24), SCHEMA.shape()),
+            lambda model: table_step(model, [Tabled(part, SCHEMA.shape())], np.full(24, prior)),
+        ),
+    }
+    for model, step in climbs.values():
+        reached = -np.inf
+        for _ in range(8):
+            model, height = step(model)
+            assert height >= reached - 1e-12
+            reached = height
+
+
+def test_the_objective_is_the_likelihood() -> None:
+    part = folded(reported(SCHEMA, GROUPS["together"], people=500))
+    model = classes(2)
+    _, height = class_step(model, [part], 0.0)
+    assert height == pytest.approx(float(part.counts @ model.report_logs(part)) / part.people)
+    trees = forest(2)
+    assert forest_step(trees, [part], 0.0)[1] == pytest.approx(
+        float(part.counts @ trees.report_logs(part)) / part.people
+    )
+
+
+def test_an_exact_table_reaches_the_one_summit_from_anywhere() -> None:
+    part = folded(reported(SCHEMA, GROUPS["together"], people=3000))
+    heights = [
+        fit_table(ExactTable(start, SCHEMA.shape()), [part], np.zeros(24), arrived=1e-10).height
+        for start in (np.full(24, 1 / 24), np.random.default_rng(1).dirichlet(np.ones(24)))
+    ]
+    assert heights[0] == pytest.approx(heights[1], abs=1e-6)
+    richest = fit_classes(random_classes([np.full(s, 1 / s) for s in SCHEMA.shape()], 6, RNG), [part], prior=0.0)
+    assert heights[0] >= richest.height - 1e-6  # whatever classes can say the table can
+
+
+def test_splitting_changes_the_whole_only_a_little() -> None:
+    records = every_record(SCHEMA)
+    for model, pieces in ((MODELS["classes"], split), (MODELS["trees"], split_forest)):
+        halves = pieces(model, np.random.default_rng(1), 1e-4)
+        np.testing.assert_allclose(halves.log_chance(records), model.log_chance(records), atol=5e-3)
+
+
+def test_the_mirror_image_of_flipped_answers_is_found() -> None:
+    schema = schema_of(2, 2, 2)
+    part = reported(schema, [(list(schema.names), channels.flip(0.7))], people=4000)
+    shares = tuple(np.array([[0.9, 0.1]]) for _ in range(3))
+    model = fit_classes(LatentClasses(np.ones(1), shares), [part], prior=0.5).model
+    mirrored = turned(model, [part], (0, 1, 2))
+    assert mirrored is not None
+    for own, other in zip(model.factors, mirrored.factors, strict=True):
+        np.testing.assert_allclose(own[:, ::-1], other, atol=0.02)
+    assert turned(classes(2), [reported(SCHEMA, GROUPS["alone"])], (0,)) is None
+
+
+def test_branches_follow_the_information_and_leave_strangers_apart() -> None:
+    information = np.zeros((4, 4))
+    for i, j, bits in ((0, 2, 0.5), (2, 3, 0.4), (0, 3, 0.1)):
+        information[i, j] = information[j, i] = bits
+    parents = branches(information)
+    assert {frozenset((j, parent)) for j, parent in enumerate(parents) if parent >= 0} == {
+        frozenset((0, 2)),
+        frozenset((2, 3)),
+    }
+    assert parents[1] == -1
+
+
+def test_too_many_products_are_no_work_for_a_forest() -> None:
+    schema = schema_of(*[2] * 16)
+    groups = [([f"a{j}", f"a{j + 1}"], channels.flip(0.7)) for j in range(0, 16, 2)]
+    assert n_terms(reported(schema, groups[:6])) == 64
+    assert n_terms(reported(schema, groups)) is None
+
+
+def test_a_climb_that_is_cut_short_says_so() -> None:
+    part = folded(reported(SCHEMA, GROUPS["alone"], people=2000))
+    start = random_classes([np.full(s, 1 / s) for s in SCHEMA.shape()], 3, RNG)
+    assert not climbed(start, lambda model: class_step(model, [part], 0.0), arrived=0.0, most_steps=5).converged
+    assert fit_forest(forest(1), [part]).converged
