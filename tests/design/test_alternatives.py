@@ -10,7 +10,7 @@ import pytest
 from tacit import Attribute, Schema, Scheme, channels
 from tacit.attacks import attack
 from tacit.bundled import binary_breast_cancer
-from tacit.design.alternatives import better_than_flips
+from tacit.design.alternatives import better_alternatives
 from tacit.design.scheme import design_scheme
 from tacit.disguising import disguise
 
@@ -30,7 +30,7 @@ def test_single_answers_are_estimated_as_well_as_from_the_flip(theta: float) -> 
 
 def test_groups_that_are_no_whole_flips_stay_as_they_are() -> None:
     groups = [(["a", "b"], channels.flip(0.7)), (["c"], channels.warner(0.8)), (["d"], channels.flip(0.6))]
-    unrelated, alone = better_than_flips(Scheme.of(BINARY, groups))
+    unrelated, alone = better_alternatives(Scheme.of(BINARY, groups))
     assert [group.channel.kind for group in unrelated.scheme.groups] == ["mixture", "warner", "flip"]
     assert [group.names for group in alone.scheme.groups] == [("a",), ("b",), ("c",), ("d",)]
 
@@ -54,7 +54,7 @@ def test_nothing_is_offered_where_no_group_is_flipped_as_a_whole() -> None:
 def test_a_guesser_gets_less_from_what_is_offered() -> None:
     truth = binary_breast_cancer()
     chosen = Scheme.of(truth.schema, [(truth.schema.names, channels.flip(0.7))])
-    schemes = [chosen, *(other.scheme for other in better_than_flips(chosen))]
+    schemes = [chosen, *(other.scheme for other in better_alternatives(chosen))]
     flipped, unrelated, alone = (attack(disguise(truth, scheme, seed=3), truth=truth).records for scheme in schemes)
     assert flipped.with_reports > 0.9
     assert max(alone.with_reports, unrelated.with_reports) < flipped.with_reports - 0.1

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tacit import Attribute, Scheme, channels
-from tacit.design.plan import UNEVEN, _variance_at, plan
+from tacit.design.plan import _variance_at, plan
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.measures.scheme import measure
 from tacit.schema import Schema
@@ -117,7 +117,7 @@ def test_the_names_of_the_json_answer():
     assert {"respondents", "per_attribute", "direct_questioning"} <= set(plan(Scheme.of(SCHEMA), 0.03).to_document())
 
 
-@pytest.mark.parametrize("channel", [channel for channel in NAMED.values() if channel.kind not in UNEVEN], ids=repr)
+@pytest.mark.parametrize("channel", [channel for channel in NAMED.values() if channel.treats_answers_alike], ids=repr)
 def test_channels_that_treat_answers_alike_are_asked_about_one_of_them(channel):
     attributes = [Attribute(f"q{i}", tuple(f"a{j}" for j in range(size))) for i, size in enumerate(channel.shape)]
     names = [attribute.name for attribute in attributes]

@@ -33,6 +33,7 @@ from tacit.channel.codes import (
     slots,
 )
 from tacit.channel.dense import UNKNOWN, Figures
+from tacit.channel.recipe import Recipe
 from tacit.channel.symmetry import Orbits, SetLaw
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import Randomness
@@ -138,6 +139,8 @@ class Channel(Estimator):
     has_marginals: bool = False
     # Whether each report's contributions to `solve` add up to one.
     sums_to_one: bool = True
+    # Whether `shown_contributions` are known: a report counts for a conjunction by which of its answers it shows.
+    counts_by_shown: bool = False
     # Whether no report contributes to two records that have an answer in common.
     keeps_cells_apart: bool = False
     # Whether every answer has the same error under an even prior, so that one of them stands for all.
@@ -297,6 +300,14 @@ class Channel(Estimator):
             return None
         return self._only_factor(self.inverse(columns))
 
+    def shown_contributions(self, codes: Codes, shown: NDArray[np.bool_]) -> Array:
+        """What reports contribute to "all of these answers are true", by which of the answers they show.
+
+        Rows of `codes` hold one answer per attribute, rows of `shown` say which of them a report shows:
+        ``(rows of codes, rows of shown)``. Only where `counts_by_shown`.
+        """
+        raise NotImplementedError
+
     def margin(self, axes: Sequence[int]) -> Estimator:
         """What estimates some of the attributes: their marginal channel, or the whole group's estimate, summed."""
         kept = checked_axes(axes, self.shape)
@@ -387,6 +398,10 @@ class Channel(Estimator):
     def itemset_condition(self, length: int) -> float | None:
         """How much the relative error of an itemset of so many answers can grow (FRAPP); None where undefined."""
         return None
+
+    def better_instead(self) -> dict[str, tuple[Recipe, bool]]:
+        """What does better at the same usefulness, by name: a recipe, and whether every attribute takes one of its own."""
+        return {}
 
     def caveat(self) -> str | None:
         """One sentence that only this kind needs beside its figures."""

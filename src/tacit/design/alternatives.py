@@ -1,24 +1,17 @@
-"""What does better than flipping a whole group, at the same usefulness.
+"""What does better than a chosen scheme, at the same usefulness.
 
-A flip of a group leaves two records possible, and real records betray which one it was. An unrelated question on the same
-group that keeps the record with chance ``|2 theta - 1|`` gives every single answer the same law up to a known reversal, so
-the same standard error, and nearly the same for tables within the group; but every record stays possible. Flipping every
-answer by its own coin has the same errors for single answers again and hides most, at larger errors for tables.
+A channel says itself what to take in its place: a flip of a whole group, for one, leaves only two records possible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.channel import flip, mixture
-from tacit.channel.kinds.flip import FlipChannel
 from tacit.channel.scheme import Group, GroupRecipe, Scheme
 from tacit.measures.document import finite
 from tacit.measures.scheme import SchemeMeasures, measure
-
-Parts = list[GroupRecipe]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,38 +49,25 @@ def worst_error(measures: SchemeMeasures, attributes: int) -> float | None:
     return max(known, default=None)
 
 
-def better_than_flips(scheme: Scheme, prior: Any = None, respondents: int | None = None) -> tuple[Alternative, ...]:
-    """What to take instead of a scheme that flips whole groups; nothing where it does not."""
-    if scheme.is_dealt or not any(is_whole_flip(group) for group in scheme.groups):
+def better_alternatives(scheme: Scheme, prior: Any = None, respondents: int | None = None) -> tuple[Alternative, ...]:
+    """What to take instead of a scheme; nothing where no channel of it knows better."""
+    if scheme.is_dealt:
         return ()
-    ways = (
-        ("an unrelated question on the same groups", [part for group in scheme.groups for part in _unrelated(group)]),
-        ("a coin of its own for every answer", [part for group in scheme.groups for part in _one_by_one(group)]),
-    )
-    return tuple(_alternative(what, scheme, parts, prior, respondents) for what, parts in ways)
+    ways = dict.fromkeys(what for group in scheme.groups for what in group.channel.better_instead())
+    made = {
+        what: Scheme.of(scheme.schema, [part for group in scheme.groups for part in _parts(group, what)])
+        for what in ways
+    }
+    return tuple(Alternative(what, other, measure(other, prior, respondents)) for what, other in made.items())
 
 
-def is_whole_flip(group: Group) -> bool:
-    return isinstance(group.channel, FlipChannel) and len(group.names) > 1
-
-
-def _alternative(what: str, scheme: Scheme, parts: Parts, prior: Any, respondents: int | None) -> Alternative:
-    made = Scheme.of(scheme.schema, parts)
-    return Alternative(what, made, measure(made, prior, respondents))
-
-
-def _unrelated(group: Group) -> Iterator[GroupRecipe]:
-    if isinstance(group.channel, FlipChannel) and is_whole_flip(group):
-        yield GroupRecipe(group.names, mixture(abs(2 * group.channel.theta - 1), "uniform"))
-    else:
-        yield group.recipe
-
-
-def _one_by_one(group: Group) -> Iterator[GroupRecipe]:
-    if isinstance(group.channel, FlipChannel) and is_whole_flip(group):
-        yield from (GroupRecipe((name,), flip(group.channel.theta)) for name in group.names)
-    else:
-        yield group.recipe
+def _parts(group: Group, what: str) -> list[GroupRecipe]:
+    """What becomes of a group: the better recipe on it or on each of its attributes, or the same as before."""
+    better = group.channel.better_instead().get(what)
+    if better is None:
+        return [group.recipe]
+    recipe, alone = better
+    return [GroupRecipe((name,), recipe) for name in group.names] if alone else [GroupRecipe(group.names, recipe)]
 
 
 def offer(alternatives: Sequence[Alternative], chosen: SchemeMeasures) -> tuple[str, ...]:

@@ -15,8 +15,6 @@ from tacit.estimation.intervals import checked_level
 from tacit.measures.cost import report_variance
 from tacit.measures.prior import Prior, by_name
 
-# Channels that may treat answers differently; under all others renaming the answers changes nothing.
-UNEVEN = ("matrix", "mixture")
 # Shares beside one half at which a plan is checked: with more than two answers a large share may need more people.
 OTHER_SHARES = tuple(np.arange(1, 20) / 20)
 
@@ -118,7 +116,7 @@ def _at_half(scheme: Scheme, name: str) -> tuple[float, int]:
 def _different_codes(scheme: Scheme, name: str) -> Sequence[int]:
     """Codes of answers that may differ in their variance: the first stands for all where the channels treat all alike."""
     groups = [part.group_of(name) for part in scheme.questionnaires if name in part.attributes]
-    alike = all(group is None or group.channel.kind not in UNEVEN for group in groups)
+    alike = all(group is None or group.channel.treats_answers_alike for group in groups)
     return [0] if alike else range(scheme.schema[name].size)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.channel import flip, gamma_diagonal
 from tacit.channel.scheme import Scheme
-from tacit.design.alternatives import Alternative, better_than_flips, offer
+from tacit.design.alternatives import Alternative, better_alternatives, offer
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import gamma_between
 from tacit.measures.scheme import SchemeMeasures, measure
@@ -77,7 +77,7 @@ def design_scheme(
     else:
         scheme = _within(schema, parts, bound, per_group=per_group)
         demand = _bound_in_words(scheme, bound, per_group=per_group)
-    better = better_than_flips(scheme, prior, respondents)
+    better = better_alternatives(scheme, prior, respondents)
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents), better)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array, grid
+from tacit.channel.base import Array
+from tacit.channel.codes import grid, slots
 from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
@@ -87,18 +88,8 @@ def _set_weights(source: Source, columns: Sequence[str], weights: Array) -> Iter
         shape = (len(weights), part.n_rows, *arranged.shape[1 + len(single) :])
         found: Array = arranged[index] if single else np.broadcast_to(arranged[:, None], shape)
         for name in several:
-            found = np.einsum("krs...,rs->kr...", found, _slots(part[name], schema[name].size))
+            found = np.einsum("krs...,rs->kr...", found, slots(part[name], schema[name].tally_size))
         yield found, np.ones(part.n_rows, dtype=np.int64)
-
-
-def _slots(codes: NDArray[Any], size: int) -> Array:
-    """Members of each set as indicators, and a last one that every report has."""
-    if codes.dtype == np.bool_:
-        return np.concatenate([codes, np.ones((len(codes), 1))], axis=1)
-    indicators = np.zeros((len(codes), size + 1))
-    np.put_along_axis(indicators, codes.astype(np.intp), 1, axis=1)
-    indicators[:, -1] = 1
-    return indicators
 
 
 def _rows_in_memory(source: Source) -> Table:

@@ -1,9 +1,9 @@
 """Reports turned back into truths, with weights of either sign whose mean undoes the disguise.
 
 For a function f of the truth, the mean over reports of ``sum of weight * f(turned back)`` is the mean of f over the
-truths, whatever f is. A flip is undone by two terms, the record and its opposite; a mixture by two, the record and a
-draw from the alternative. Any other channel is undone by one draw from the column of its inverse, in proportion to the
-size of the entries and with their sign.
+truths, whatever f is. Where a channel's inverse is a short sum of products over the attributes, such as the record and its
+opposite under a flip, each product is one way to turn a report back; an answer that a product does not name is drawn, in
+proportion to the size of its weights and with their sign. Any other channel is undone by one draw from the whole inverse.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.kinds.bits import OneHotLaw
-from tacit.channel.kinds.flip import FlipChannel
-from tacit.channel.kinds.mixture import MarginalMixture, MixtureChannel
-from tacit.channel.protocol import Array, split_codes
+from tacit.channel.base import Array, Codes, ProductTerm
+from tacit.channel.codes import split_codes
 from tacit.estimation.parts import Part
 
 Columns = Mapping[str, NDArray[Any]]
@@ -49,45 +47,48 @@ def turned_back(parts: Sequence[Part], reports: Columns, rng: np.random.Generato
 
 
 def _terms(part: Part, reports: Columns, rng: np.random.Generator) -> list[Term]:
-    rows = len(reports[part.columns[0]])
-    channel = part.channel
-    if isinstance(channel, FlipChannel):
-        same = {name: reports[name] for name in part.attributes}
-        as_it_is, opposite = channel.marginal([0]).solve(np.array([1.0, 0.0]))
-        reversed_ = {name: 1 - column for name, column in same.items()}
-        return [Term(np.full(rows, as_it_is), same), Term(np.full(rows, opposite), reversed_)]
-    if isinstance(channel, MixtureChannel | MarginalMixture):
-        return _mixture_terms(part, channel, reports, rng)
-    if isinstance(channel, OneHotLaw):
-        return [_signed_bits(part, channel, reports, rng)]
-    return [_signed_answers(part, reports, rng)]
+    columns = [reports[name] for name in part.columns]
+    nothing = [column[:0] for column in columns]
+    as_products = not part.channel.has_choice and part.channel.inverse_terms(nothing) is not None
+    step = max(1, HELD // (max if as_products else math.prod)(part.channel.shape))
+    turn = _products if as_products else _whole
+    chunks = []
+    for start in range(0, len(columns[0]), step):
+        chunks.append(turn(part, [column[start : start + step] for column in columns], rng))
+    return [_joined(terms) for terms in zip(*chunks, strict=True)] if chunks else turn(part, nothing, rng)
 
 
-def _mixture_terms(
-    part: Part, channel: MixtureChannel | MarginalMixture, reports: Columns, rng: np.random.Generator
-) -> list[Term]:
-    rows = len(reports[part.columns[0]])
-    same = {name: reports[name] for name in part.attributes}
-    if not channel.is_invertible():
-        channel.marginal([0]).solve(np.zeros(channel.shape[0]))  # refuses with the channel's own reason
-    if channel.keep == 1:
-        return [Term(np.ones(rows), same)]
-    drawn = dict(zip(part.attributes, _personal(channel, rows, rng), strict=True))
-    told, otherwise = 1 / channel.keep, (channel.keep - 1) / channel.keep
-    return [Term(np.full(rows, told), same), Term(np.full(rows, otherwise), drawn)]
+def _joined(terms: Sequence[Term]) -> Term:
+    """The same term of several chunks of rows."""
+    if len(terms) == 1:
+        return terms[0]
+    truths = {name: np.concatenate([term.truths[name] for term in terms]) for name in terms[0].truths}
+    return Term(np.concatenate([term.weights for term in terms]), truths)
 
 
-def _personal(channel: MixtureChannel | MarginalMixture, rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
-    """Draws from the alternative of a mixture, for the attributes it covers."""
-    whole, axes = (channel.whole, channel.axes) if isinstance(channel, MarginalMixture) else (channel, None)
-    kept = range(len(whole.shape)) if axes is None else axes
-    if whole.personal is None:
-        return [rng.integers(whole.shape[axis], size=rows) for axis in kept]
-    chances = [weights / weights.sum() for weights in whole.personal]
-    if len(chances) == len(whole.shape):
-        return [rng.choice(whole.shape[axis], size=rows, p=chances[axis]) for axis in kept]
-    joint = split_codes(rng.choice(whole.size, size=rows, p=chances[0].reshape(-1)), whole.shape)
-    return [joint[axis] for axis in kept]
+def _products(part: Part, columns: Sequence[Codes], rng: np.random.Generator) -> list[Term]:
+    terms = part.channel.inverse_terms(columns)
+    assert terms is not None, "the caller has asked"
+    return [_product(part, term, rng) for term in terms]
+
+
+def _product(part: Part, term: ProductTerm, rng: np.random.Generator) -> Term:
+    weights, truths = term.scale, {}
+    for name, factor, size in zip(part.covered, term.factors, part.channel.shape, strict=True):
+        if factor is not None and factor.ndim == 1:
+            truths[name] = factor
+            continue
+        shares = np.ones((len(weights), size)) if factor is None else factor
+        truths[name], signed = _signed_choice(shares, rng)
+        weights = weights * signed
+    return Term(weights, {name: truths[name] for name in part.attributes})
+
+
+def _whole(part: Part, columns: Sequence[Codes], rng: np.random.Generator) -> list[Term]:
+    """A joint answer of the whole group, from its row of the inverse; then the attributes that are asked for."""
+    chosen, signed = _signed_choice(part.channel.inverse(columns, part.guess), rng)
+    joint = split_codes(chosen, part.channel.shape)
+    return [Term(signed, {name: joint[part.covered.index(name)] for name in part.attributes})]
 
 
 def _drawn(terms: Sequence[Term], rng: np.random.Generator) -> Term:
@@ -107,40 +108,3 @@ def _signed_choice(weights: Array, rng: np.random.Generator) -> tuple[NDArray[np
     chosen = (sizes < rng.random(len(weights))[:, None] * sizes[:, -1:]).sum(axis=1)
     signs = np.sign(weights[np.arange(len(weights)), chosen])
     return chosen, signs * sizes[:, -1]
-
-
-def _signed_bits(part: Part, law: OneHotLaw, reports: Columns, rng: np.random.Generator) -> Term:
-    """One answer per attribute; the factors of the bits multiply, and one constant undoes the whole group."""
-    (_, first), *_ = law.conjunction([np.ones(size, dtype=np.bool_) for size in law.shape])  # refuses what says nothing
-    weights = np.full(len(reports[part.columns[0]]), float(first[0]))
-    truths = {}
-    for name, column in zip(part.attributes, part.columns, strict=True):
-        chosen, signed = _signed_choice(reports[column] - law.background, rng)
-        truths[name] = chosen
-        weights = weights * signed
-    return Term(weights, truths)
-
-
-def _signed_answers(part: Part, reports: Columns, rng: np.random.Generator) -> Term:
-    """A joint answer of the whole group, from its column of the inverse; then the attributes that are asked for."""
-    size = math.prod(part.channel.shape)
-    inverse = part.channel.solve_adjoint(np.eye(size).reshape(*part.channel.shape, size), part.guess).reshape(-1, size)
-    columns = [reports[name] for name in part.columns]
-    step = max(1, HELD // size)
-    chosen, signed = [], []
-    for start in range(0, len(columns[0]), step):
-        some = [column[start : start + step] for column in columns]
-        drawn, weights = _signed_choice(_inverse_rows(inverse, some, part), rng)
-        chosen.append(drawn)
-        signed.append(weights)
-    joint = split_codes(np.concatenate(chosen), part.channel.shape)
-    truths = {name: joint[part.covered.index(name)] for name in part.attributes}
-    return Term(np.concatenate(signed), truths)
-
-
-def _inverse_rows(inverse: Array, columns: Sequence[NDArray[Any]], part: Part) -> Array:
-    """For each report the weights of all joint answers."""
-    if columns[0].ndim == 2:  # a set: the sum over its members, and the last slot, which every report has
-        return inverse[columns[0]].sum(axis=1) + inverse[-1]
-    shape = part.channel.tally_shape
-    return inverse[np.ravel_multi_index([column.astype(np.int64) for column in columns], shape)]

@@ -7,17 +7,14 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.kinds.bits import OneHotLaw
-from tacit.channel.kinds.flip import FlipChannel
-from tacit.channel.kinds.mixture import MixtureLaw
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.channel.scheme import Group
 from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
@@ -31,9 +28,8 @@ PAIRS_AT_ONCE = 1 << 22
 
 
 def shows_answers(source: Source) -> bool:
-    """Whether every group's reports look like answers, or like one bit per answer."""
-    kinds = (MixtureLaw, FlipChannel, OneHotLaw)
-    return all(isinstance(group.channel, kinds) for group in source.questionnaire.groups)
+    """Whether every group's reports count for an itemset by which of its answers they show."""
+    return all(group.channel.counts_by_shown for group in source.questionnaire.groups)
 
 
 @dataclass(eq=False)
@@ -128,41 +124,13 @@ class ShownSupports:
 
 def _group_contributions(group: Group, names: Names, codes: Codes, subs: NDArray[np.int64]) -> Array:
     """``[itemset, sub-itemset, shown]`` for the answers of one group."""
-    for kind, contributions in _KINDS.items():
-        if isinstance(group.channel, kind):
-            return contributions(group.channel, [group.names.index(name) for name in names], codes, subs)
-    raise AssertionError(f"no closed form for {group.channel.kind}")
-
-
-def _of_mixture(channel: MixtureLaw, axes: list[int], codes: Codes, subs: NDArray[np.int64]) -> Array:
-    inside = members(len(axes))
-    noise = np.zeros((len(codes), len(subs)))
+    axes = [group.names.index(name) for name in names]
+    inside = members(len(names))
+    table = np.ones((len(codes), len(subs), len(inside)))
     for place, sub in enumerate(subs):
-        if sub:
-            kept = np.flatnonzero(inside[sub])
-            order = kept[np.argsort([axes[at] for at in kept])]
-            law = channel.marginal([axes[at] for at in order])
-            assert isinstance(law, MixtureLaw)
-            noise[:, place] = (1 - channel.keep) * law.personal_distribution[tuple(codes[:, at] for at in order)]
-    table = (contained(len(axes))[subs] - noise[:, :, None]) / channel.keep
-    table[:, subs == 0] = 1
+        if sub:  # an empty itemset is true of everyone
+            named = np.flatnonzero(inside[sub])
+            order = named[np.argsort([axes[at] for at in named])]
+            channel = group.channel.marginal([axes[at] for at in order])
+            table[:, place] = channel.shown_contributions(codes[:, order], inside[:, order])
     return table
-
-
-def _of_flip(channel: FlipChannel, axes: list[int], codes: Codes, subs: NDArray[np.int64]) -> Array:
-    shown = contained(len(axes))[subs]
-    opposite = (subs[:, None] & np.arange(1 << len(axes))) == 0
-    table = (channel.chance * shown - (1 - channel.chance) * opposite) / (2 * channel.chance - 1)
-    table[subs == 0] = 1
-    return np.broadcast_to(table, (len(codes), *table.shape))
-
-
-def _of_bits(channel: OneHotLaw, axes: list[int], codes: Codes, subs: NDArray[np.int64]) -> Array:
-    inside = members(len(axes))
-    centred = np.where(inside[subs][:, None, :], inside[None, :, :] - channel.background, 1.0).prod(axis=2)
-    contrasts = np.array([channel.contrast(items) for items in range(len(axes) + 1)])
-    table = centred / contrasts[inside[subs].sum(axis=1)][:, None]
-    return np.broadcast_to(table, (len(codes), *table.shape))
-
-
-_KINDS: dict[type, Callable[..., Array]] = {MixtureLaw: _of_mixture, FlipChannel: _of_flip, OneHotLaw: _of_bits}

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.codes import slots
 from tacit.channel.scheme import Group
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import NotEstimable, TacitError
 from tacit.reports import Reports
-from tacit.schema import Attribute
 
 Array = NDArray[np.float64]
 
@@ -117,23 +117,9 @@ def report_weights(group: Group, attribute: str, code: int) -> NDArray[np.float6
     wanted = np.zeros(group.channel.shape)
     wanted[(slice(None),) * axis + (code,)] = 1
     table = group.channel.solve_adjoint(wanted)
-    columns = zip(group.channel.reports(), group.report_attributes, strict=True)
-    shown = [_slots(codes, column) for codes, column in columns]
+    columns = zip(group.channel.reports(), group.channel.tally_shape, strict=True)
+    shown = [slots(codes, size) for codes, size in columns]
     totals = np.broadcast_to(table, (len(shown[0]), *table.shape))
     for column in shown:
         totals = np.einsum("rs...,rs->r...", totals, column)
     return totals
-
-
-def _slots(codes: NDArray[Any], attribute: Attribute) -> NDArray[np.float64]:
-    """Which slots of a tally each report adds to: its answer, or its members and the slot that counts every report."""
-    indicators = np.zeros((len(codes), attribute.tally_size))
-    if attribute.shows == "one":
-        indicators[np.arange(len(codes)), codes] = 1
-        return indicators
-    indicators[:, -1] = 1
-    if attribute.shows == "bits":
-        indicators[:, :-1] = codes
-    else:
-        np.put_along_axis(indicators, codes.astype(np.intp), 1, axis=1)
-    return indicators

@@ -205,10 +205,7 @@ def _exact(channel: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_size(group: Group, place: Located) -> None:
-    truths = math.prod(group.channel.shape)
-    reports = math.prod(2**column.size if column.shows == "bits" else column.size for column in group.report_attributes)
-    if group.channel.kind == "subset":
-        reports = math.comb(truths, group.channel.parameters["size"])
+    truths, reports = group.channel.size, group.channel.n_reports
     if truths * reports > LARGEST_LAW:
         place.refuse(
             f"the group {', '.join(group.names)} has {truths:,} joint answers and {reports:,} possible reports: too many "

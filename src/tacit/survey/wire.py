@@ -46,7 +46,7 @@ class Wire:
     def of(cls, definition: Definition) -> Wire:
         columns: list[Column] = []
         for group in definition.scheme.groups:
-            members = int(group.channel.parameters["size"]) if group.channel.kind == "subset" else 0
+            members = group.channel.report_members
             for attribute in group.report_attributes:
                 columns.extend(_columns(attribute, members))
         public = definition.scheme.schema.select(definition.scheme.public_names)

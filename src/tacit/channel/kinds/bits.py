@@ -39,6 +39,7 @@ class OneHotLaw(Channel):
     has_marginals = True
     treats_answers_alike = True
     sums_to_one = False
+    counts_by_shown = True
 
     @property
     def background(self) -> float:
@@ -151,6 +152,10 @@ class OneHotLaw(Channel):
     def inverse(self, columns: Sequence[Codes], guess: Array | None = None) -> Array:
         (term,) = self.inverse_terms(columns)
         return term.written_out(self.shape)
+
+    def shown_contributions(self, codes: Codes, shown: NDArray[np.bool_]) -> Array:
+        each = (shown - self.background).prod(axis=1) / self._checked_contrast()
+        return np.broadcast_to(each, (len(codes), len(each)))
 
     def summed_squares(self, axes: Sequence[int]) -> float:
         # Contributions to different cells are uncorrelated, so summing cells sums their squares.

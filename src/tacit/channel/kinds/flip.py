@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array, Channel, Codes, Figures, Orbits, ProductTerm
 from tacit.channel.chances import checked_chance, numerator
@@ -32,6 +33,7 @@ class FlipChannel(Channel):
     kind = "flip"
     has_marginals = True
     treats_answers_alike = True
+    counts_by_shown = True
     keeps_cells_apart = True
 
     def __post_init__(self) -> None:
@@ -162,6 +164,11 @@ class FlipChannel(Channel):
     def inverse_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...]:
         return self._two_terms(columns, *self._inverse())
 
+    def shown_contributions(self, codes: Codes, shown: NDArray[np.bool_]) -> Array:
+        same, opposite = self._inverse()
+        each = np.where(shown.all(axis=1), same, 0.0) + np.where(shown.any(axis=1), 0.0, opposite)
+        return np.broadcast_to(each, (len(codes), len(each)))
+
     def most_likely(self, frequencies: Array) -> Array | None:
         if not self.is_invertible():
             return None
@@ -211,6 +218,22 @@ class FlipChannel(Channel):
 
     def coin_guessed(self) -> float:
         return max(self.chance, 1 - self.chance)
+
+    def better_instead(self) -> dict[str, tuple[Recipe, bool]]:
+        """A flip of a whole group leaves two records possible, and real records betray which one it was.
+
+        An unrelated question that keeps the record with chance ``|2 theta - 1|`` gives every single answer the same law up
+        to a known reversal, so the same standard error, and nearly the same for tables within the group; but every record
+        stays possible. Flipping every answer by its own coin has the same errors for single answers again and hides most,
+        at larger errors for tables.
+        """
+        if len(self.shape) == 1:
+            return {}
+        unrelated = Recipe("mixture", {"keep": abs(2 * self.theta - 1), "personal": "uniform"})
+        return {
+            "an unrelated question on the same groups": (unrelated, False),
+            "a coin of its own for every answer": (flip(self.theta), True),
+        }
 
     def caveat(self) -> str | None:
         if len(self.shape) == 1:

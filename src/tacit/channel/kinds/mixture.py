@@ -52,6 +52,7 @@ class MixtureLaw(Channel):
     """The linear algebra of ``keep * I + (1 - keep) * personal 1^T``; reports look like truths."""
 
     has_marginals = True
+    counts_by_shown = True
 
     @property
     def exact_keep(self) -> Fraction:
@@ -192,6 +193,10 @@ class MixtureLaw(Channel):
         table = np.repeat(-self._noise[None, :] / keep, len(columns[0]), axis=0)
         table[np.arange(len(table)), joint_codes(columns, self.shape)] += 1 / keep
         return table
+
+    def shown_contributions(self, codes: Codes, shown: NDArray[np.bool_]) -> Array:
+        noise = self._noise_of([codes[:, axis] for axis in range(len(self.shape))])
+        return np.asarray((shown.all(axis=1) - noise[:, None]) / self._checked_keep())
 
     def inverse_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...] | None:
         keep, rows = self._checked_keep(), len(columns[0])
