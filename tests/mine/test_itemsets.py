@@ -165,7 +165,9 @@ def test_the_check_notices_errors_that_are_half_as_large_again() -> None:
 
 def test_slack_keeps_parts_that_lie_below_the_threshold_by_chance() -> None:
     reports = disguise(DATA, scheme(("q0 q1 q2 q3", channels.gamma_diagonal(8))), seed=4)
-    strict, loose = (by_items(FrequentItemsets(0.1, slack=slack).fit(reports).itemsets_) for slack in (0.0, 3.0))
+    strict, loose = (
+        by_items(FrequentItemsets(0.1, slack=slack, certainty=None).fit(reports).itemsets_) for slack in (0.0, 3.0)
+    )
     assert set(strict) < set(loose)
     assert all(support >= 0.1 for support in loose.values())
     assert {items: loose[items] for items in strict} == strict
@@ -173,7 +175,7 @@ def test_slack_keeps_parts_that_lie_below_the_threshold_by_chance() -> None:
 
 def test_likelihood_gives_supports_of_one_proper_distribution() -> None:
     reports = disguise(DATA, SCHEMES["gamma-diagonal"], seed=3)
-    found = by_items(FrequentItemsets(1e-9, method="likelihood").fit(reports).itemsets_)
+    found = by_items(FrequentItemsets(1e-9, method="likelihood", certainty=None).fit(reports).itemsets_)
     assert sum(support for items, support in found.items() if len(items) == 4) == pytest.approx(1)
     for items, support in found.items():
         assert all(support <= found[items - {item}] + 1e-9 for item in items if len(items) > 1)
@@ -181,7 +183,7 @@ def test_likelihood_gives_supports_of_one_proper_distribution() -> None:
 
 def test_nothing_is_said_of_itemsets_beyond_what_cut_and_paste_keeps() -> None:
     reports = disguise(DATA, scheme(("q0 q1 q2 q3", channels.cut_and_paste(2, 0.3))), seed=1)
-    found = FrequentItemsets(0.01).fit(reports).itemsets_
+    found = FrequentItemsets(0.01, certainty=0).fit(reports).itemsets_
     assert max(found.counts()) == 2
     assert "no information about 3 attributes together" in found.unknown[0]
 

@@ -39,7 +39,7 @@ def test_clear_records_give_the_rules_of_mlxtend(metric: str) -> None:
 
 
 def metrics_of(reports: Reports, items: frozenset[str]) -> dict[str, tuple[float, float]]:
-    found = FrequentItemsets(1e-6, slack=50.0).fit(reports).itemsets_
+    found = FrequentItemsets(1e-6, slack=50.0, certainty=None).fit(reports).itemsets_
     rules = association_rules(found, "support", -1.0)
     rule = next(r for r in rules if {f"{n}={a}" for n, a in r.antecedents} == items and len(r.consequents) == 1
                 and r.consequents[0] == ("q1", "a0"))  # fmt: skip

@@ -299,7 +299,7 @@ def test_naive_bayes_and_rules_are_mined_from_the_reports(tmp_path: Path) -> Non
     assert re.search(r"smokes.yes.*drinks.yes", models["Rules"])
     # Nothing leads to an age: ages were drawn without looking at anything.
     ages = {model.title: model.text for model in dashboard(store, survey, target="age").models}
-    assert ages["Rules"] == "No rule leads to 'age' with a confidence of 60%."
+    assert ages["Rules"] == "No rule leads to 'age' with a confidence of 60% that is certain at 95%."
     store.close()
 
 

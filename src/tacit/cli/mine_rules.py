@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -30,6 +30,9 @@ def rules(
     metric: Annotated[Metric, typer.Option(help="What rules are chosen and ordered by.")] = "confidence",
     min_threshold: Annotated[float, typer.Option(help="Least value of the metric.")] = 0.8,
     method: Annotated[Method, typer.Option(help="How supports are estimated.")] = "inversion",
+    certainty: Annotated[
+        float, typer.Option(help="List only what is found with this certainty; 0 lists every estimate above.")
+    ] = 0.95,
     top: Annotated[int, typer.Option(min=1, help="Most rows of each table; --json gives all.")] = 20,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
@@ -38,14 +41,15 @@ def rules(
     from tacit.mine.itemsets import FrequentItemsets
     from tacit.mine.rules import association_rules
 
-    miner = FrequentItemsets(min_support, max_length, slack, method).fit(read_reports(reports, scheme or []))
+    miner = FrequentItemsets(min_support, max_length, slack, method, certainty).fit(read_reports(reports, scheme or []))
     found = miner.itemsets_
     made = association_rules(found, metric, min_threshold)
-    for reason in found.unknown:
+    for reason in (*found.unknown, *found.notes):
         note(f"Note: {reason}")
     if json:
-        document = {"n_reports": found.n_reports, "min_support": found.min_support, "method": method}
-        warnings = [*found.unknown, *_infinite(made)]
+        document: dict[str, Any] = {"n_reports": found.n_reports, "min_support": found.min_support, "method": method}
+        document["certainty"] = found.certainty
+        warnings = [*found.unknown, *found.notes, *_infinite(made)]
         print_json({**document, "itemsets": found.to_document(), "rules": made.to_document(), "warnings": warnings})
         return
     _show(found, made, top)
@@ -59,21 +63,34 @@ def _infinite(made: Rules) -> list[str]:
 
 def _show(found: Itemsets, made: Rules, top: int) -> None:
     if not len(found):
-        print_text(f"No itemset reaches a support of {found.min_support:g}. Lower --min-support for rarer ones.")
+        print_text(f"No itemset reaches a support of {found.min_support:g}{_certainty(found)}.{_advice(found)}")
         return
     rows = [(", ".join(i.labels), f"{i.support:.4f}", f"{i.standard_error:.4f}") for i in found]
     longest = sorted(rows, key=lambda row: -float(row[1]))[:top]
-    title = f"{len(found):,} frequent itemsets in {found.n_reports:,} reports"
+    title = f"{len(found):,} itemsets frequent{_certainty(found)} in {found.n_reports:,} reports"
     print_table(_titled(title, len(rows), top), ("itemset", "support", "standard error"), longest)
     lines = []
     for rule in list(made)[:top]:
         sides = [
             ", ".join(f"{name}={answer}" for name, answer in side) for side in (rule.antecedents, rule.consequents)
         ]
-        confidence = f"{rule.confidence.value:.3f} ± {rule.confidence.standard_error:.3f}"
+        confidence = f"{rule.confidence.value:.3f} ({rule.confidence.low:.3f} to {rule.confidence.high:.3f})"
         lines.append((*sides, f"{rule.support.value:.4f}", confidence, f"{rule.lift.value:.2f}"))
-    title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}"
-    print_table(_titled(title, len(made), top), ("if", "then", "support", "confidence", "lift"), lines)
+    if not len(made):
+        print_text(f"No rule has a {made.metric} of at least {made.min_threshold:g}{_certainty(found)}.")
+        return
+    title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}{_certainty(found)}"
+    print_table(_titled(title, len(made), top), ("if", "then", "support", "confidence (95% interval)", "lift"), lines)
+
+
+def _certainty(found: Itemsets) -> str:
+    return "" if found.certainty is None else f" with {found.certainty:.0%} certainty"
+
+
+def _advice(found: Itemsets) -> str:
+    if found.certainty is None:
+        return " Lower --min-support for rarer ones."
+    return " Ask more people, lower --min-support, or see every estimate, however rough, with --certainty 0."
 
 
 def _titled(title: str, rows: int, top: int) -> str:

@@ -82,7 +82,7 @@ def outcome(data: Dataset, truth: Truth, contestant: Contestant, seeds: Sequence
         reports = disguise(data, contestant.scheme, seed=seed)
         every.append(accuracy_of_all(truth, supports_from(reports)))
         for slack, kept in ((0.0, searched), (SLACK, loose)):
-            miner = FrequentItemsets(truth.min_support, slack=slack).fit(reports)
+            miner = FrequentItemsets(truth.min_support, slack=slack, certainty=None).fit(reports)
             kept.append(accuracy_of_found(truth, miner.itemsets_))
     return Outcome(contestant, tuple(every), tuple(searched), tuple(loose))
 
@@ -196,7 +196,7 @@ def likelihood_gain(data: Dataset, truth: Truth, field: Sequence[Contestant], se
         for method in ("inversion", "likelihood"):
             accuracies = []
             for seed in seeds:
-                miner = FrequentItemsets(truth.min_support, slack=SLACK, method=method)
+                miner = FrequentItemsets(truth.min_support, slack=SLACK, method=method, certainty=None)
                 reports = disguise(data, contestant.scheme, seed=seed)
                 accuracies.append(accuracy_of_found(truth, miner.fit(reports).itemsets_))
             numbers = [spread([a.support_error() for a in accuracies]), spread([a.missed() for a in accuracies])]

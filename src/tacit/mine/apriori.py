@@ -23,11 +23,13 @@ class Candidates:
 
     names: Names
     codes: Codes
-    supports: Array
+    supports: Array  # unbiased, so one may fall below 0 or exceed that of a part of its itemset
     errors: Array
+    shares: Array | None = None  # the supports as they are shown: within [0, 1] and in order, where that was asked for
 
     def rows(self, which: NDArray[np.bool_]) -> Candidates:
-        return Candidates(self.names, self.codes[which], self.supports[which], self.errors[which])
+        shares = None if self.shares is None else self.shares[which]
+        return Candidates(self.names, self.codes[which], self.supports[which], self.errors[which], shares)
 
 
 @dataclass(frozen=True)
@@ -47,28 +49,30 @@ class Threshold:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What was found, and why some attributes could not be looked at together."""
+    """What was found, all that was looked at, and why some attributes could not be looked at together."""
 
     frequent: tuple[Candidates, ...]
+    tried: tuple[Candidates, ...]
     unknown: tuple[str, ...]
 
 
 def search(supports: Supports, threshold: Threshold, max_length: int | None) -> Search:
     """Every frequent itemset of which all sub-itemsets are frequent or within the slack."""
     found: list[Candidates] = []
+    tried: list[Candidates] = []
     unknown: list[str] = []
-    level = _single_answers(supports, threshold)
+    level = _single_answers(supports, threshold, tried)
     length = 1
     while level:
         found.extend(threshold.frequent(candidates) for candidates in level.values())
         length += 1
         if max_length is not None and length > max_length:
             break
-        level = _next_level(supports, threshold, level, unknown)
-    return Search(tuple(part for part in found if len(part.codes)), tuple(dict.fromkeys(unknown)))
+        level = _next_level(supports, threshold, level, tried, unknown)
+    return Search(tuple(part for part in found if len(part.codes)), tuple(tried), tuple(dict.fromkeys(unknown)))
 
 
-def _single_answers(supports: Supports, threshold: Threshold) -> dict[Names, Candidates]:
+def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candidates]) -> dict[Names, Candidates]:
     every = {name: np.arange(supports.schema[name].size) for name in supports.schema.names}
     supports.prepare({(name,): codes[:, None] for name, codes in every.items()})
     found: dict[Names, Candidates] = {}
@@ -77,6 +81,7 @@ def _single_answers(supports: Supports, threshold: Threshold) -> dict[Names, Can
         if reason is not None:
             raise NotEstimable(reason)
         found[(name,)] = _estimated(supports, (name,), codes[:, None])
+    tried.extend(found.values())
     kept = {names: threshold.extended(candidates) for names, candidates in found.items()}
     kept = {names: candidates for names, candidates in kept.items() if len(candidates.codes)}
     supports.keep({names[0]: candidates.codes[:, 0] for names, candidates in kept.items()})
@@ -88,7 +93,11 @@ def _estimated(supports: Supports, names: Names, codes: Codes) -> Candidates:
 
 
 def _next_level(
-    supports: Supports, threshold: Threshold, below: dict[Names, Candidates], unknown: list[str]
+    supports: Supports,
+    threshold: Threshold,
+    below: dict[Names, Candidates],
+    tried: list[Candidates],
+    unknown: list[str],
 ) -> dict[Names, Candidates]:
     wanted: dict[Names, Codes] = {}
     for names, codes in _joined(supports, below):
@@ -100,7 +109,8 @@ def _next_level(
     supports.prepare(wanted)
     level = {}
     for names, codes in wanted.items():
-        kept = threshold.extended(_estimated(supports, names, codes))
+        tried.append(_estimated(supports, names, codes))
+        kept = threshold.extended(tried[-1])
         if len(kept.codes):
             level[names] = kept
     return level

@@ -15,8 +15,9 @@ class Itemset:
     """Answers that go together, and the estimated share of people who give all of them."""
 
     items: tuple[tuple[str, str], ...]  # attribute and answer
-    support: float
+    support: float  # within [0, 1] and at most that of its parts, where a certainty was asked for
     standard_error: float
+    unbiased: float
 
     def __len__(self) -> int:
         return len(self.items)
@@ -26,7 +27,12 @@ class Itemset:
         return tuple(f"{attribute}={answer}" for attribute, answer in self.items)
 
     def to_document(self) -> dict[str, Any]:
-        return {"items": dict(self.items), "support": self.support, "standard_error": self.standard_error}
+        return {
+            "items": dict(self.items),
+            "support": self.support,
+            "standard_error": self.standard_error,
+            "unbiased": self.unbiased,
+        }
 
     def __str__(self) -> str:
         return f"{', '.join(self.labels)}: {self.support:.4f} ± {self.standard_error:.4f}"
@@ -36,7 +42,8 @@ class Itemset:
 class Itemsets:
     """The frequent itemsets, short ones first, each length by falling support.
 
-    `unknown` says which combinations of attributes the reports hold no information about.
+    `unknown` says which combinations of attributes the reports hold no information about, `notes` which lengths their
+    errors leave nothing of. Without a `certainty` everything estimated above the threshold is here.
     """
 
     found: tuple[Candidates, ...]
@@ -44,6 +51,8 @@ class Itemsets:
     min_support: float
     n_reports: int
     unknown: tuple[str, ...] = ()
+    certainty: float | None = None
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return sum(len(part.codes) for part in self.found)
@@ -54,9 +63,10 @@ class Itemsets:
 
     def _of(self, part: Candidates) -> Iterator[Itemset]:
         attributes = [self.supports.schema[name] for name in part.names]
-        for row, support, error in zip(part.codes, part.supports, part.errors, strict=True):
+        shown = part.supports if part.shares is None else part.shares
+        for row, support, error, unbiased in zip(part.codes, shown, part.errors, part.supports, strict=True):
             items = tuple((a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True))
-            yield Itemset(items, float(support), float(error))
+            yield Itemset(items, float(support), float(error), float(unbiased))
 
     def counts(self) -> dict[int, int]:
         """How many itemsets there are of each length."""

@@ -8,9 +8,10 @@ from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator
 
-from tacit.count.sources import ReportSource
+from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
-from tacit.mine.apriori import Threshold, search
+from tacit.mine.apriori import Search, Threshold, search
+from tacit.mine.certainty import certain, checked_certainty, in_order, noise_in_words, noisy_lengths
 from tacit.mine.itemset_result import Itemsets
 from tacit.mine.supports import Supports, supports_from
 
@@ -22,6 +23,12 @@ class FrequentItemsets(BaseEstimator):
 
     A combination is looked at if all its parts are frequent, or lie at most `slack` standard errors below the
     threshold: estimates scatter, and a part that seems rare by chance would otherwise hide all that it is part of.
+    An itemset is listed if it is frequent with the `certainty` that is asked for, false discoveries controlled over all
+    that were looked at; supports are then shown within [0, 1] and never above those of their parts, and lengths whose
+    errors exceed the threshold are left out, with a note (``itemsets_.notes``) of how many respondents they would take.
+    With a certainty of 0 or None whatever is estimated above the threshold is listed, as published. Reports that
+    disguise nothing are counted, not estimated, so all their itemsets are certain.
+
     With the method "likelihood" supports come from the most likely joint distribution (after at most 60 accelerated
     steps), which is never negative; the errors shown remain those of the unbiased estimates.
 
@@ -40,20 +47,23 @@ class FrequentItemsets(BaseEstimator):
         max_length: int | None = None,
         slack: float = 0.0,
         method: Literal["inversion", "likelihood"] = "inversion",
+        certainty: float | None = 0.95,
     ) -> None:
         self.min_support = min_support
         self.max_length = max_length
         self.slack = slack
         self.method = method
+        self.certainty = certainty
 
     def fit(self, X: ReportSource | Sequence[ReportSource], y: Any = None) -> Self:
         """Find the itemsets in reports; several sets of reports are pooled."""
         threshold = Threshold(checked_support(self.min_support), _checked_slack(self.slack))
         length = _checked_length(self.max_length)
+        certainty = checked_certainty(self.certainty)
         supports = self._supports(X)
         found = search(supports, threshold, length)
         self.n_reports_ = supports.n_reports
-        self.itemsets_ = Itemsets(found.frequent, supports, threshold.min_support, supports.n_reports, found.unknown)
+        self.itemsets_ = _listed(found, supports, threshold.min_support, None if _is_clear(X) else certainty)
         return self
 
     def _supports(self, reports: ReportSource | Sequence[ReportSource]) -> Supports:
@@ -65,6 +75,21 @@ class FrequentItemsets(BaseEstimator):
         from tacit.mine.likely_supports import most_likely_supports
 
         return most_likely_supports(reports, unbiased)
+
+
+def _is_clear(reports: ReportSource | Sequence[ReportSource]) -> bool:
+    """Whether nothing was disguised."""
+    return not any(source.questionnaire.groups for source in sources(reports))
+
+
+def _listed(found: Search, supports: Supports, min_support: float, certainty: float | None) -> Itemsets:
+    n_reports = supports.n_reports
+    if certainty is None:
+        return Itemsets(found.frequent, supports, min_support, n_reports, found.unknown)
+    noisy = noisy_lengths(found.tried, min_support, n_reports, certainty)
+    kept = [part for part in certain(found.tried, min_support, certainty) if len(part.names) not in noisy]
+    notes = tuple(noise_in_words(noisy, min_support))
+    return Itemsets(in_order(kept), supports, min_support, n_reports, found.unknown, certainty, notes)
 
 
 def checked_support(min_support: float) -> float:

@@ -6,15 +6,17 @@ method takes their covariances into account.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from tacit.channel.protocol import Array
 from tacit.errors import InvalidInput, UnknownName
 from tacit.mine.apriori import Candidates
+from tacit.mine.certainty import above, discoveries
 from tacit.mine.itemset_result import Itemsets
 from tacit.mine.sub_itemsets import Codes, Names, members
 
@@ -24,17 +26,20 @@ METRICS: tuple[Metric, ...] = ("support", "confidence", "lift", "leverage", "con
 
 @dataclass(frozen=True)
 class Measured:
-    """An estimate and its standard error."""
+    """An estimate, its standard error and, for a confidence, its interval of 95% within [0, 1]."""
 
     value: float
     standard_error: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
 class Rule:
     """Who gives these answers tends to give those.
 
-    Estimates may leave the range of what they estimate: a confidence can exceed 1 by chance. Conviction is then infinite.
+    Where a certainty was asked for, the confidence lies within [0, 1]; else it may exceed 1 by chance. Conviction is then
+    infinite.
     """
 
     antecedents: tuple[tuple[str, str], ...]
@@ -58,7 +63,7 @@ class Rule:
             measured: Measured = getattr(self, metric)
             document[metric] = measured.value
             document[f"{metric}_standard_error"] = measured.standard_error
-        return document
+        return document | {"confidence_low": self.confidence.low, "confidence_high": self.confidence.high}
 
     def __str__(self) -> str:
         if_part, then_part = (", ".join(labels(side)) for side in (self.antecedents, self.consequents))
@@ -76,6 +81,7 @@ class Rules:
     rules: tuple[Rule, ...]
     metric: Metric
     min_threshold: float
+    certainty: float | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -121,6 +127,30 @@ class Rules:
 def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_threshold: float = 0.8) -> Rules:
     """Every way to split a frequent itemset in two whose `metric` reaches the threshold.
 
+    Where the itemsets were found with a certainty, a rule is listed if it reaches the threshold with that certainty,
+    false discoveries controlled over all splits that were looked at.
+
+    Parameters
+    ----------
+    itemsets : Itemsets
+        The ``itemsets_`` of a fitted `FrequentItemsets`.
+    metric : {"support", "confidence", "lift", "leverage", "conviction"}
+        What rules are chosen and ordered by.
+    min_threshold : float
+        Its least value.
+
+    Returns
+    -------
+    Rules
+        By falling value of the metric.
+
+    Raises
+    ------
+    InvalidInput
+        Where `itemsets` is something else, or the metric or the threshold does not exist.
+
+    Examples
+    --------
     >>> import tacit
     >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 7 + ["yes"] * 3, "drinks": ["no"] * 6 + ["yes"] * 4})
     >>> from tacit.mine import FrequentItemsets
@@ -134,32 +164,88 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
         raise UnknownName("Metric", str(metric), METRICS)
     if not np.isfinite(min_threshold):
         raise InvalidInput(f"min_threshold must be a finite number, not {min_threshold!r}.")
-    rules: list[Rule] = []
-    for part in itemsets.found:
-        if len(part.names) > 1:
-            rules.extend(_rules_over(itemsets, part, metric, min_threshold))
-    rules.sort(key=lambda rule: -getattr(rule, metric).value)
-    return Rules(tuple(rules), metric, float(min_threshold))
+    tried = [
+        split
+        for part in itemsets.found
+        if len(part.names) > 1
+        for split in _splits_over(itemsets, part, metric, float(min_threshold))
+    ]
+    kept = tried if itemsets.certainty is None else _certain(tried, itemsets.certainty)
+    rules = sorted((split.rule for split in kept), key=lambda rule: -getattr(rule, metric).value)
+    return Rules(tuple(rules), metric, float(min_threshold), itemsets.certainty)
 
 
-def _rules_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: float) -> Iterator[Rule]:
-    """The rules among itemsets over the same attributes."""
+@dataclass(frozen=True)
+class _Split:
+    """A rule that was looked at, and the chance of an estimate so large if it were at the threshold."""
+
+    rule: Rule
+    p_value: float
+
+
+def _certain(tried: Sequence[_Split], certainty: float) -> list[_Split]:
+    if not tried:
+        return []
+    kept = discoveries(np.array([split.p_value for split in tried]), certainty)
+    return [split for split, is_found in zip(tried, kept, strict=True) if is_found]
+
+
+def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: float) -> Iterator[_Split]:
+    """The rules among itemsets over the same attributes: those above the threshold, or all where noise is judged."""
     supports = _sub_supports(itemsets, part.names, part.codes)
     whole = supports.shape[1] - 1
     covariances: Array | None = None
     for antecedent in range(1, whole):
         sides = (whole, antecedent, whole - antecedent)
         values = _metrics(*(supports[:, side] for side in sides))
-        chosen = np.flatnonzero((values[metric] >= least - 1e-12) & (supports[:, sides[1:]] > 0).all(axis=1))
+        reached = values[metric] >= least - 1e-12 if itemsets.certainty is None else np.isfinite(values["confidence"])
+        chosen = np.flatnonzero(reached & (supports[:, sides[1:]] > 0).all(axis=1))
         if not len(chosen):
             continue
         if covariances is None:
             covariances = itemsets.supports.covariances(part.names, part.codes)
-        errors = _metric_errors(supports[chosen][:, sides], covariances[chosen][:, sides][:, :, sides])
+        three, spread = supports[chosen][:, sides], covariances[chosen][:, sides][:, :, sides]
+        errors = _metric_errors(three, spread)
+        lows, highs = ratio_intervals(three, spread)
+        p_values = _p_values(values[metric][chosen], errors[metric], three, spread, metric, least)
         for place, row in enumerate(chosen):
             measured = {name: Measured(float(values[name][row]), float(errors[name][place])) for name in METRICS}
+            measured["confidence"] = _bounded(measured["confidence"], lows[place], highs[place], itemsets.certainty)
             left, right = _sides(itemsets, part, part.codes[row], antecedent)
-            yield Rule(left, right, float(supports[row, sides[1]]), float(supports[row, sides[2]]), **measured)
+            rule = Rule(left, right, float(supports[row, sides[1]]), float(supports[row, sides[2]]), **measured)
+            yield _Split(rule, float(p_values[place]))
+
+
+def _bounded(confidence: Measured, low: float, high: float, certainty: float | None) -> Measured:
+    value = confidence.value if certainty is None else min(max(confidence.value, 0.0), 1.0)
+    return Measured(value, confidence.standard_error, float(low), float(high))
+
+
+def _p_values(values: Array, errors: Array, supports: Array, covariances: Array, metric: Metric, least: float) -> Array:
+    """Of the hypothesis that the metric is below the threshold; a confidence is judged by ``both - least * left``."""
+    if metric != "confidence":
+        return above(values - least, np.nan_to_num(errors, nan=np.inf))
+    slope = np.array([1.0, -least, 0.0])
+    variances = np.einsum("a,mab,b->m", slope, covariances, slope)
+    return above(supports @ slope + 1e-12, np.sqrt(np.maximum(variances, 0)))
+
+
+def ratio_intervals(supports: Array, covariances: Array, level: float = 0.95) -> tuple[Array, Array]:
+    """Intervals of ``both / antecedent`` within [0, 1] (Fieller 1954): all ratios that the two estimates do not refute.
+
+    Where the antecedent's support cannot be told from 0, nothing is refuted, and the interval is all of [0, 1].
+    """
+    both, left = supports[:, 0], supports[:, 1]
+    squared = float(ndtri((1 + level) / 2)) ** 2
+    a = left**2 - squared * covariances[:, 1, 1]
+    b = both * left - squared * covariances[:, 0, 1]
+    c = both**2 - squared * covariances[:, 0, 0]
+    root = np.sqrt(np.maximum(b**2 - a * c, 0))
+    bounded = a > 0
+    safe = np.where(bounded, a, 1.0)
+    low = np.where(bounded, (b - root) / safe, 0.0)
+    high = np.where(bounded, (b + root) / safe, 1.0)
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
 def _sub_supports(itemsets: Itemsets, names: Names, codes: Codes) -> Array:

@@ -61,7 +61,8 @@ def _rules(reports: ReportSource, target: str) -> MinedModel:
         if [attribute for attribute, _ in rule.consequents] == [target]
     ]
     text = "\n".join(str(rule) for rule in rules[:MOST_RULES])
-    return MinedModel("Rules", text or f"No rule leads to {target!r} with a confidence of {LEAST_CONFIDENCE:.0%}.")
+    none = f"No rule leads to {target!r} with a confidence of {LEAST_CONFIDENCE:.0%} that is certain at 95%."
+    return MinedModel("Rules", "\n".join(filter(None, [text or none, *found.itemsets_.notes])))
 
 
 _MINERS: dict[str, Callable[[ReportSource, str], MinedModel]] = {

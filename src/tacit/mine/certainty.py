@@ -1,0 +1,127 @@
+"""What may be called found: supports and rules whose errors leave no doubt, false discoveries controlled over all tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from tacit.channel.base import Array
+from tacit.errors import InvalidInput
+from tacit.mine.apriori import Candidates
+from tacit.mine.sub_itemsets import Names
+
+# Rounds over all pairs of an itemset and its sub-itemsets; each round brings every pair in order once.
+ORDERING_ROUNDS = 50
+
+
+def checked_certainty(certainty: float | None) -> float | None:
+    """A chance between one half and 1, or None where everything estimated above the threshold counts."""
+    if certainty is None or certainty == 0:
+        return None
+    if not (isinstance(certainty, int | float) and 0.5 <= certainty < 1):
+        raise InvalidInput(
+            f"certainty is the wanted chance of being right and must lie from 0.5 to below 1, or be 0 to list whatever is "
+            f"estimated above the threshold; it is {certainty!r}."
+        )
+    return float(certainty)
+
+
+def above(excess: Array, errors: Array) -> Array:
+    """The chance of an excess at least this large if there were none; what has no error is certain either way."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.where(errors > 0, excess / errors, np.where(excess >= 0, np.inf, -np.inf))
+    return ndtr(-scores)
+
+
+def discoveries(p_values: Array, certainty: float) -> NDArray[np.bool_]:
+    """Which of all hypotheses tried are refuted, with an expected share of false ones of at most ``1 - certainty``.
+
+    Benjamini and Yekutieli (2001): it holds however the tests depend on each other, and supports of itemsets that share
+    answers do.
+    """
+    tried = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    ranks = np.arange(1, tried + 1)
+    within = p_values[order] <= ranks * (1 - certainty) / (tried * np.sum(1 / ranks))
+    last = int(np.flatnonzero(within)[-1]) + 1 if within.any() else 0
+    found = np.zeros(tried, dtype=np.bool_)
+    found[order[:last]] = True
+    return found
+
+
+def certain(tried: Sequence[Candidates], min_support: float, certainty: float) -> tuple[Candidates, ...]:
+    """The itemsets that are frequent with this certainty, over all that were looked at."""
+    if not tried:
+        return ()
+    p_values = np.concatenate([above(part.supports - min_support, part.errors) for part in tried])
+    kept = np.split(discoveries(p_values, certainty), np.cumsum([len(part.codes) for part in tried])[:-1])
+    return tuple(part.rows(which) for part, which in zip(tried, kept, strict=True) if which.any())
+
+
+def noisy_lengths(tried: Sequence[Candidates], min_support: float, n_reports: int, certainty: float) -> dict[int, int]:
+    """Lengths whose errors exceed the threshold, with the respondents from which on they would tell something.
+
+    So many are needed that a support of twice the threshold stands out from it with the wanted certainty.
+    """
+    needed = {}
+    for length in sorted({len(part.names) for part in tried}):
+        error = float(np.median(np.concatenate([part.errors for part in tried if len(part.names) == length])))
+        if error > min_support:
+            needed[length] = math.ceil(n_reports * (ndtri(certainty) * error / min_support) ** 2)
+    return needed
+
+
+def noise_in_words(noisy: dict[int, int], min_support: float) -> list[str]:
+    return [
+        f"Itemsets of {length} answer{'s' if length > 1 else ''} are not listed: their standard errors exceed the least "
+        f"support of {min_support:g}. It would take about {respondents:,} respondents."
+        for length, respondents in noisy.items()
+    ]
+
+
+def in_order(found: Sequence[Candidates]) -> tuple[Candidates, ...]:
+    """Supports within [0, 1], and none above that of a part of its itemset, where both are listed.
+
+    A pair in the wrong order is set to its mean, the more precise of the two counting more; what rounding leaves is cut.
+    """
+    shares = {
+        _key(part, row): float(np.clip(part.supports[row], 0, 1)) for part in found for row in range(len(part.codes))
+    }
+    weight = {
+        _key(part, row): 1 / max(float(part.errors[row]), 1e-12) ** 2
+        for part in found
+        for row in range(len(part.codes))
+    }
+    pairs = [
+        (below, key) for key in sorted(shares, key=lambda key: len(key[0])) for below in _parts(key) if below in shares
+    ]
+    for _ in range(ORDERING_ROUNDS):
+        wrong = [(low, high) for low, high in pairs if shares[low] < shares[high]]
+        if not wrong:
+            break
+        for low, high in wrong:
+            if shares[low] < shares[high]:
+                total = weight[low] + weight[high]
+                shares[low] = shares[high] = (shares[low] * weight[low] + shares[high] * weight[high]) / total
+    for low, high in pairs:
+        shares[high] = min(shares[high], shares[low])
+    return tuple(
+        replace(part, shares=np.array([shares[_key(part, row)] for row in range(len(part.codes))])) for part in found
+    )
+
+
+_Key = tuple[Names, tuple[int, ...]]
+
+
+def _key(part: Candidates, row: int) -> _Key:
+    return part.names, tuple(int(code) for code in part.codes[row])
+
+
+def _parts(key: _Key) -> list[_Key]:
+    names, codes = key
+    return [(names[:at] + names[at + 1 :], codes[:at] + codes[at + 1 :]) for at in range(len(names)) if len(names) > 1]
