@@ -36,6 +36,7 @@ def run() -> list[Ratio]:
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         ratios += _database("SQLite", str(Path(folder) / "survey.db"), Path(folder))
+        ratios += _database("SQLite and bought tokens", str(Path(folder) / "coded.db"), Path(folder), needs_codes=True)
         ratios += _overload(str(Path(folder) / "overload.db"), Path(folder))
         ratios += _export(str(Path(folder) / "export.db"), Path(folder))
         ratios += _page(str(Path(folder) / "page.db"), Path(folder))
@@ -45,21 +46,33 @@ def run() -> list[Ratio]:
 
 
 @contextlib.contextmanager
-def _served(store_url: str, folder: Path) -> Iterator[tuple[RunningServer, Store, StoredSurvey]]:
+def _served(
+    store_url: str, folder: Path, *, needs_codes: bool = False
+) -> Iterator[tuple[RunningServer, Store, StoredSurvey]]:
     store = Store.open(store_url)
     text = TEMPLATE.read_text(encoding="utf-8")
+    if needs_codes:
+        text += "\naccess: codes\n"
     survey = store.add(Definition.from_yaml(text), text)
     with running_server(store_url, folder / "server.log") as server:
         yield server, store, survey
     store.close()
 
 
-def _load(server: RunningServer, survey: StoredSurvey, *, rate: float, seconds: float, connections: int) -> Load:
+def _load(
+    server: RunningServer,
+    survey: StoredSurvey,
+    *,
+    rate: float,
+    seconds: float,
+    connections: int,
+    private: str | None = None,
+) -> Load:
     """The load comes from a process of its own, as the server has one of its own."""
-    report = "0" * survey.wire.length
+    wanted = (survey.fingerprint, "0" * survey.wire.length, private)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as generator:
         return generator.submit(
-            run_load, server.port, survey.fingerprint, report, rate=rate, seconds=seconds, connections=connections
+            run_load, server.port, wanted, rate=rate, seconds=seconds, connections=connections
         ).result()
 
 
@@ -68,11 +81,15 @@ def _all_kept(store: Store, survey: StoredSurvey, load: Load) -> bool:
     return {token_hash(survey, token) for token in load.tokens} <= stored
 
 
-def _database(name: str, store_url: str, folder: Path) -> list[Ratio]:
-    with _served(store_url, folder) as (server, store, survey):
-        _load(server, survey, rate=500, seconds=1, connections=20)  # warm
+def _database(name: str, store_url: str, folder: Path, *, needs_codes: bool = False) -> list[Ratio]:
+    with _served(store_url, folder, needs_codes=needs_codes) as (server, store, survey):
+        signer = store.signer(survey)
+        private = signer.to_text() if signer else None
+        # Tokens are signed beforehand, in about the time of so many of them.
+        seconds = min(SECONDS, 10.0) if needs_codes else SECONDS
+        _load(server, survey, rate=500, seconds=1, connections=20, private=private)  # warm
         before = processor_seconds(server.process.pid)
-        load = _load(server, survey, rate=OFFERED, seconds=SECONDS, connections=CONNECTIONS)
+        load = _load(server, survey, rate=OFFERED, seconds=seconds, connections=CONNECTIONS, private=private)
         used = processor_seconds(server.process.pid) - before
         kept = _all_kept(store, survey, load)
     detail = f"{load.stored:,} stored in {load.seconds:.0f} s, {load.refused} refused, all kept: {kept}"

@@ -64,24 +64,38 @@ class Client(asyncio.Protocol):
 
 
 def requests(fingerprint: str, report: str) -> Iterator[tuple[str, bytes]]:
-    body = b'{"report": "' + report.encode() + b'"}'
-    head = (
-        f"PUT /s/{fingerprint}/reports/",
-        f" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n",
-    )
     while True:
         token = secrets.token_hex(32)
-        yield token, (head[0] + token + head[1]).encode() + body
+        yield token, _request(fingerprint, token, f'{{"report": "{report}"}}')
 
 
-async def generate(port: int, fingerprint: str, report: str, *, rate: float, seconds: float, connections: int) -> Load:
+def bought_requests(fingerprint: str, report: str, private: str, count: int) -> list[tuple[str, bytes]]:
+    """Submissions with tokens as invitation codes buy them; signing takes about a millisecond each."""
+    from tacit.survey.issuing import Signer
+    from tests.survey.buying import signed_token
+
+    signer = Signer.from_text(private)
+    tokens = [signed_token(signer) for _ in range(count)]
+    return [
+        (one.token, _request(fingerprint, one.token, f'{{"report": "{report}", "signature": "{one.signature}"}}'))
+        for one in tokens
+    ]
+
+
+def _request(fingerprint: str, token: str, body: str) -> bytes:
+    head = f"PUT /s/{fingerprint}/reports/{token} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+async def generate(
+    port: int, source: Iterator[tuple[str, bytes]], *, rate: float, seconds: float, connections: int
+) -> Load:
     """Submissions at a fixed rate, whatever the server does (an open loop); over `connections` at most at once."""
     loop = asyncio.get_running_loop()
     load = Load(seconds)
     idle: asyncio.Queue[Client | None] = asyncio.Queue()
     for _ in range(connections):
         idle.put_nowait(None)
-    source = requests(fingerprint, report)
     tasks: set[asyncio.Task[None]] = set()
     start = loop.time()
     sent = 0
@@ -136,11 +150,16 @@ def processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def run_load(port: int, fingerprint: str, report: str, *, rate: float, seconds: float, connections: int) -> Load:
+def run_load(port: int, survey: tuple[str, str, str | None], *, rate: float, seconds: float, connections: int) -> Load:
+    """Load on a survey: its fingerprint, a report, and the key of its tokens where it has codes."""
     import uvloop
 
+    fingerprint, report, private = survey
+    source = requests(fingerprint, report)
+    if private is not None:
+        source = iter(bought_requests(fingerprint, report, private, int(1.02 * rate * seconds) + 100))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(generate(port, fingerprint, report, rate=rate, seconds=seconds, connections=connections))
+        return runner.run(generate(port, source, rate=rate, seconds=seconds, connections=connections))
 
 
 def wait_until_answering(port: int, seconds: float = 20.0) -> None:

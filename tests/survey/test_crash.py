@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.survey_load import Load, generate
+from benchmarks.survey_load import Load, generate, requests
 from tacit.survey.definition import Definition
 from tacit.survey.store.backup import back_up, contents, restore
 from tacit.survey.store.submissions import token_hash
@@ -28,7 +28,9 @@ def load_in_background(port: int, fingerprint: str, seconds: float) -> tuple[thr
     loads: list[Load] = []
 
     def run() -> None:
-        loads.append(asyncio.run(generate(port, fingerprint, REPORT, rate=400, seconds=seconds, connections=32)))
+        loads.append(
+            asyncio.run(generate(port, requests(fingerprint, REPORT), rate=400, seconds=seconds, connections=32))
+        )
 
     thread = threading.Thread(target=run)
     thread.start()
