@@ -195,3 +195,59 @@ def test_every_command_explains_itself() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
         assert command.callback.__doc__, command
+
+
+def with_password(name: str, *options: str, password: str = "a long enough password") -> dict[str, Any]:
+    Path("secret").write_text(password)
+    return answer("password", name, "--file", "secret", *options)
+
+
+def test_accounts_have_roles_and_second_factors_and_can_be_deleted() -> None:
+    opened()
+    with_password("ana")
+    made = with_password("lee", "--role", "analyst", "--second-factor")
+    assert made["second_factor"].startswith("otpauth://totp/Tacit:lee?secret=")
+    listed = answer("accounts")["accounts"]
+    assert [(one["name"], one["role"], one["second_factor"]) for one in listed] == [
+        ("ana", "owner", False),
+        ("lee", "analyst", True),
+    ]
+    assert with_password("lee").keys() == {"administrator"}  # a new password keeps role and second factor
+    assert answer("accounts")["accounts"] == listed
+    assert [one["name"] for one in answer("accounts", "--delete", "lee")["accounts"]] == ["ana"]
+    with pytest.raises(UnknownName, match="'nobody'"):
+        run("accounts", "--delete", "nobody")
+    with pytest.raises(UnknownName, match="'chief'"):
+        with_password("ana", "--role", "chief")
+    shown = run("password", "ana", "--file", "secret", "--second-factor").stdout
+    assert "▀" in shown or "█" in shown  # a QR code
+
+
+def test_the_audit_log_is_checked_and_a_change_refused() -> None:
+    opened()
+    with_password("ana")
+    log = answer("audit")
+    assert log["lines"] == len(log["latest"]) == 2
+    assert log["latest"][0]["action"] == "password set"
+    store = Store.open("survey.db")
+    store.database.run("UPDATE tacit_audit SET administrator = 'eve' WHERE number = 1")
+    store.close()
+    with pytest.raises(InvalidInput, match="line 1 does not fit"):
+        run("audit")
+
+
+def test_a_closed_survey_can_be_deleted_for_good() -> None:
+    opened()
+    filled()
+    with pytest.raises(InvalidInput, match="is open"):
+        run("delete", "health", "--yes")
+    answer("close", "health")
+    assert answer("delete", "health", "--yes")["deleted"] == "health/1"
+    assert answer("status")["surveys"] == []
+    assert b"Do you smoke?" not in Path("survey.db").read_bytes()
+
+
+def test_a_proxy_that_is_no_address_is_refused() -> None:
+    opened()
+    with pytest.raises(InvalidInput, match="'nginx' does not appear"):
+        run("serve", "--proxy", "nginx", "--port", "0")

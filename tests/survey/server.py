@@ -33,8 +33,11 @@ class RunningServer:
         self.process.wait()
 
 
-def start_server(store_url: str, log: Path, *, port: int | None = None, extra: tuple[str, ...] = ()) -> RunningServer:
+def start_server(
+    store_url: str, log: Path, *, port: int | None = None, extra: tuple[str, ...] = (), open_files: int | None = None
+) -> RunningServer:
     port = port or free_port()
+    limited = (lambda: _limit_files(open_files)) if open_files else None
     arguments = ["serve", "--store", store_url, "--port", str(port), "--rate", "0", *extra]
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -42,10 +45,18 @@ def start_server(store_url: str, log: Path, *, port: int | None = None, extra: t
             stdout=output,
             stderr=subprocess.STDOUT,
             env={"PYTHONPATH": str(SOURCE), "PATH": "/usr/bin:/bin", "PYTHONUNBUFFERED": "1"},
+            preexec_fn=limited,
         )
     server = RunningServer(process, port, log)
     _wait_until_answering(server)
     return server
+
+
+def _limit_files(count: int) -> None:
+    """What a login shell usually allows; the system would grant more."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
 def _wait_until_answering(server: RunningServer, seconds: float = 60.0) -> None:

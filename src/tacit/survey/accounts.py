@@ -1,4 +1,4 @@
-"""Administrators: passwords (argon2), sessions, lockout, and the log of what they did."""
+"""Administrators: passwords (argon2), second factors, roles and sessions."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache
+from typing import Literal, get_args
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
-from tacit.errors import InvalidInput, TacitError
+from tacit.errors import InvalidInput, TacitError, UnknownName
+from tacit.survey import totp
+from tacit.survey.attempts import Attempts
+from tacit.survey.audit import Audit
 from tacit.survey.store.database import Database
 
+# Owners may do everything; analysts look and take data out.
+Role = Literal["owner", "analyst"]
+ROLES: tuple[Role, ...] = get_args(Role)
 SHORTEST_PASSWORD = 12
-FAILURES_ALLOWED = 5
-LOCK_SECONDS = 15 * 60.0
+LONGEST_PASSWORD = 1_000
 SESSION_SECONDS = 8 * 3600.0
+KNOWN_SECONDS = 90 * 86400.0
 
 _hasher = PasswordHasher()
 
@@ -32,7 +38,7 @@ def _nobody() -> str:
 
 
 class WrongLogin(TacitError):
-    """Name and password do not fit, or the account is locked; the message does not say which."""
+    """Name, password and code do not fit, or there were too many attempts; the message does not say which."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +47,30 @@ class Session:
 
     token: str
     administrator: str
+    role: Role = "owner"
 
     @property
     def csrf(self) -> str:
         return hmac.new(self.token.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True)
+class Login:
+    """What somebody who wants in shows: `origin` is where they come from, `device` what an earlier login left there."""
+
+    name: str
+    password: str
+    code: str = ""
+    origin: str = ""
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class _Account:
+    password: str
+    role: Role
+    second_factor: str
+    last_step: int
 
 
 class Accounts:
@@ -53,73 +79,143 @@ class Accounts:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
+        self._attempts = Attempts(clock)
+        self.log = Audit(database, clock)
 
     @property
     def any(self) -> bool:
         return bool(self._database.rows("SELECT 1 FROM tacit_administrators LIMIT 1"))
 
-    def set_password(self, name: str, password: str) -> None:
-        """Create the account or change its password; its sessions end."""
-        if len(password) < SHORTEST_PASSWORD:
-            raise InvalidInput(f"The password has {len(password)} characters; at least {SHORTEST_PASSWORD} are needed.")
-        with self._database.transaction():
-            self._database.run("DELETE FROM tacit_administrators WHERE name = ?", (name,))
-            self._database.run("DELETE FROM tacit_sessions WHERE administrator = ?", (name,))
-            self._database.run("INSERT INTO tacit_administrators VALUES (?, ?, 0, 0)", (name, _hasher.hash(password)))
-        self.record(name, "password set")
+    def names(self) -> list[tuple[str, Role, bool]]:
+        """Every account with its role and whether it has a second factor."""
+        rows = self._database.rows("SELECT name, role, second_factor FROM tacit_administrators ORDER BY name")
+        return [(name, role, bool(secret)) for name, role, secret in rows]
 
-    def log_in(self, name: str, password: str) -> Session:
-        found = self._database.rows(
-            "SELECT password, failures, locked_until FROM tacit_administrators WHERE name = ?", (name,)
-        )
-        stored, failures, locked_until = found[0] if found else (_nobody(), 0, 0.0)
-        fits = _verified(stored, password)
-        if not found or locked_until > self._clock() or not fits:
-            self._fail(name, failures, is_account=bool(found))
-            raise WrongLogin("Name and password do not fit, or there were too many attempts. Try again later.")
-        self._database.run("UPDATE tacit_administrators SET failures = 0, locked_until = 0 WHERE name = ?", (name,))
-        token = secrets.token_urlsafe(32)
+    def set_password(
+        self, name: str, password: str, role: Role | None = None, *, second_factor: bool = False
+    ) -> str | None:
+        """Create the account or change its password; its sessions end. Gives the secret of a new second factor.
+
+        A role or a second factor that the account has stays unless another is given.
+        """
+        check_password(password)
+        before = self._account(name)
+        secret = totp.new_secret() if second_factor else before.second_factor if before else ""
+        kept = role or (before.role if before else "owner")
         with self._database.transaction():
-            self._database.run("DELETE FROM tacit_sessions WHERE expires < ?", (self._clock(),))
+            self._forget(name)
             self._database.run(
-                "INSERT INTO tacit_sessions VALUES (?, ?, ?)", (_hashed(token), name, self._clock() + SESSION_SECONDS)
+                "INSERT INTO tacit_administrators (name, password, failures, locked_until, role, second_factor, last_step) "
+                "VALUES (?, ?, 0, 0, ?, ?, 0)",
+                (name, _hasher.hash(password), kept, secret),
+            )
+        self.record(name, "password set", kept + (", second factor" if secret else ""))
+        return secret if second_factor else None
+
+    def delete(self, name: str) -> None:
+        """Take the account away with its sessions. What it did stays in the log."""
+        if self._account(name) is None:
+            raise UnknownName("The account", name, [known for known, _, _ in self.names()])
+        with self._database.transaction():
+            self._forget(name)
+        self.record(name, "account deleted")
+
+    def _forget(self, name: str) -> None:
+        self._database.run("DELETE FROM tacit_administrators WHERE name = ?", (name,))
+        self._database.run("DELETE FROM tacit_sessions WHERE administrator = ?", (name,))
+        self._database.run("DELETE FROM tacit_devices WHERE administrator = ?", (name,))
+
+    def _account(self, name: str) -> _Account | None:
+        rows = self._database.rows(
+            "SELECT password, role, second_factor, last_step FROM tacit_administrators WHERE name = ?", (name,)
+        )
+        return _Account(*rows[0]) if rows else None
+
+    def log_in(self, name: str, password: str, **shown: str) -> Session:
+        """A session for who shows the right name, password and, where there is one, second factor."""
+        login = Login(name, password[: LONGEST_PASSWORD + 1], **shown)
+        account = self._account(name)
+        step = self._step(account, login.code)
+        is_known = self._is_known(login)
+        # Whoever shows the second factor is no stranger: no lock of other people's making holds them up.
+        if step is None and not self._attempts.allows(name, login.origin, is_known=is_known):
+            raise self._wrong(account, login, is_known=is_known, is_counted=False)
+        fits = _verified(account.password if account else _nobody(), login.password)
+        if account is None or not fits or (account.second_factor and step is None):
+            raise self._wrong(account, login, is_known=is_known, is_counted=True)
+        self._attempts.succeeded(name, login.origin)
+        return self._new_session(name, account.role, step)
+
+    def _step(self, account: _Account | None, code: str) -> int | None:
+        if account is None or not account.second_factor:
+            return None
+        return totp.accepted_step(account.second_factor, code, self._clock(), account.last_step)
+
+    def _wrong(self, account: _Account | None, login: Login, *, is_known: bool, is_counted: bool) -> WrongLogin:
+        if is_counted:
+            self._attempts.failed(login.name, login.origin, is_known=is_known)
+            # Beyond the limits nothing is written: a flood of attempts must not fill the disk.
+            self.record(login.name if account else "(no such account)", "login failed")
+        return WrongLogin("Name, password and code do not fit, or there were too many attempts. Try again later.")
+
+    def _new_session(self, name: str, role: Role, step: int | None) -> Session:
+        token, now = secrets.token_urlsafe(32), self._clock()
+        with self._database.transaction():
+            self._database.run("DELETE FROM tacit_sessions WHERE expires < ?", (now,))
+            self._database.run("DELETE FROM tacit_devices WHERE expires < ?", (now,))
+            if step is not None:
+                self._database.run("UPDATE tacit_administrators SET last_step = ? WHERE name = ?", (step, name))
+            self._database.run(
+                "INSERT INTO tacit_sessions VALUES (?, ?, ?)", (_hashed(token), name, now + SESSION_SECONDS)
             )
         self.record(name, "logged in")
-        return Session(token, name)
+        return Session(token, name, role)
 
-    def _fail(self, name: str, failures: int, *, is_account: bool) -> None:
-        if is_account:
-            locked = self._clock() + LOCK_SECONDS if failures + 1 >= FAILURES_ALLOWED else 0.0
-            self._database.run(
-                "UPDATE tacit_administrators SET failures = failures + 1, locked_until = ? WHERE name = ?",
-                (locked, name),
+    def remembered_device(self, session: Session) -> str:
+        """What a browser keeps after logging in, to be no stranger the next time."""
+        token = secrets.token_urlsafe(32)
+        row = (_hashed(token), session.administrator, self._clock() + KNOWN_SECONDS)
+        self._database.run("INSERT INTO tacit_devices VALUES (?, ?, ?)", row)
+        return token
+
+    def _is_known(self, login: Login) -> bool:
+        return bool(login.device) and bool(
+            self._database.rows(
+                "SELECT 1 FROM tacit_devices WHERE token = ? AND administrator = ? AND expires > ?",
+                (_hashed(login.device), login.name, self._clock()),
             )
-        self.record(name if is_account else "(no such account)", "login failed")
+        )
 
     def session(self, token: str) -> Session | None:
         rows = self._database.rows(
-            "SELECT administrator FROM tacit_sessions WHERE token = ? AND expires > ?", (_hashed(token), self._clock())
+            "SELECT s.administrator, a.role FROM tacit_sessions s JOIN tacit_administrators a ON a.name = s.administrator "
+            "WHERE s.token = ? AND s.expires > ?",
+            (_hashed(token), self._clock()),
         )
-        return Session(token, rows[0][0]) if rows else None
+        return Session(token, *rows[0]) if rows else None
 
     def log_out(self, session: Session) -> None:
-        self._database.run("DELETE FROM tacit_sessions WHERE token = ?", (_hashed(session.token),))
+        self.end(session.token)
         self.record(session.administrator, "logged out")
 
+    def end(self, token: str) -> None:
+        """End a session, if there is one of this token."""
+        self._database.run("DELETE FROM tacit_sessions WHERE token = ?", (_hashed(token),))
+
     def record(self, administrator: str, action: str, detail: str = "") -> None:
-        """Add to the audit log. It is about administrators only; respondents appear in no log."""
-        at = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
-        with self._database.transaction():
-            ((number,),) = self._database.rows("SELECT COALESCE(MAX(number), 0) + 1 FROM tacit_audit")
-            self._database.run(
-                "INSERT INTO tacit_audit VALUES (?, ?, ?, ?, ?)", (number, at, administrator, action, detail)
-            )
+        self.log.record(administrator, action, detail)
 
     def audit(self, limit: int = 100) -> list[tuple[str, str, str, str]]:
-        rows = self._database.rows(
-            "SELECT at, administrator, action, detail FROM tacit_audit ORDER BY number DESC LIMIT ?", (limit,)
+        return self.log.latest(limit)
+
+
+def check_password(password: str) -> None:
+    """Length is what makes a password hard to guess; which characters it has is its owner's business."""
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise InvalidInput(
+            f"The password has {len(password)} characters; {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} are taken: at least "
+            f"{SHORTEST_PASSWORD}, of any kind. A few words make a good one."
         )
-        return [(str(at), str(who), str(action), str(detail)) for at, who, action, detail in rows]
 
 
 def _verified(stored: str, password: str) -> bool:

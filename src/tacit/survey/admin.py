@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs, urlsplit
@@ -12,16 +13,22 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tacit.errors import TacitError
-from tacit.survey.accounts import SESSION_SECONDS, Accounts, Session, WrongLogin
+from tacit.survey.accounts import KNOWN_SECONDS, SESSION_SECONDS, Accounts, Session, WrongLogin
+from tacit.survey.bodies import Refused, limited_body
 from tacit.survey.dashboard import FAKES, dashboard
 from tacit.survey.exports import DOWNLOADS
-from tacit.survey.headers import Settings
+from tacit.survey.headers import Settings, client_address, origin
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
 
 COOKIE = "tacit_session"
+DEVICE_COOKIE = "tacit_device"
 LARGEST_FORM = 8_192
+# Checking a password takes a good part of a second of a processor and much memory, on purpose: so many at once, no more.
+CHECKED_AT_ONCE = 2
+MOST_WAITING = 50
+NOT_YOUR_FORM = "The form did not come from your own session. Log in again."
 
 Form = dict[str, str]
 Page = Callable[[Request, Session], Awaitable[Response]]
@@ -37,6 +44,8 @@ class Administration:
         self._settings = settings
         # Trying names and passwords is slow for any one address, besides the lockout of each account.
         self._attempts = RateLimit(rate=0.2, burst=10)
+        self._checking = asyncio.Semaphore(CHECKED_AT_ONCE)
+        self._waiting = 0
 
     @property
     def routes(self) -> list[Route]:
@@ -48,8 +57,9 @@ class Administration:
             Route("/admin", self._page(self.overview), methods=["GET"]),
             Route(one, self._page(self.survey_page), methods=["GET"]),
             Route(one + "/export/{file}", self._page(self.export), methods=["GET"]),
-            Route(one + "/close", self._action(self.close), methods=["POST"]),
-            Route(one + "/classifier", self._action(self.offer_classifier), methods=["POST"]),
+            Route(one + "/close", self._owners_action(self.close), methods=["POST"]),
+            Route(one + "/delete", self._owners_action(self.delete), methods=["POST"]),
+            Route(one + "/classifier", self._owners_action(self.offer_classifier), methods=["POST"]),
         ]
 
     def _page(self, show: Page) -> Callable[[Request], Awaitable[Response]]:
@@ -67,15 +77,26 @@ class Administration:
         """A change by an administrator, asked for by a form of this very session."""
 
         async def guarded(request: Request) -> Response:
+            try:
+                form = await _form(request)
+            except Refused as refused:
+                return _too_slow(refused)
             session = await self._session(request)
-            form = await _form(request)
             if session is None or form is None or not _is_own_form(request, session, form):
-                return rendered(
-                    "refused.html", status_code=403, reason="The form did not come from your own session. Log in again."
-                )
+                return rendered("refused.html", status_code=403, reason=NOT_YOUR_FORM)
             return await act(request, session, form)
 
         return guarded
+
+    def _owners_action(self, act: Action) -> Callable[[Request], Awaitable[Response]]:
+        """A change that only an owner may make."""
+
+        async def guarded(request: Request, session: Session, form: Form) -> Response:
+            if session.role != "owner":
+                return rendered("refused.html", status_code=403, reason="Only an owner of these surveys may do this.")
+            return await act(request, session, form)
+
+        return self._action(guarded)
 
     async def _session(self, request: Request) -> Session | None:
         token = request.cookies.get(COOKIE, "")
@@ -85,26 +106,49 @@ class Administration:
         return rendered("login.html", problem=None, any_account=await run_in_threadpool(lambda: self._accounts.any))
 
     async def log_in(self, request: Request) -> Response:
-        form = await _form(request)
-        address = request.client.host if request.client else ""
+        try:
+            form = await _form(request)
+        except Refused as refused:
+            return _too_slow(refused)
         if form is None or not _same_origin(request):
-            return rendered(
-                "refused.html", status_code=403, reason="The form did not come from your own session. Log in again."
-            )
-        if not self._attempts.allows(address):
+            return rendered("refused.html", status_code=403, reason=NOT_YOUR_FORM)
+        if not self._attempts.allows(self._origin(request)) or self._waiting >= MOST_WAITING:
             return rendered(
                 "login.html", status_code=429, problem="Too many attempts. Wait a minute.", any_account=True
             )
         try:
-            session = await run_in_threadpool(self._accounts.log_in, form.get("name", ""), form.get("password", ""))
+            session = await self._checked(request, form)
         except WrongLogin as error:
             return rendered("login.html", status_code=401, problem=str(error), any_account=True)
+        return await self._welcome(request, session)
+
+    async def _checked(self, request: Request, form: Form) -> Session:
+        """The session of who may come in; others wait while a few passwords are checked."""
+        device = request.cookies.get(DEVICE_COOKIE, "")
+        self._waiting += 1
+        try:
+            async with self._checking:
+                return await run_in_threadpool(
+                    self._accounts.log_in, form.get("name", ""), form.get("password", ""),
+                    code=form.get("code", ""), origin=self._origin(request), device=device,
+                )  # fmt: skip
+        finally:
+            self._waiting -= 1
+
+    async def _welcome(self, request: Request, session: Session) -> Response:
+        """A session always begins under a new name: what the browser brought along is ended, never continued."""
+        await run_in_threadpool(self._accounts.end, request.cookies.get(COOKIE, ""))
+        device = await run_in_threadpool(self._accounts.remembered_device, session)
         response = RedirectResponse("/admin", status_code=303)
-        response.set_cookie(
-            COOKIE, session.token, max_age=int(SESSION_SECONDS), path="/admin", httponly=True, samesite="strict",
-            secure=self._settings.is_secure,
-        )  # fmt: skip
+        for name, value, seconds in ((COOKIE, session.token, SESSION_SECONDS), (DEVICE_COOKIE, device, KNOWN_SECONDS)):
+            response.set_cookie(
+                name, value, max_age=int(seconds), path="/admin", httponly=True, samesite="strict",
+                secure=self._settings.is_secure,
+            )  # fmt: skip
         return response
+
+    def _origin(self, request: Request) -> str:
+        return origin(client_address(request.scope, self._settings))
 
     async def log_out(self, request: Request, session: Session, form: Form) -> Response:
         await run_in_threadpool(self._accounts.log_out, session)
@@ -115,7 +159,7 @@ class Administration:
     async def overview(self, request: Request, session: Session) -> Response:
         surveys = await run_in_threadpool(self._store.surveys)
         counts = [await run_in_threadpool(self._store.counts, survey) for survey in surveys]
-        audit = await run_in_threadpool(self._accounts.audit)
+        audit = await run_in_threadpool(self._accounts.audit) if session.role == "owner" else []
         return rendered("overview.html", session=session, surveys=list(zip(surveys, counts, strict=True)), audit=audit)
 
     async def survey_page(self, request: Request, session: Session) -> Response:
@@ -151,6 +195,20 @@ class Administration:
         await run_in_threadpool(self._accounts.record, session.administrator, "closed", survey.definition.name)
         return RedirectResponse(f"/admin/surveys/{survey.fingerprint}", status_code=303)
 
+    async def delete(self, request: Request, session: Session, form: Form) -> Response:
+        survey = await self._survey(request)
+        if survey is None:
+            return rendered("absent.html", status_code=404)
+        if form.get("name") != survey.definition.name:
+            reason = f"To delete the survey for good, type its name: {survey.definition.name}"
+            return rendered("refused.html", status_code=400, reason=reason)
+        try:
+            await run_in_threadpool(self._store.delete_survey, survey)
+        except TacitError as error:
+            return rendered("refused.html", status_code=400, reason=str(error))
+        await run_in_threadpool(self._accounts.record, session.administrator, "deleted", survey.definition.name)
+        return RedirectResponse("/admin", status_code=303)
+
     async def offer_classifier(self, request: Request, session: Session, form: Form) -> Response:
         from tacit.survey.second_round import offer_tree
 
@@ -172,16 +230,23 @@ async def _form(request: Request) -> Form | None:
     """The fields of a small urlencoded form; None for anything else."""
     if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         return None
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LARGEST_FORM:
+    try:
+        body = await limited_body(request.scope, request.receive, "A form", LARGEST_FORM)
+    except Refused as refused:
+        if refused.status == 413:
             return None
+        raise
     try:
         fields = parse_qs(body.decode(), max_num_fields=20)
     except ValueError:
         return None
     return {name: values[0] for name, values in fields.items()}
+
+
+def _too_slow(refused: Refused) -> Response:
+    page = rendered("refused.html", status_code=refused.status, reason=str(refused))
+    page.headers["Connection"] = "close"
+    return page
 
 
 def _same_origin(request: Request) -> bool:

@@ -17,6 +17,7 @@ from tacit.survey.accounts import Accounts
 from tacit.survey.admin import Administration
 from tacit.survey.bodies import answer
 from tacit.survey.headers import SECURITY_HEADERS, Settings, is_known_host
+from tacit.survey.health import Health
 from tacit.survey.receiving import Receiving
 from tacit.survey.shelf import Shelf
 from tacit.survey.site import Site
@@ -37,8 +38,9 @@ class SurveyServer:
         self._receiving = Receiving(shelf, self.writer, self.settings)
         self.tokens = Tokens(shelf, self.store, self.settings)
         administration = Administration(self.store, Accounts(self.store.database), self.settings)
+        health = Health(self.store, self.settings, lambda: self.writer.waiting, self._receiving.answers)
         pages = Starlette(
-            routes=[*Site(shelf).routes, *self.tokens.routes, *administration.routes],
+            routes=[*Site(shelf).routes, *health.routes, *self.tokens.routes, *administration.routes],
             exception_handlers={TacitError: _refused, HTTPException: _not_here},
             lifespan=self._lifespan,
         )

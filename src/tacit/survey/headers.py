@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
+from tacit.errors import InvalidInput
 from tacit.survey.assets import page_script, page_style
 
 # The one script and the one style, known by their hashes, and no text of a questionnaire can become script (trusted types).
@@ -37,13 +40,24 @@ class Settings:
     """How a server is run.
 
     `public_url` is where people reach it; with it, requests for other hosts are refused and links are whole. `rate` and
-    `burst` limit the reports of one address (a school behind one router is one address); 0 limits nothing.
+    `burst` limit the reports of one address (a school behind one router is one address); 0 limits nothing. `proxies` are the
+    addresses or networks whose word on where a request came from (``X-Forwarded-For``) is taken. `least_free` bytes must be
+    free on the disk for the server to call itself well.
     """
 
     public_url: str | None = None
     rate: float = 20.0
     burst: float = 300.0
     most_waiting: int = 300
+    proxies: tuple[str, ...] = ()
+    least_free: int = 50_000_000
+
+    @cached_property
+    def networks(self) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+        try:
+            return tuple(ipaddress.ip_network(proxy) for proxy in self.proxies)
+        except ValueError as error:
+            raise InvalidInput(f"A trusted proxy is an address or a network such as 10.0.0.0/8: {error}.") from None
 
     @property
     def is_secure(self) -> bool:
@@ -58,3 +72,34 @@ def is_known_host(scope: Scope, settings: Settings) -> bool:
     if settings.host is None:
         return True
     return any(name == b"host" and value.lower() == settings.host for name, value in scope["headers"])
+
+
+def client_address(scope: Scope, settings: Settings) -> str:
+    """Where a request came from: the last address on its way that is none of our own proxies."""
+    client = scope.get("client")
+    address = str(client[0]) if client else ""
+    if not settings.networks or not _is_trusted(address, settings):
+        return address
+    forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
+    for hop in reversed([one.strip() for one in forwarded.split(",") if one.strip()]):
+        address = hop
+        if not _is_trusted(hop, settings):
+            break
+    return address
+
+
+def origin(address: str) -> str:
+    """Whom an address stands for: an IPv6 customer has a network of 64 bits to choose addresses from."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address
+
+
+def _is_trusted(address: str, settings: Settings) -> bool:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(parsed in network for network in settings.networks)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
 from tacit.errors import InvalidInput
 from tacit.survey.bodies import Refused, answer, json_object
-from tacit.survey.headers import Settings, is_known_host
+from tacit.survey.headers import Settings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
 from tacit.survey.limits import RateLimit
 from tacit.survey.shelf import Shelf
@@ -46,6 +47,7 @@ class Receiving:
         self._writer = writer
         self._settings = settings
         self._limit = RateLimit(settings.rate, settings.burst)
+        self.answers: Counter[int] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -57,6 +59,7 @@ class Receiving:
             status, content = 400, {"error": str(error)}
         except (Overloaded, StoreUnavailable) as error:
             status, content = 503, {"error": str(error)}
+        self.answers[status] += 1
         await answer(send, status, content)
 
     async def _submission(self, scope: Scope, receive: Receive) -> Submission:
@@ -77,8 +80,7 @@ class Receiving:
             raise Refused(400, "This server does not answer for that host.")
         if self._writer.is_full:
             raise Overloaded("The survey is receiving more answers than it can store right now. Please try again soon.")
-        client = scope.get("client")
-        if client and not self._limit.allows(client[0]):
+        if self._settings.rate > 0 and not self._limit.allows(origin(client_address(scope, self._settings))):
             raise Refused(429, "Too many reports from one address. Please try again in a minute.")
 
 

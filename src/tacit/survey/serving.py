@@ -14,6 +14,8 @@ from tacit.errors import InvalidInput
 from tacit.survey.app import SurveyServer
 
 HEADER_SECONDS = 5.0
+# A whole request, head and body: nothing that people send here is large.
+REQUEST_SECONDS = 20.0
 KEEP_ALIVE_SECONDS = 15
 # uvloop takes one new connection from a listening socket in each turn of its loop. In a crowd a turn is long, and
 # whoever comes last would wait for seconds; so the same socket is listened on many times over. Each costs a new
@@ -22,10 +24,11 @@ LISTENERS = 96
 # How long the busy event loop may keep the writing thread from the interpreter. With Python's own 5 ms, answering those
 # who are told to come back later starves the writer.
 WRITER_WAITS_SECONDS = 0.0005
+MOST_FILES = 65_536
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """HTTP that waits for a request's head only so long: a trickling client does not hold a connection for ever."""
+    """HTTP that waits only so long for a request's head, and for all of it: whoever trickles is let go."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -39,7 +42,13 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
+        # Also where nobody reads the body, because it was sent to nowhere.
+        self._deadline = self.loop.call_later(REQUEST_SECONDS - HEADER_SECONDS, self._give_up)
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._stop_waiting()
+        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -79,9 +88,22 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return sock
 
 
+def allow_many_connections() -> None:
+    """Take all the open files the system grants: with the usual 1,024, a thousand idle connections would keep others out."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(hard, MOST_FILES) if hard != resource.RLIM_INFINITY else MOST_FILES
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def serve(server: SurveyServer, sock: socket.socket) -> None:
     """Serve until interrupted; what was acknowledged is on the disk already, what waits is stored before the end."""
     sys.setswitchinterval(WRITER_WAITS_SECONDS)
+    allow_many_connections()
     config = uvicorn.Config(
         server,
         http=PatientProtocol,

@@ -25,4 +25,6 @@ class Shelf:
         found = await run_in_threadpool(self.store.survey, fingerprint)
         if found is not None:
             self._surveys[fingerprint] = found
+        else:
+            self._surveys.pop(fingerprint, None)
         return found

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit.survey.assets import page_script
@@ -17,17 +17,14 @@ from tacit.survey.templating import rendered
 
 
 class Site:
-    """``GET /s/FINGERPRINT``, and whether the server is well."""
+    """``GET /s/FINGERPRINT``."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
     @property
     def routes(self) -> list[Route]:
-        return [
-            Route("/s/{fingerprint}", self.page, methods=["GET"]),
-            Route("/healthz", self.health, methods=["GET"]),
-        ]
+        return [Route("/s/{fingerprint}", self.page, methods=["GET"])]
 
     async def page(self, request: Request) -> Response:
         survey = await self._shelf.fresh(request.path_params["fingerprint"])
@@ -44,9 +41,6 @@ class Site:
             script=page_script().text,
         )
         return compressed(page, request)
-
-    async def health(self, request: Request) -> Response:
-        return JSONResponse({"status": "ok"})
 
 
 def compressed(page: Response, request: Request) -> Response:

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from tacit.errors import InvalidInput, TacitError
 from tacit.survey.bodies import RETRY_SECONDS, Refused, json_object
-from tacit.survey.headers import Settings
+from tacit.survey.headers import Settings, client_address, origin
 from tacit.survey.issuing import Signer, base64url, unbase64
 from tacit.survey.limits import RateLimit
 from tacit.survey.shelf import Shelf
@@ -140,6 +140,7 @@ class Tokens:
 
     def __init__(self, shelf: Shelf, store: Store, settings: Settings) -> None:
         self._shelf = shelf
+        self._settings = settings
         self.counter = Counter(store.codes, store.signer)
         self._limit = RateLimit(settings.rate, settings.burst)
 
@@ -158,8 +159,7 @@ class Tokens:
         return JSONResponse({"signature": base64url(signature)}, headers=_NO_STORE)
 
     async def _purchase(self, request: Request) -> Purchase:
-        address = request.client.host if request.client else ""
-        if not self._limit.allows(address):
+        if not self._limit.allows(origin(client_address(request.scope, self._settings))):
             raise Refused(429, "Too many codes from one address. Please try again in a minute.")
         survey = await self._shelf.fresh(request.path_params["fingerprint"])
         if survey is None or survey.verifier is None:

@@ -1,4 +1,4 @@
-"""``tacit survey serve | password | invite``: who may come in."""
+"""``tacit survey serve | password | accounts | audit | invite | delete``: who may come in, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tacit.cli.survey.store import (
     record,
     show,
 )
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from tacit.survey.store.surveys import Store, StoredSurvey
@@ -40,6 +40,10 @@ def serve_surveys(
     file: Annotated[
         list[Path] | None, typer.Option("--file", help="Check that this questionnaire is what was opened.")
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option("--proxy", help="An address or network whose X-Forwarded-For is believed, such as 127.0.0.1."),
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Serve the open surveys of a store until interrupted."""
@@ -51,11 +55,13 @@ def serve_surveys(
         from tacit.survey.headers import Settings
         from tacit.survey.serving import bound_socket, serve
 
+        settings = Settings(public_url=url, rate=rate, burst=max(15 * rate, 1), proxies=tuple(proxy or ()))
+        _ = settings.networks  # refuses what is no address before anything is served
         sock = bound_socket(host, port)
         _announce(opened.surveys(), url or f"http://{host}:{sock.getsockname()[1]}", as_json=json)
         if not Accounts(opened.database).any:
             note("Nobody can log in at /admin yet. Create an administrator with: tacit survey password NAME")
-    serve(SurveyServer(store, Settings(public_url=url, rate=rate, burst=max(15 * rate, 1))), sock)
+    serve(SurveyServer(store, settings), sock)
 
 
 def _check_unchanged(store: Store, path: Path) -> None:
@@ -81,14 +87,99 @@ def password(
     file: Annotated[
         Path | None, typer.Option("--file", help="Read the password from this file instead of asking.")
     ] = None,
+    role: Annotated[
+        str | None, typer.Option(help="owner (default; may do everything) or analyst (looks and takes data out).")
+    ] = None,
+    second_factor: Annotated[
+        bool, typer.Option("--second-factor", help="Also ask for one-time codes, and show their secret now.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Create an administrator of the dashboard, or change their password."""
     with opened_store(store) as opened:
+        from tacit.survey import totp
+        from tacit.survey.accounts import ROLES, Accounts
+
+        if role is not None and role not in ROLES:
+            raise UnknownName("The role", role, list(ROLES))
+        made = Accounts(opened.database).set_password(name, _secret(file), role, second_factor=second_factor)
+    lines = [f"{name} can log in at /admin."]
+    shown: dict[str, str] = {"administrator": name}
+    if made is not None:
+        shown["second_factor"] = totp.address(made, name)
+        lines += [
+            f"Scan this with an authenticator app, or type {made}; it is not shown again.",
+            _qr(totp.address(made, name)),
+        ]
+    show(shown, lines, as_json=as_json)
+
+
+def _qr(text: str) -> str:
+    """A QR code in characters, for a terminal."""
+    import io
+
+    import segno
+
+    out = io.StringIO()
+    segno.make(text, micro=False).terminal(out=out, compact=True)
+    return out.getvalue()
+
+
+def accounts(
+    delete: Annotated[str | None, typer.Option(help="Take this account away, with its sessions.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """List the administrators, or delete one."""
+    with opened_store(store) as opened:
         from tacit.survey.accounts import Accounts
 
-        Accounts(opened.database).set_password(name, _secret(file))
-    show({"administrator": name}, [f"{name} can log in at /admin."], as_json=as_json)
+        known = Accounts(opened.database)
+        if delete is not None:
+            known.delete(delete)
+        rows = [{"name": name, "role": role, "second_factor": has} for name, role, has in known.names()]
+    lines = [f"{row['name']}: {row['role']}{', second factor' if row['second_factor'] else ''}" for row in rows]
+    show(
+        {"accounts": rows},
+        lines or ["There is no administrator. Create one: tacit survey password NAME"],
+        as_json=as_json,
+    )
+
+
+def audit(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Show what administrators did, and check that no line was changed or taken out. Note the head to notice a cut end."""
+    with opened_store(store) as opened:
+        from tacit.survey.accounts import Accounts
+
+        log = Accounts(opened.database).log
+        chain, latest = log.chain(), log.latest(1_000)
+    if chain.broken_at is not None:
+        raise InvalidInput(
+            f"The audit log was changed: line {chain.broken_at} does not fit those before it. Compare it with a backup."
+        )
+    rows = [{"at": at, "administrator": who, "action": action, "detail": detail} for at, who, action, detail in latest]
+    lines = [f"{row['at']}  {row['administrator']}: {row['action']} {row['detail']}".rstrip() for row in reversed(rows)]
+    lines.append(f"{chain.lines} lines, none changed. Head: {chain.head}")
+    show({"lines": chain.lines, "head": chain.head, "latest": rows}, lines, as_json=as_json)
+
+
+def delete(
+    survey: SurveyArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a closed survey for good, with its reports, codes and key."""
+    with opened_store(store) as opened:
+        found = opened.named(survey)
+        name = f"{found.definition.name}/{found.definition.wave}"
+        reports = opened.counts(found).reports
+        if not yes and not typer.confirm(f"Delete {name} and its {reports} reports for good?"):
+            raise InvalidInput(f"{name} was not deleted.")
+        opened.delete_survey(found)
+        record(opened, "deleted", name)
+    lines = [f"Deleted {name} with {reports} reports. Backups that hold it are yours to delete."]
+    show({"deleted": name, "reports": reports}, lines, as_json=as_json)
 
 
 def _secret(file: Path | None) -> str:

@@ -16,13 +16,21 @@ from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import BOXES, Store, StoredSurvey
 from tacit.table.files import written_whole
 
-# Sessions are left out on purpose: whoever holds an old backup must not be logged in by it.
+# Sessions and known devices are left out on purpose: whoever holds an old backup must not be logged in by it.
 _TABLES: dict[str, tuple[str, ...]] = {
     "tacit_surveys": ("number", "fingerprint", "name", "wave", "state", "source", "definition"),
     "tacit_spent": ("box", "token"),
     "tacit_codes": ("survey", "token"),
-    "tacit_administrators": ("name", "password", "failures", "locked_until"),
-    "tacit_audit": ("number", "at", "administrator", "action", "detail"),
+    "tacit_administrators": (
+        "name",
+        "password",
+        "failures",
+        "locked_until",
+        "role",
+        "second_factor",
+        "last_step",
+    ),
+    "tacit_audit": ("number", "at", "administrator", "action", "detail", "link"),
     "tacit_classifiers": ("survey", "document"),
     "tacit_issuers": ("survey", "private"),
     "tacit_receipts": ("receipt", "box", "report_key"),

@@ -28,6 +28,14 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE tacit_receipts (receipt TEXT NOT NULL PRIMARY KEY, box TEXT NOT NULL, report_key TEXT NOT NULL){suffix}",
         "CREATE TABLE tacit_withdrawn (token TEXT NOT NULL PRIMARY KEY, box TEXT NOT NULL){suffix}",
     ),
+    (
+        "ALTER TABLE tacit_administrators ADD COLUMN role TEXT NOT NULL DEFAULT 'owner'",
+        "ALTER TABLE tacit_administrators ADD COLUMN second_factor TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE tacit_administrators ADD COLUMN last_step INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE tacit_audit ADD COLUMN link TEXT NOT NULL DEFAULT ''",
+        "CREATE TABLE tacit_devices (token TEXT NOT NULL PRIMARY KEY, administrator TEXT NOT NULL, "
+        "expires DOUBLE PRECISION NOT NULL)",
+    ),
 )
 VERSION = len(STEPS)
 

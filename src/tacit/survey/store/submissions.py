@@ -113,7 +113,10 @@ def _among(database: Database, question: str, texts: list[str]) -> set[str]:
 
 
 def _accepts(database: Database, survey: StoredSurvey, box: Box) -> bool:
-    ((state,),) = database.rows("SELECT state FROM tacit_surveys WHERE number = ?", (survey.number,))
+    states = database.rows("SELECT state FROM tacit_surveys WHERE number = ?", (survey.number,))
+    if not states:  # deleted meanwhile
+        return False
+    ((state,),) = states
     if box == "second":
         # A second round often begins when the first is over.
         return bool(database.rows("SELECT 1 FROM tacit_classifiers WHERE survey = ?", (survey.number,)))

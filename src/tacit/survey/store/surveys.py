@@ -181,6 +181,24 @@ class Store:
         self.codes.tidy()
         self.database.tidy()
 
+    def delete_survey(self, survey: StoredSurvey) -> None:
+        """Take a survey away for good, with its reports, codes, receipts and key; nothing of it stays in the files."""
+        if survey.state == "open":
+            raise InvalidInput(f"The survey {survey.definition.name!r} is open. Close it first: tacit survey close")
+        boxes = [f"{box} {survey.number}" for box in BOXES]
+        with self.database.transaction():
+            for box in BOXES:
+                self.database.run(f"DROP TABLE {survey.table(box)}")
+            for table in ("tacit_receipts", "tacit_withdrawn", "tacit_spent"):
+                for box_name in boxes:
+                    self.database.run(f"DELETE FROM {table} WHERE box = ?", (box_name,))
+            for table in ("tacit_issuers", "tacit_classifiers", "tacit_codes"):
+                self.database.run(f"DELETE FROM {table} WHERE survey = ?", (survey.number,))
+            self.database.run("DELETE FROM tacit_surveys WHERE number = ?", (survey.number,))
+        self.codes.delete(survey.number)
+        self.codes.database.tidy()
+        self.database.tidy()
+
     def add_codes(self, survey: StoredSurvey, tokens: Sequence[str]) -> None:
         """Make codes valid; the store knows them only by the hash of what the page sends for them."""
         self.codes.add(survey.number, tokens)

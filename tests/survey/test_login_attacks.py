@@ -1,0 +1,356 @@
+"""Attacks on the administrators' door: slow logins, lock-outs, brute force, fixation, stale sessions."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import sqlite3
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tacit.errors import InvalidInput, UnknownName
+from tacit.survey import accounts as accounts_module
+from tacit.survey import bodies, totp
+from tacit.survey.accounts import SESSION_SECONDS, Accounts, WrongLogin
+from tacit.survey.app import SurveyServer
+from tacit.survey.attempts import FAILURES_ALLOWED, LOCK_SECONDS, STRANGERS_ALLOWED, Attempts
+from tacit.survey.definition import Definition
+from tacit.survey.headers import Settings, client_address, origin
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.survey.questionnaires import SMALL
+from tests.survey.running import run_async
+from tests.survey.server import running_server
+
+PASSWORD = "a long enough password"
+SLOW_LOGINS = 1_500
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SurveyServer]:
+    made = SurveyServer(tmp_path / "survey.db", Settings(rate=0))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(server: SurveyServer) -> TestClient:
+    return TestClient(server, base_url="http://survey.test", follow_redirects=False)
+
+
+@pytest.fixture
+def survey(server: SurveyServer) -> StoredSurvey:
+    return server.store.add(Definition.from_yaml(SMALL), SMALL)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def accounts(tmp_path: Path, clock: Clock) -> Iterator[Accounts]:
+    store = Store.open(tmp_path / "accounts.db")
+    made = Accounts(store.database, clock)
+    made.set_password("ana", PASSWORD)
+    yield made
+    store.close()
+
+
+def fail(accounts: Accounts, times: int, **shown: str) -> None:
+    for _ in range(times):
+        with pytest.raises(WrongLogin):
+            accounts.log_in("ana", "a wrong password", **shown)
+
+
+@pytest.mark.slow
+def test_1500_slow_logins_do_not_stop_the_server(tmp_path: Path) -> None:
+    Store.open(tmp_path / "s.db").close()
+    form = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 900\r\n\r\nname="
+    store_url, log = str(tmp_path / "s.db"), tmp_path / "log"
+    with running_server(store_url, log, open_files=1_024) as running, contextlib.ExitStack() as slow:
+        connections = []
+        for _ in range(SLOW_LOGINS):
+            connections.append(slow.enter_context(socket.create_connection(("127.0.0.1", running.port), 20)))
+            connections[-1].sendall(b"POST /admin/login HTTP/1.1\r\nHost: x\r\n" + form)
+        begun = time.monotonic()
+        with urllib.request.urlopen(running.url + "/healthz", timeout=10) as answer:
+            assert answer.status == 200
+        assert time.monotonic() - begun < 5
+        connections[0].settimeout(30)
+        assert connections[0].recv(100).startswith(b"HTTP/1.1 408")  # each is told, and let go
+
+
+def test_a_login_form_that_trickles_is_given_up(server: SurveyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    monkeypatch.setattr(bodies, "SLOWEST_BODY_SECONDS", 0.1)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await asyncio.sleep(0.06)
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"host", b"x")]
+    for path in ("/admin/login", "/admin/logout"):
+        sent.clear()
+        scope = {
+            "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+            "root_path": "", "scheme": "http", "headers": headers, "client": ("192.0.2.1", 1), "server": ("x", 80),
+        }  # fmt: skip
+        run_async(lambda scope=scope: server(scope, receive, send))  # type: ignore[misc]
+        assert sent[0]["status"] == 408
+        assert (b"connection", b"close") in sent[0]["headers"]
+
+
+def test_an_outsider_locks_out_nobody_but_their_own_origin(accounts: Accounts, clock: Clock) -> None:
+    fail(accounts, FAILURES_ALLOWED + 3, origin="192.0.2.66")
+    with pytest.raises(WrongLogin):  # locked there, for whoever comes from there
+        accounts.log_in("ana", PASSWORD, origin="192.0.2.66")
+    assert accounts.log_in("ana", PASSWORD, origin="198.51.100.7").administrator == "ana"
+    clock.now += LOCK_SECONDS + 1
+    assert accounts.log_in("ana", PASSWORD, origin="192.0.2.66").administrator == "ana"
+
+
+def test_a_browser_that_logged_in_before_comes_in_under_an_attack_from_everywhere(accounts: Accounts) -> None:
+    device = accounts.remembered_device(accounts.log_in("ana", PASSWORD, origin="198.51.100.7"))
+    for number in range(STRANGERS_ALLOWED + 20):
+        fail(accounts, 1, origin=f"192.0.2.{number}")
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD, origin="203.0.113.9")
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD, origin="203.0.113.9", device="made up")
+    assert accounts.log_in("ana", PASSWORD, origin="198.51.100.7", device=device).administrator == "ana"
+
+
+def test_the_second_factor_opens_every_lock_and_alone_opens_nothing(accounts: Accounts, clock: Clock) -> None:
+    secret = accounts.set_password("ana", PASSWORD, second_factor=True)
+    assert secret is not None
+    code = totp.code_at(secret, int(clock.now // totp.STEP_SECONDS))
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD)  # the password alone is not enough
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", "a wrong password", code=code)  # nor is the code
+    fail(accounts, FAILURES_ALLOWED, origin="198.51.100.7")
+    assert accounts.log_in("ana", PASSWORD, code=code, origin="198.51.100.7").administrator == "ana"
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD, code=code, origin="203.0.113.9")  # a code that was seen is of no use
+    clock.now += totp.STEP_SECONDS
+    later = totp.code_at(secret, int(clock.now // totp.STEP_SECONDS))
+    assert accounts.log_in("ana", PASSWORD, code=later, origin="203.0.113.9").role == "owner"
+
+
+def test_10000_tries_from_10000_origins_check_few_passwords(
+    accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+    real = accounts_module._verified
+    monkeypatch.setattr(accounts_module, "_verified", lambda *given: checked.append("") or real(*given))
+    lines = len(accounts.audit(100_000))
+    for number in range(10_000):
+        fail(accounts, 1, origin=f"2001:db8:{number // 256:x}:{number % 256:x}::/64")
+    assert len(checked) == STRANGERS_ALLOWED
+    assert len(accounts.audit(100_000)) == lines + STRANGERS_ALLOWED  # nor does a flood fill the log
+
+
+def test_a_flood_of_names_does_not_make_the_limits_forget_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.survey.attempts.MOST_REMEMBERED", 100)
+    attempts = Attempts(lambda: 0.0)
+    for number in range(500):
+        attempts.failed(f"name {number}", "a", is_known=False)
+    for _ in range(FAILURES_ALLOWED):
+        attempts.failed("ana", "a", is_known=False)
+    assert not attempts.allows("ana", "a", is_known=True)
+    assert len(attempts._by_origin) == len(attempts._by_account) == 100
+
+
+def csrf_of(page: str) -> str:
+    return re.search(r'name="csrf" value="([0-9a-f]+)"', page).group(1)  # type: ignore[union-attr]
+
+
+def log_in(client: TestClient, name: str = "ana", **more: Any) -> Any:
+    return client.post("/admin/login", data={"name": name, "password": PASSWORD}, **more)
+
+
+def test_a_session_that_was_planted_is_not_continued(client: TestClient, server: SurveyServer) -> None:
+    made = Accounts(server.store.database)
+    made.set_password("ana", PASSWORD)
+    made.set_password("mallory", PASSWORD)
+    planted = made.log_in("mallory", PASSWORD).token
+    for cookie in ("chosen by somebody else", planted):
+        client.cookies.set("tacit_session", cookie, domain="survey.test", path="/admin")
+        assert log_in(client).status_code == 303
+        assert client.cookies["tacit_session"] != cookie
+        assert made.session(cookie) is None
+        client.cookies.clear()
+
+
+def test_an_expired_session_is_refused(accounts: Accounts, clock: Clock) -> None:
+    session = accounts.log_in("ana", PASSWORD)
+    clock.now += SESSION_SECONDS - 1
+    assert accounts.session(session.token) is not None
+    clock.now += 2
+    assert accounts.session(session.token) is None
+
+
+def test_a_new_password_ends_old_sessions_and_known_devices(accounts: Accounts) -> None:
+    session = accounts.log_in("ana", PASSWORD)
+    device = accounts.remembered_device(session)
+    accounts.set_password("ana", PASSWORD + "!")
+    assert accounts.session(session.token) is None
+    for number in range(STRANGERS_ALLOWED):
+        fail(accounts, 1, origin=str(number))
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD + "!", origin="elsewhere", device=device)
+
+
+def test_a_deleted_account_is_gone_with_its_sessions(accounts: Accounts) -> None:
+    session = accounts.log_in("ana", PASSWORD)
+    accounts.delete("ana")
+    assert accounts.session(session.token) is None
+    assert accounts.names() == []
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD)
+    with pytest.raises(UnknownName, match="'ana'"):
+        accounts.delete("ana")
+
+
+@pytest.mark.parametrize("length", [0, 11, 1_001])
+def test_passwords_are_judged_by_their_length(accounts: Accounts, length: int) -> None:
+    with pytest.raises(InvalidInput, match=f"has {length} characters; 12 to 1000"):
+        accounts.set_password("ana", "x" * length)
+    accounts.set_password("ana", "only letters")
+    assert accounts.log_in("ana", "only letters").role == "owner"
+
+
+def test_an_analyst_looks_and_changes_nothing(client: TestClient, server: SurveyServer, survey: StoredSurvey) -> None:
+    made = Accounts(server.store.database)
+    made.set_password("lee", PASSWORD, "analyst")
+    assert log_in(client, "lee").status_code == 303
+    overview = client.get("/admin").text
+    assert "What administrators did" not in overview
+    page = f"/admin/surveys/{survey.fingerprint}"
+    assert client.get(page).status_code == 200
+    assert client.get(page + "/export/scheme.json").status_code == 200
+    for action in ("close", "delete", "classifier"):
+        answer = client.post(f"{page}/{action}", data={"csrf": csrf_of(overview), "name": "health", "class": "smokes"})
+        assert answer.status_code == 403
+        assert "Only an owner" in answer.text
+    assert server.store.named("health").state == "open"
+
+
+def test_a_deleted_survey_leaves_nothing_in_the_files(
+    client: TestClient, server: SurveyServer, survey: StoredSurvey, tmp_path: Path
+) -> None:
+    Accounts(server.store.database).set_password("ana", PASSWORD)
+    log_in(client)
+    csrf = csrf_of(client.get("/admin").text)
+    put = f"/s/{survey.fingerprint}/reports/{'a' * 64}"
+    assert client.put(put, json={"report": "000100"}).status_code == 201
+    page = f"/admin/surveys/{survey.fingerprint}"
+    answer = client.post(page + "/delete", data={"csrf": csrf, "name": "health"})
+    assert (answer.status_code, "is open" in answer.text) == (400, True)
+    client.post(page + "/close", data={"csrf": csrf})
+    answer = client.post(page + "/delete", data={"csrf": csrf, "name": "helth"})
+    assert (answer.status_code, "type its name" in answer.text) == (400, True)
+    assert client.post(page + "/delete", data={"csrf": csrf, "name": "health"}).status_code == 303
+    assert server.store.surveys() == []
+    assert client.get(f"/s/{survey.fingerprint}").status_code == 404
+    assert client.put(put, json={"report": "000100"}).status_code in (404, 409)
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"Do you smoke?" not in content
+    assert survey.fingerprint.encode() not in content
+
+
+def test_the_audit_log_shows_every_change_to_it(accounts: Accounts) -> None:
+    for number in range(4):
+        accounts.record("ana", f"action {number}")
+    database = accounts._database
+    whole = accounts.log.chain()
+    assert (whole.lines, whole.broken_at) == (5, None)
+    database.run("UPDATE tacit_audit SET detail = 'nothing' WHERE number = 3")
+    assert accounts.log.chain().broken_at == 3
+    database.run("UPDATE tacit_audit SET detail = '' WHERE number = 3")
+    assert accounts.log.chain() == whole
+    database.run("DELETE FROM tacit_audit WHERE number = 2")
+    assert accounts.log.chain().broken_at == 3
+    database.run("UPDATE tacit_audit SET number = number - 1 WHERE number > 2")
+    assert accounts.log.chain().broken_at == 2
+    assert accounts.log.chain().head != whole.head
+
+
+def test_lines_of_an_older_log_are_taken_into_the_chain(accounts: Accounts) -> None:
+    database = accounts._database
+    database.run("UPDATE tacit_audit SET link = ''")
+    accounts.record("ana", "the first line of the chain")
+    assert accounts.log.chain().broken_at is None
+    database.run("UPDATE tacit_audit SET administrator = 'eve' WHERE number = 1")
+    assert accounts.log.chain().broken_at == 2
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(59, "94287082"), (1111111109, "07081804"), (20000000000, "65353130")])
+def test_one_time_codes_are_those_of_rfc_6238(seconds: int, code: str) -> None:
+    secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"  # "12345678901234567890", Appendix B
+    assert totp.code_at(secret, seconds // 30, digits=8) == code
+    assert totp.accepted_step(secret, code[2:], seconds + 29, 0) == seconds // 30
+    assert totp.accepted_step(secret, code[2:], seconds + 61, 0) is None
+    assert totp.accepted_step(secret, code[2:], seconds, seconds // 30) is None
+
+
+def scope_of(client: str, *forwarded: str) -> dict[str, Any]:
+    return {"client": (client, 1), "headers": [(b"x-forwarded-for", one.encode()) for one in forwarded]}
+
+
+def test_only_trusted_proxies_are_believed_about_addresses() -> None:
+    alone = Settings()
+    behind = Settings(proxies=("127.0.0.1", "10.0.0.0/8"))
+    forged = scope_of("192.0.2.1", "198.51.100.1")
+    assert client_address(forged, alone) == client_address(forged, behind) == "192.0.2.1"
+    assert client_address(scope_of("127.0.0.1", "198.51.100.1"), behind) == "198.51.100.1"
+    # What the client itself wrote stands first; only the proxies' own additions count.
+    assert client_address(scope_of("127.0.0.1", "1.1.1.1, 198.51.100.1, 10.1.2.3"), behind) == "198.51.100.1"
+    assert client_address(scope_of("127.0.0.1", "1.1.1.1", "198.51.100.1"), behind) == "198.51.100.1"
+    assert client_address(scope_of("127.0.0.1"), behind) == "127.0.0.1"
+    assert origin("2001:db8::1") == origin("2001:db8::ffff:1") != origin("2001:db8:0:1::1")
+    assert origin("192.0.2.1") != origin("192.0.2.2")
+    with pytest.raises(InvalidInput, match=r"such as 10\.0\.0\.0/8"):
+        _ = Settings(proxies=("nginx",)).networks
+
+
+def test_an_older_store_of_accounts_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tacit.survey.store import migrations
+    from tacit.survey.store.database import connect
+
+    with monkeypatch.context() as past:
+        past.setattr(migrations, "STEPS", migrations.STEPS[:2])
+        past.setattr(migrations, "VERSION", 2)
+        database = connect(tmp_path / "old.db")
+        migrations.migrate(database)
+        database.run(
+            "INSERT INTO tacit_administrators VALUES ('ana', ?, 0, 0)", (accounts_module._hasher.hash(PASSWORD),)
+        )
+        database.run("INSERT INTO tacit_audit VALUES (1, 'then', 'ana', 'logged in', '')")
+        database.close()
+    store = Store.open(tmp_path / "old.db")
+    made = Accounts(store.database)
+    assert made.log_in("ana", PASSWORD).role == "owner"
+    assert made.log.chain().broken_at is None
+    store.close()
+    assert sqlite3.connect(tmp_path / "old.db").execute("SELECT version FROM tacit_meta").fetchone() == (4,)
