@@ -9,6 +9,18 @@ import typer
 
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table
+from tacit.cli.sampling import (
+    ClustersOption,
+    DropOthersOption,
+    Lonely,
+    LonelyOption,
+    SampledOption,
+    StrataOption,
+    WeightsOption,
+    number_or_column,
+    sampled_reports,
+)
+from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.count.sources import ReportSource
@@ -28,23 +40,43 @@ def estimate(
     sampling: Annotated[Sampling, typer.Option(help="Whom the errors speak of.")] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
+    weights: Annotated[str | None, WeightsOption] = None,
+    strata: Annotated[str | None, StrataOption] = None,
+    clusters: Annotated[str | None, ClustersOption] = None,
+    sampled: Annotated[str | None, SampledOption] = None,
+    lonely: Annotated[Lonely, LonelyOption] = "refuse",
+    drop_others: Annotated[bool, DropOthersOption] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
     import tacit
-    from tacit.cli.reading import joined_reports, read_reports
+    from tacit.count.weighted import SampleColumns
     from tacit.estimation.intervals import checked_level
 
     checked_level(level)
+    columns = SampleColumns(weights, strata, clusters, number_or_column(sampled))
     found: list[ReportSource]
-    found = [joined_reports(reports, scheme or [], join)] if join is not None else read_reports(reports, scheme or [])
-    result = tacit.estimate(found, listed_names(attributes), method=method, sampling=sampling)
+    sample = None
+    if drop_others or columns.named or sampled is not None:
+        if join is not None:
+            raise InvalidInput("--join matches two files of reports; weights, strata and clusters belong to one.")
+        one, sample = sampled_reports(reports, scheme or [], columns, lonely=lonely, drop_others=drop_others)
+        found = [one]
+    else:
+        found = _read(reports, scheme or [], join)
+    result = tacit.estimate(found, listed_names(attributes), method=method, sampling=sampling, sample=sample)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
     if json:
         print_json(result.to_document(level))
     else:
         _print(result, level)
+
+
+def _read(reports: list[str], schemes: list[Path], join: str | None) -> list[ReportSource]:
+    from tacit.cli.reading import joined_reports, read_reports
+
+    return [joined_reports(reports, schemes, join)] if join is not None else read_reports(reports, schemes)
 
 
 def _print(result: TableEstimate, level: float) -> None:
