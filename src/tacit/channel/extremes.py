@@ -1,0 +1,225 @@
+"""How much a program's least lucky report can tell: its amplification, and how sure it makes a guesser of one answer.
+
+Small laws are written out. Of large ones (an even set of 100 among 2,000 records) the figures follow from the nodes'
+own levels: a node that knows only "the true record" and "every other one" has two chances for each report, and the
+extremes are theirs. A large program that mixes nodes of different families has no such figures and is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from tacit.channel import program as nodes
+from tacit.channel.program import Node, compiled, law
+from tacit.errors import InvalidInput
+from tacit.randomness import ONE
+
+# Up to this many chances a law is written out, here and on the page.
+LISTED = 1 << 16
+
+Ratio = Fraction | float  # infinite where a positive chance faces a zero
+
+
+def amplification(program: Any, radices: Sequence[int]) -> Ratio:
+    """The largest ratio of two chances of one report, exactly; needs no prior."""
+    node = compiled(program, radices)
+    if not is_listed(node):
+        return _amplification(node)
+    return max((_ratio(chances) for chances in law(program, radices).values()), default=Fraction(1))
+
+
+def worst_answers(program: Any, radices: Sequence[int]) -> list[float]:
+    """For each digit: how sure a report can make someone of its value to whom every record was equally likely.
+
+    Beyond `LISTED` this is exact for programs that tell the true record from all others or hide it in a set, and a
+    bound from the amplification for the rest.
+    """
+    node = compiled(program, radices)
+    if not is_listed(node):
+        return [float(sure) for sure in _worst_answers(node)]
+    truths = list(itertools.product(*map(range, node.radices)))
+    worst = [0.0] * len(node.radices)
+    for chances in law(program, radices).values():
+        for axis, sure in enumerate(_answer_shares(chances, truths, node.radices)):
+            worst[axis] = max(worst[axis], float(sure))
+    return worst
+
+
+def is_listed(node: Node) -> bool:
+    return node.report_count * node.size <= LISTED
+
+
+def _answer_shares(
+    chances: Sequence[Fraction], truths: Sequence[nodes.Digits], radices: nodes.Digits
+) -> Iterator[Fraction]:
+    total = sum(chances, Fraction(0))
+    for axis, radix in enumerate(radices):
+        shares = [Fraction(0)] * radix
+        for chance, truth in zip(chances, truths, strict=True):
+            shares[truth[axis]] += chance
+        yield max(shares) / total
+
+
+def _ratio(chances: Sequence[Fraction]) -> Ratio:
+    low, high = min(chances), max(chances)
+    if low == high:
+        return Fraction(1)
+    return high / low if low else math.inf
+
+
+def _amplification(node: Node) -> Ratio:
+    if isinstance(node, nodes.Each):
+        return _product(_amplification(part) for _, part in node.parts)
+    if isinstance(node, nodes.Hash | nodes.Fill):
+        # The seed says nothing, and a drawn answer is an average of given ones: neither adds to the ratio.
+        return _amplification(node.then)
+    if isinstance(node, nodes.Bits):
+        return _product(_bit_ratio(node) for radix in node.radices if radix > 1)
+    if isinstance(node, nodes.Some):
+        return _some_ratio(node)
+    if isinstance(node, nodes.Weigh):
+        return _product([]) if not node.by_truth else max(map(_weight_ratio, zip(*node.lists, strict=True)))
+    levels = _levels(node)
+    return max(_ratio(one) for one in levels)
+
+
+def _worst_answers(node: Node) -> list[Fraction]:
+    if isinstance(node, nodes.Each):
+        sure = {at: worst for where, part in node.parts for at, worst in zip(where, _worst_answers(part), strict=True)}
+        return [sure[at] for at in range(len(node.radices))]
+    leaves = [leaf for _, leaf in _leaves(node)]
+    if all(isinstance(leaf, nodes.Subset) for leaf in leaves):
+        members = leaves[0].members  # type: ignore[attr-defined]
+    elif any(isinstance(leaf, nodes.Same | nodes.Even) for leaf in leaves) and not any(
+        isinstance(leaf, nodes.Reverse) for leaf in leaves
+    ):
+        members = 1
+    else:
+        return [_bound(_amplification(node), radix) for radix in node.radices]
+    ((inside, outside),) = _levels(node)
+    return [_surest(inside, outside, members, node.size, radix) for radix in node.radices]
+
+
+def _surest(inside: Fraction, outside: Fraction, members: int, size: int, radix: int) -> Fraction:
+    """Posterior of one value where `members` records have the chance `inside` and all others `outside`."""
+    alike = size // radix  # records that share the value
+    if inside == outside:
+        return Fraction(1, radix)
+    shared = min(members, alike) if inside >= outside else max(0, members - (size - alike))
+    return (shared * inside + (alike - shared) * outside) / (members * inside + (size - members) * outside)
+
+
+def _bound(gamma: Ratio, radix: int) -> Fraction:
+    return Fraction(1) if math.isinf(gamma) else Fraction(gamma) / (Fraction(gamma) + radix - 1)
+
+
+def _leaves(node: Node, weight: Fraction = Fraction(1)) -> list[tuple[Fraction, Node]]:
+    """What a program tosses coins between, with the chances of each."""
+    if not isinstance(node, nodes.Toss):
+        return [(weight, node)]
+    return _leaves(node.heads, weight * node.weight) + _leaves(node.tails, weight * (1 - node.weight))
+
+
+def _levels(node: Node) -> list[list[Fraction]]:
+    """The chances that one report has under different truths; a list for each sort of report that may be worst."""
+    leaves = _leaves(node)
+    first = leaves[0][1]
+    if all(isinstance(leaf, nodes.Subset) and leaf.report_radices == first.report_radices for _, leaf in leaves):
+        return [_set_levels(leaves)]
+    if all(isinstance(leaf, nodes.Half) for _, leaf in leaves):
+        even = _weight(leaves, lambda leaf: leaf.parity == 0)
+        return [[even, 1 - even]]
+    return _record_levels(node, leaves)
+
+
+def _set_levels(leaves: list[tuple[Fraction, Node]]) -> list[Fraction]:
+    (size, members) = leaves[0][1].size, leaves[0][1].members  # type: ignore[attr-defined]
+    # Both over C(n - 1, k - 1), the larger numbers being needless.
+    inside = _weight(leaves, lambda leaf: leaf.holds == 1)
+    outside = _weight(leaves, lambda leaf: leaf.holds == 0) * members / (size - members)
+    return [inside, outside]
+
+
+def _record_levels(node: Node, leaves: list[tuple[Fraction, Node]]) -> list[list[Fraction]]:
+    """The true record, its opposite, and the others."""
+    drawn = [(weight, leaf) for weight, leaf in leaves if _least_chance(leaf) is not None]
+    known = [leaf for _, leaf in leaves if isinstance(leaf, nodes.Same | nodes.Reverse | nodes.Even)]
+    reverse = _weight(leaves, lambda leaf: isinstance(leaf, nodes.Reverse))
+    uneven = [leaf for _, leaf in drawn if not isinstance(leaf, nodes.Even)]
+    if len(known) + len(uneven) < len(leaves) or len(uneven) > 1 or (uneven and reverse):
+        raise InvalidInput(
+            f"A program with {node.size:,} truths and {node.report_count:,} reports mixes nodes whose law cannot be composed. "
+            "Split its group into smaller ones."
+        )
+    other = _weight(leaves, lambda leaf: isinstance(leaf, nodes.Even) and leaf.other) / max(node.size - 1, 1)
+    base = sum((weight * (_least_chance(leaf) or 0) for weight, leaf in drawn), Fraction(0)) + other
+    own = base - other + _weight(leaves, lambda leaf: isinstance(leaf, nodes.Same))
+    if node.size == 1:
+        return [[own]]
+    if not reverse:
+        return [[own, base]]
+    levels = [[own, base + reverse, *([base] if node.size > 2 else [])]]
+    middle = all(radix % 2 for radix in node.radices)  # a record that is its own opposite
+    return [*levels, [own + reverse, base]] if middle else levels
+
+
+def _weight(leaves: list[tuple[Fraction, Node]], wanted: Any) -> Fraction:
+    return sum((weight for weight, leaf in leaves if wanted(leaf)), Fraction(0))
+
+
+def _least_chance(node: Node) -> Fraction | None:
+    """The least chance of a report of a node that does not look at the truth; None if it does."""
+    if isinstance(node, nodes.Even) and not node.other:
+        return Fraction(1, node.size)
+    if isinstance(node, nodes.Weigh) and not node.by_truth:
+        return Fraction(min(node.lists[0]), ONE)
+    if isinstance(node, nodes.Each):
+        parts = [_least_chance(part) for _, part in node.parts]
+        return None if None in parts else math.prod((part for part in parts if part is not None), start=Fraction(1))
+    return None
+
+
+def _weight_ratio(weights: Sequence[int]) -> Ratio:
+    return _ratio([Fraction(weight) for weight in weights])
+
+
+def _bit_ratio(node: nodes.Bits) -> Ratio:
+    one = [Fraction(node.own), Fraction(node.foreign)]
+    zero = [ONE - chance for chance in one]
+    # The bit of one answer speaks for it and the bit of another against that one.
+    return _product([_ratio(one), _ratio(zero)])
+
+
+def _some_ratio(node: nodes.Some) -> Ratio:
+    kept, other = node.kept[0], node.others[0]
+    if not (isinstance(kept, nodes.Bits) and isinstance(other, nodes.Bits) and kept.foreign == other.foreign):
+        raise InvalidInput("A program that keeps some digits needs bits for both, alike for foreign answers.")
+    foreign = kept.foreign
+    if foreign in (0, ONE):
+        return math.inf if {kept.own, other.own} != {foreign} else Fraction(1)
+    digits = sum(radix > 1 for radix in node.radices)
+    if digits < len(node.radices):
+        raise InvalidInput("A program that keeps some digits needs at least two values for each.")
+    # Against a foreign answer's bit: how much likelier the true answer's is, where it shows one and where it shows none.
+    ones = (Fraction(other.own, foreign), Fraction(kept.own, foreign))
+    zeros = (Fraction(ONE - other.own, ONE - foreign), Fraction(ONE - kept.own, ONE - foreign))
+    return _ratio([_kept_mean(node, [ones] * shown + [zeros] * (digits - shown)) for shown in range(digits + 1)])
+
+
+def _kept_mean(node: nodes.Some, factors: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
+    sums = [Fraction(1)]
+    for other, kept in factors:
+        sums = [other * a + kept * b for a, b in zip([*sums, Fraction(0)], [Fraction(0), *sums], strict=True)]
+    chances = enumerate(node.sizes())
+    return sum((chance * sums[w] / math.comb(len(factors), w) for w, chance in chances), Fraction(0))
+
+
+def _product(ratios: Any) -> Ratio:
+    product: Ratio = Fraction(1)
+    for ratio in ratios:
+        product = math.inf if math.isinf(ratio) or math.isinf(product) else product * ratio
+    return product

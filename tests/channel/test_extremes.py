@@ -1,0 +1,104 @@
+"""The figures of large programs, held against the same rules on programs small enough to be written out."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.channel import extremes
+from tacit.channel.extremes import amplification, worst_answers
+from tacit.errors import InvalidInput
+from tacit.randomness import ONE
+from tests.channel.programs import CHANCES, weights
+
+QUARTER = ONE // 4
+
+
+@st.composite
+def closed(draw: st.DrawFn) -> tuple[Any, tuple[int, ...]]:
+    """Programs whose figures are known in closed form, on small shapes."""
+    radices = draw(st.sampled_from([(2,), (3,), (5,), (2, 2), (2, 3), (3, 3)]))
+    size = math.prod(radices)
+    family = draw(st.sampled_from(["records", "reversed", "uneven", "sets", "halves", "bits", "some", "each", "fill"]))
+    toss = draw(st.one_of(CHANCES, st.just([QUARTER, 2 * QUARTER])))
+    even = {"even": draw(st.sampled_from(["any", "other"]))}
+    if family == "records":
+        return {"toss": toss, "heads": {"same": 1}, "tails": even}, radices
+    if family == "reversed":
+        inner = {"toss": draw(CHANCES), "heads": {"reverse": 1}, "tails": even}
+        return {"toss": toss, "heads": {"same": 1}, "tails": inner}, radices
+    if family == "uneven":
+        drawn = {"weigh": draw(weights(size)), "into": list(radices)}
+        return {"toss": toss, "heads": {"same": 1}, "tails": drawn}, radices
+    if family == "sets":
+        members = draw(st.integers(1, size - 1))
+        return {"toss": toss, "heads": {"subset": [members, 1]}, "tails": {"subset": [members, 0]}}, radices
+    if family == "halves":
+        bound = 1 << size.bit_length()
+        return {"toss": toss, "heads": {"half": [bound, 0]}, "tails": {"half": [bound, 1]}}, radices
+    if family == "bits":
+        return {"bits": [draw(CHANCES), draw(CHANCES)]}, radices
+    if family == "some":
+        foreign = draw(CHANCES)
+        bits = [{"bits": [draw(CHANCES), foreign]} for _ in range(2)]
+        return {"some": draw(st.integers(1, 4)), "kept": bits[0], "others": bits[1]}, radices
+    keep = {"toss": toss, "heads": {"same": 1}, "tails": {"even": "any"}}
+    if family == "each":
+        return {"each": [[[at], keep] for at in range(len(radices))]}, radices
+    return {"fill": [0, radices[0], radices[0]], "then": keep}, (radices[0] + 1, *radices[1:])
+
+
+@settings(max_examples=150, deadline=None)
+@given(closed())
+def test_closed_forms_agree_with_the_written_law(case: tuple[Any, tuple[int, ...]]) -> None:
+    program, radices = case
+    listed = amplification(program, radices), worst_answers(program, radices)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extremes, "LISTED", 0)
+        closed_form = amplification(program, radices), worst_answers(program, radices)
+    assert closed_form[0] == listed[0]
+    exact = "toss" in program and "same" in program["heads"] and "toss" not in program["tails"]
+    for bound, sure in zip(closed_form[1], listed[1], strict=True):
+        assert bound >= sure - 1e-12
+        if exact:
+            assert bound == pytest.approx(sure, rel=1e-12)
+
+
+def test_a_hundred_of_two_thousand_needs_two_numbers() -> None:
+    # Sets that hold the truth weigh 19 times as much: 1900 of 3800.
+    program = {"toss": ONE // 2, "heads": {"subset": [100, 1]}, "tails": {"subset": [100, 0]}}
+    assert amplification(program, [2000]) == 19
+    assert worst_answers(program, [2000]) == [pytest.approx(19 / 3800)]
+    assert worst_answers(program, [2, 1000])[0] == pytest.approx((100 * 19 + 900) / 3800)
+
+
+def test_large_groups_of_records_bits_and_hashes() -> None:
+    program = {"toss": ONE // 2, "heads": {"same": 1}, "tails": {"even": "any"}}
+    assert amplification(program, [1000, 1000]) == 1 + Fraction(10**6)
+    assert amplification({"bits": [3 * QUARTER, QUARTER]}, [2] * 10) == Fraction(9) ** 10
+    hashed = {
+        "hash": {"width": 30, "buckets": 4},
+        "then": {"toss": QUARTER, "heads": {"same": 1}, "tails": {"even": "any"}},
+    }
+    assert amplification(hashed, [10**6]) == Fraction(7, 3)
+    # FORMULAS: sum of rho**-w for w to K, for cut-and-paste with no more kept than there are digits.
+    cut = {"some": 4, "kept": {"bits": [ONE, ONE // 2]}, "others": {"bits": [ONE // 2, ONE // 2]}}
+    assert amplification(cut, [3] * 7) == 1 + 2 + 4 + 8
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ({"toss": 5, "heads": {"subset": [2, 1]}, "tails": {"subset": [3, 0]}}, "one shape"),
+        ({"toss": 5, "heads": {"even": "any"}, "tails": {"each": [[[0, 1], {"same": 1}]]}}, "cannot be composed"),
+        ({"some": 2, "kept": {"bits": [1, 2]}, "others": {"bits": [1, 3]}}, "alike for foreign answers"),
+    ],
+)  # fmt: skip
+def test_a_large_program_whose_law_cannot_be_composed_is_refused(program: Any, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        amplification(program, [1000, 1000])
