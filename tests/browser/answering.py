@@ -22,7 +22,10 @@ def start(page: Any) -> None:
 
 
 def send(page: Any) -> None:
+    """Finish the last page of questions, take the last look and send."""
     page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+    page.click("#review button[type=submit]")
     page.wait_for_selector("#survey[data-state]:not([data-state=sending])")
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from scipy.stats import chisquare
 
-from tacit.channel.recipe import Recipe
+from tacit.channel import Recipe
 from tacit.survey.assets import FOLDER, joined
 from tacit.survey.codes import new_code, printed
 from tacit.survey.definition import Definition
@@ -20,6 +21,19 @@ from tests.browser.conftest import screenshots
 from tests.survey.questionnaires import SMALL
 from tests.survey.server import RunningServer
 from tests.survey.test_sampler import CASES, group_document, report_rows
+from tests.survey.test_verification import (
+    Document,
+    changed,
+    copies,
+    copy_in_the_clear,
+    flattering_prior,
+    in_no_group,
+    many,
+    program,
+    read_elsewhere,
+    rule_out,
+    warner,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -60,7 +74,12 @@ def test_every_screen_meets_wcag(browser: Any, served: tuple[RunningServer, Stor
         page.check(choice)
     problems += violations(page)
     page.screenshot(path=screenshots() / f"questions-{language}-{scheme}.png", full_page=True)
-    send(page)
+    page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+    problems += violations(page)
+    page.screenshot(path=screenshots() / f"review-{language}-{scheme}.png", full_page=True)
+    page.click("#review button[type=submit]")
+    page.wait_for_selector("#survey[data-state]:not([data-state=sending])")
     problems += violations(page)
     page.screenshot(path=screenshots() / f"sent-{language}-{scheme}.png", full_page=True)
     context.close()
@@ -98,6 +117,9 @@ def test_a_survey_can_be_answered_with_the_keyboard_alone(
         tab_to(first)
         page.keyboard.press("Space")
         page.keyboard.press("ArrowDown")
+    tab_to("button[type=submit]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#review")
     tab_to("button[type=submit]")
     page.keyboard.press("Enter")
     page.wait_for_selector("#survey[data-state=stored]")
@@ -166,12 +188,6 @@ def test_a_code_with_a_typing_error_is_noticed_on_the_page(context: Any, served:
     assert page.get_attribute("#survey", "data-state") == "stored"
 
 
-def changed(survey: StoredSurvey, change: Any) -> dict[str, Any]:
-    document = json.loads(json.dumps(survey.definition.document))
-    change(document)
-    return document
-
-
 def served_instead(page: Any, address: str, document: dict[str, Any]) -> None:
     """Answer every survey's address with the page at `address` and another definition, as a tampering server would."""
     from tacit.survey.site import inert_json
@@ -191,60 +207,44 @@ def test_a_tampered_definition_is_refused_by_the_page(
 ) -> None:
     server, _ = served
     page = context.new_page()
-
-    def weaken(document: dict[str, Any]) -> None:
-        document["scheme"]["groups"][0]["channel"]["gamma"] = 2.5
-
-    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", changed(fresh_survey, weaken))
+    document = json.loads(json.dumps(fresh_survey.definition.document))
+    document["programs"][0][0]["toss"] += 1
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
     page.goto(f"{server.url}/s/{fresh_survey.fingerprint}")
     assert "not the one your link was made for" in page.inner_text("[role=alert]")
     assert page.locator("form").count() == 0
 
 
-def frozen(document: dict[str, Any]) -> Definition:
-    """A definition with a right hash that `survey open` would have refused."""
-    from tacit.channel.document import document_hash
-
-    document["scheme"]["hash"] = document_hash(document["scheme"])
-    document["hash"] = document_hash(document)
-    return Definition(document)
-
-
 @pytest.mark.parametrize(
-    ("channel", "reason"),
+    ("change", "reason"),
     [
-        ({"kind": "warner", "p": 0.96}, "would not protect these answers: smokes"),
-        ({"kind": "warner", "p": 0.03}, "would not protect these answers: smokes"),
-        ({"kind": "matrix", "matrix": [[0.5, 0.0], [0.5, 1.0]]}, "would not protect"),
-        ({"kind": "matrix", "matrix": [[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]]}, "rule out some answers"),
-        ({"kind": "rot13"}, "cannot disguise with a channel of kind"),
+        (copy_in_the_clear, "must be reported exactly once, and here it is not"),
+        (copies, "must be reported exactly once, and here it is not"),
+        (in_no_group, "What is called disguised would be sent without disguise"),
+        (flattering_prior, "could change the odds of a guess 11,000,000 times; at most 19 is allowed: drinks"),
+        (lambda document: program(document, "smokes", warner(0.96)), "would not protect these answers: smokes"),
+        (rule_out, "rule out some answers"),
+        (read_elsewhere, "cannot be followed or checked"),
+        (many, "All answers together could change the odds of a guess about you"),
+        # Nine in ten are known to say no: seven in ten honest reports then make a "no" 95.5% sure.
+        (lambda document: document["scheme"].update(prior={"smokes": [0.9, 0.1]}), "95.5% sure"),
     ],
 )  # fmt: skip
-def test_a_scheme_that_would_not_protect_is_refused_by_the_page(
-    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey, channel: dict[str, Any], reason: str
+def test_a_definition_that_breaks_its_promise_is_refused_by_the_page(
+    context: Any,
+    served: tuple[RunningServer, Store],
+    fresh_survey: StoredSurvey,
+    change: Callable[[Document], None],
+    reason: str,
 ) -> None:
     server, _ = served
     page = context.new_page()
-    group = 1 if len(channel.get("matrix", [])) == 3 else 0  # the question with three answers, or the one with two
-    definition = frozen(
-        changed(fresh_survey, lambda document: document["scheme"]["groups"][group].update(channel=channel))
-    )
-    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", definition.document)
-    page.goto(f"{server.url}/s/{definition.fingerprint}")
-    assert reason in page.inner_text("[role=alert]")
+    document = changed(change)
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
+    page.goto(f"{server.url}/s/{Definition(document).fingerprint}")
+    page.wait_for_selector("[role=alert]")
+    assert reason in " ".join(page.locator("[role=alert]").all_inner_texts())
     assert page.locator("form").count() == 0
-
-
-def test_a_stated_prior_counts_for_the_cap(
-    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
-) -> None:
-    server, _ = served
-    page = context.new_page()
-    # Nine in ten are known to say no: seven in ten honest reports then make a "no" 95.5% sure.
-    definition = frozen(changed(fresh_survey, lambda document: document["scheme"].update(prior={"smokes": [0.9, 0.1]})))
-    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", definition.document)
-    page.goto(f"{server.url}/s/{definition.fingerprint}")
-    assert "95.5% sure" in page.inner_text("[role=alert]")
 
 
 def test_the_label_says_where_answers_are_ruled_out(
@@ -252,35 +252,52 @@ def test_the_label_says_where_answers_are_ruled_out(
 ) -> None:
     server, _ = served
     page = context.new_page()
-    matrix = {"kind": "matrix", "matrix": [[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]]}
 
-    def unbound(document: dict[str, Any]) -> None:
+    def unbound(document: Document) -> None:
         document["allow_unbounded"] = True
-        document["scheme"]["groups"][1]["channel"] = matrix
+        rule_out(document)
 
-    definition = frozen(changed(fresh_survey, unbound))
-    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", definition.document)
-    page.goto(f"{server.url}/s/{definition.fingerprint}")
-    assert "Some answers are ruled out by what is sent." in page.inner_text("dl.label")
+    document = changed(unbound)
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
+    page.goto(f"{server.url}/s/{Definition(document).fingerprint}")
+    label = page.inner_text("dl.label")
+    assert "Some answers are ruled out by what is sent." in label
+    assert "does not hold against someone who knows how your answers go together" in label
+
+
+def test_the_respondent_is_told_what_all_answers_together_tell(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    page = context.new_page()
+    # 34 questions more would be refused; eighteen at 7/3 each are above a million.
+    document = changed(lambda made: many(made, 17))
+    served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
+    assert "at most 5.5 times" in open_page(context, server, fresh_survey).inner_text("p.whole")
+    page.goto(f"{server.url}/s/{Definition(document).fingerprint}")
+    page.wait_for_selector("#consent")
+    said = " ".join(page.locator("p.whole").all_inner_texts())
+    assert "at most 9,900,000 times" in said
+    assert "someone who knows how answers go together can learn a lot" in said
 
 
 DRAWS = 40_000
 # The sampler as the page has it: joined, out of the same modules. The survey's own page would refuse to run it again.
-SAMPLER = joined({path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}, "label")
+SAMPLER = joined({path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}, "program")
 IN_BROWSER = """([script, group, draws]) => {
-  const { Coins, disguise, splitCode } = new Function(`${script} return { ...coinsModule, ...disguiseModule };`)();
+  const { WordDraws, compile, split } = new Function(`${script} return programModule;`)();
   const words = new Uint32Array(16384);
   let used = words.length;
   const next = () => {
     if (used === words.length) { crypto.getRandomValues(words); used = 0; }
     return words[used++];
   };
-  const coins = new Coins(next);
-  const truths = group.sizes.reduce((all, size) => all * size, 1);
-  return Array.from({ length: truths }, (_, truth) => {
+  const source = new WordDraws(next);
+  const node = compile(group.program, group.radices);
+  return Array.from({ length: node.size }, (_, truth) => {
     const counts = {};
     for (let index = 0; index < draws; index += 1) {
-      const key = disguise(group, splitCode(truth, group.sizes), coins).join(",");
+      const key = node.run(split(truth, node.radices), source).join(",");
       counts[key] = (counts[key] ?? 0) + 1;
     }
     return counts;

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest
 
+from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.browser.answering import answer_small, open_page, send, start
 from tests.browser.questionnaires import CANARY_ANSWER
+from tests.survey.questionnaires import SMALL
 from tests.survey.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -161,6 +163,82 @@ def test_a_later_wave_meets_the_same_disguise(
     tokens = {one["url"].rsplit("/", 1)[1] for one in traffic if one["method"] == "PUT"}
     assert bodies[0] == bodies[1]
     assert len(tokens) == 2  # yet the two cannot be linked by their tickets
+
+
+def test_a_renamed_copy_meets_the_same_disguise(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    text = SMALL.replace("name: health", "name: a_copy").replace("title: Health", "title: Another survey")
+    copy = store.add(Definition.from_yaml(text), text)
+    traffic = recorded(context)
+    answer_small(open_page(context, server, fresh_survey), smokes=True, drinks=False)
+    page = open_page(context, server, copy)
+    assert "2 disguised answers were sent from this device before" in page.inner_text("p.ledger")
+    # Other answers change nothing: what was sent is sent again.
+    answer_small(page, smokes=False, drinks=True)
+    bodies = {one["body"] for one in traffic if one["method"] == "PUT"}
+    assert len(bodies) == 1
+
+
+def test_the_device_keeps_what_was_sent_and_nothing_else(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    traffic = recorded(context)
+    page = open_page(context, server, fresh_survey)
+    answer_small(page, smokes=True, drinks=False)
+    (report,) = [json.loads(one["body"])["report"] for one in traffic if one["body"]]
+    kept = page.evaluate(
+        "Object.fromEntries(Object.keys(localStorage).map((name) => [name, localStorage.getItem(name)]))"
+    )
+    assert set(kept) == {"tacit.sent", "tacit.unsent", f"tacit.ticket.{fresh_survey.fingerprint}"}
+    assert kept["tacit.unsent"] == "[]"
+    entries = json.loads(kept["tacit.sent"])
+    assert all(
+        re.fullmatch("[0-9a-f]{64}", name) and set(entry) == {"digits", "gamma"} for name, entry in entries.items()
+    )
+    assert sorted(digit for entry in entries.values() for digit in entry["digits"]) == sorted(
+        int(report[at : at + 2], 36) for at in (0, 2)
+    )
+
+
+def test_a_shared_device_keeps_nothing(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    page = open_page(context, server, fresh_survey)
+    page.check("#shared")
+    answer_small(page, smokes=True, drinks=False)
+    assert page.evaluate("Object.keys(localStorage).filter((name) => localStorage.getItem(name) !== '[]')") == []
+    page = open_page(context, server, fresh_survey)
+    page.check("#shared")
+    answer_small(page, smokes=True, drinks=False)
+    assert store.counts(fresh_survey).reports == 2
+
+
+def test_what_is_shown_is_never_an_accusation(
+    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    page = open_page(context, server, fresh_survey)
+    start(page)
+    for choice in ("#age-1", "#smokes-1", "#drinks-1"):
+        page.check(choice)
+    page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+    before = page.inner_text("main")
+    assert "30–59" in before  # the public answer as it goes out
+    assert "at most 70% sure" in before
+    assert "Yes" not in before
+    assert page.evaluate("localStorage.getItem('tacit.sent')") is None  # nothing is drawn before the button is pressed
+    page.click("#review button[type=submit]")
+    page.wait_for_selector("#survey[data-state=stored]")
+    after = page.inner_text("main")
+    assert "Disguised code" in after
+    assert "For no answer is it more than 2.4 times as likely as for another." in after
+    assert "smoke" not in after
+    assert "Yes" not in after
 
 
 def test_someone_else_gets_a_fresh_disguise(

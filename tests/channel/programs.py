@@ -106,7 +106,7 @@ def record_programs(draw: st.DrawFn, radices: tuple[int, ...], depth: int = 0) -
         cut = draw(st.integers(1, len(radices) - 1))
         parts = [list(range(cut)), list(range(cut, len(radices)))]
         return {"each": [[part, draw(record_programs(tuple(radices[at] for at in part), depth + 1))] for part in parts]}
-    toss = draw(CHANCES) if chosen == "toss" else sorted([draw(CHANCES), draw(CHANCES)])
+    toss = draw(CHANCES) if chosen == "toss" else sorted([draw(CHANCES), draw(st.integers(1, ONE - 1))])
     inner = record_programs(radices, depth + 1)
     return {"toss": toss, "heads": draw(inner), "tails": draw(inner)}
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from scipy.stats import chisquare
 
+from tacit.channel import Recipe
 from tacit.channel.program import DEEPEST, WordDraws, compiled, even_set, joint, law, run, split
-from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 from tests.channel.programs import followed, followed_law, programs
@@ -168,6 +168,7 @@ def _nested(depth: int) -> Any:
         ({"toss": 0.5, "heads": {"same": 1}, "tails": {"same": 1}}, '"toss" must be a whole number'),
         ({"toss": True, "heads": {"same": 1}, "tails": {"same": 1}}, '"toss" must be a whole number'),
         ({"toss": ONE + 1, "heads": {"same": 1}, "tails": {"same": 1}}, '"toss" must be a whole number'),
+        ({"toss": [0, ONE], "heads": {"same": 1}, "tails": {"same": 1}}, "two of them in order"),
         ({"toss": [5, 4], "heads": {"same": 1}, "tails": {"same": 1}}, "two of them in order"),
         ({"toss": 5, "heads": {"same": 1}, "tails": {"bits": [1, 2]}}, "the shape would tell the coin"),
         ({"weigh": [ONE, 1], "into": [2]}, "sum to 2\\*\\*32"),

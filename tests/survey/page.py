@@ -25,7 +25,7 @@ def required(command: str, reason: str) -> str:
     return found
 
 
-def node(task: str, script: str = "page_law.mjs", **given: Any) -> Any:
+def node(task: str, script: str = "page_program.mjs", **given: Any) -> Any:
     program = required("node", "node is not installed")
     done = subprocess.run(
         [program, "--no-warnings", str(HERE / script)],

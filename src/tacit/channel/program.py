@@ -174,7 +174,7 @@ class Toss(Node):
     def read(self, document: Mapping[str, Any], depth: int) -> None:
         toss = document["toss"]
         bounds = toss if isinstance(toss, list) else [toss, toss]
-        in_order = len(bounds) == 2 and all(map(_is_chance, bounds)) and bounds[0] <= bounds[1]
+        in_order = len(bounds) == 2 and all(map(_is_chance, bounds)) and 0 <= bounds[1] - bounds[0] < LARGEST_BOUND
         _expect(document, in_order, '"toss" must be a whole number from 0 to 2**32, or two of them in order')
         self.low, self.high = bounds
         self.heads = compiled(document["heads"], self.radices, depth + 1)

@@ -21,6 +21,7 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.randomness import ONE
 from tacit.schema import Attribute
 from tacit.survey.located import Located, parse, read
+from tacit.survey.programs import programs_of
 from tacit.survey.proposal import GroupDocument, groups_of
 from tacit.survey.questionnaire import Question, Questionnaire
 from tacit.survey.reading import read_questionnaire
@@ -50,6 +51,7 @@ class Definition:
 
     @classmethod
     def from_questionnaire(cls, questionnaire: Questionnaire) -> Definition:
+        scheme = _scheme(questionnaire)
         document: dict[str, Any] = {
             "format": FORMAT,
             "name": questionnaire.name,
@@ -65,7 +67,8 @@ class Definition:
                 {"title": page.title, "questions": [_question_document(question) for question in page.questions]}
                 for page in questionnaire.pages
             ],
-            "scheme": _scheme(questionnaire).to_document(),
+            "scheme": scheme.to_document(),
+            "programs": programs_of(scheme, questionnaire),
         }
         return cls({**document, "hash": document_hash(document)})
 

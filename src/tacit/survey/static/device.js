@@ -1,7 +1,8 @@
-// What stays on the device: the key of its disguises, reports that could not be sent yet, and, only if the respondent
-// asks for it, the answers for a second round.
+// What stays on the device: the reports it sent, under what was asked; reports that could not be sent yet; and, only if the
+// respondent asks for it, the answers for a second round. No key: whoever finds the device learns what was sent, no more.
 
-const KEY = "tacit.key";
+const SENT = "tacit.sent";
+const TICKET = "tacit.ticket.";
 const UNSENT = "tacit.unsent";
 const ANSWERS = "tacit.answers.";
 
@@ -26,45 +27,27 @@ export const storage = findStorage();
 export const storedNames = () => (storage === memory ? [...inMemory.keys()] : Object.keys(storage));
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-const unhex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
 
-// Drawn once by the device's generator; "someone else answers" draws it anew.
-export function renewKey() {
-  storage.setItem(KEY, hex(crypto.getRandomValues(new Uint8Array(32))));
+export const randomToken = () => hex(crypto.getRandomValues(new Uint8Array(32)));
+
+// Every group that was answered here: {content: {digits, gamma}}, the content being a hash of the texts, the answers and the
+// program. It is memory, so that the same question is never disguised afresh, and ledger of what was promised; it holds no
+// title, no name and no answer.
+export const ledger = () => JSON.parse(storage.getItem(SENT) ?? "{}");
+
+export function keepSent(entries) {
+  storage.setItem(SENT, JSON.stringify({ ...ledger(), ...entries }));
 }
 
-async function mac(text) {
-  if (!/^[0-9a-f]{64}$/.test(storage.getItem(KEY) ?? "")) renewKey();
-  const bytes = unhex(storage.getItem(KEY));
-  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text)));
+// "Someone else answers": nothing of the one before is left, but reports that still wait to be sent.
+export function startAfresh() {
+  for (const name of storedNames()) if (name === SENT || name.startsWith(TICKET) || name.startsWith(ANSWERS)) storage.removeItem(name);
 }
-
-// The words a sampler draws from, fixed by the device's key and the context: the same answer to the same question under
-// the same channel is disguised the same way for ever, because fresh disguises could be averaged away. Nothing about the
-// answers is stored for it.
-export async function memoized(context, sampler) {
-  for (let blocks = 4; ; blocks *= 2) {
-    const words = (await Promise.all(Array.from({ length: blocks }, (_, n) => mac(`words ${n} ${context}`)))).flatMap(
-      (block) => Array.from(new Uint32Array(block.buffer)),
-    );
-    let used = 0;
-    const nextWord = () => {
-      if (used === words.length) throw OUT_OF_WORDS;
-      return words[used++];
-    };
-    try {
-      return sampler(nextWord);
-    } catch (error) {
-      if (error !== OUT_OF_WORDS) throw error;
-    }
-  }
-}
-const OUT_OF_WORDS = new Error("more words are needed");
 
 // Under an open link the device is its own ticket: sending twice is recognised, yet says nothing about the report.
-export async function deviceToken(survey) {
-  return hex(await mac(`token ${survey}`));
+export function deviceToken(survey) {
+  if (storage.getItem(TICKET + survey) === null) storage.setItem(TICKET + survey, randomToken());
+  return storage.getItem(TICKET + survey);
 }
 
 export function remember(survey, answers) {

@@ -1,46 +1,51 @@
-// The privacy label and the simulator, computed from the scheme by following the sampler's every branch.
+// The privacy label and the simulator, computed from the programs that will run.
 
-import { Coins } from "./coins.js";
-import { disguise, splitCode } from "./disguise.js";
 import { element } from "./dom.js";
-import { amplification, shownChance, worstPosterior } from "./law.js";
-import { allQuestions, shown } from "./questionnaire.js";
-import { times } from "./words.js";
+import { boundedGamma, WHOLE_NOTICE } from "./checks.js";
+import { everyDigits, isListed, law, split, WordDraws } from "./program.js";
+import { allQuestions, modeOf, NOT_ASKED } from "./questionnaire.js";
+import { times, upTo } from "./words.js";
 
 const CROWD = 100;
-// The simulator shows other people's chances, so its draws are not the respondent's own.
-const simulatedCoins = () => new Coins(() => crypto.getRandomValues(new Uint32Array(1))[0]);
+const MOST_LISTED = 200; // answers in the simulator's choice
 
-const looksLikeAnswers = ({ channel }) =>
-  !["mask", "cut-and-paste", "subset"].includes(channel.kind) && !(channel.kind === "matrix" && channel.reports);
+// Draws of the device's own generator: the simulator's, and those of a report that was never sent before.
+export const freshDraws = () => new WordDraws(() => crypto.getRandomValues(new Uint32Array(1))[0]);
+
+const looksLikeAnswers = ({ node, sizes, records, labels }) => !records && !labels && node.shape.length === sizes.length && node.shape.every((radix, axis) => radix === sizes[axis]);
 
 // A cautious whole number: never less than the truth.
 export const percentAtMost = (share) => Math.ceil(share * 100 - 1e-6);
 
-function question(definition, attribute) {
-  return allQuestions(definition).find((one) => one.attributes.some((part) => part.attribute === attribute));
-}
+const titlesOf = (block, language) => block.questions.map((one) => one.text[language]);
 
-function titleOf(definition, names, language) {
-  return [...new Set(names.map((name) => question(definition, name)))].map((one) => one.text[language]);
-}
-
-// What one sensitive group promises, as sentences.
-export function sentences(definition, group, { words, language, textOf }) {
+// What one block promises, as sentences.
+export function sentences(block, { words, textOf }) {
   const lines = [];
-  if (group.names.length > 1) lines.push(words.together(group.names.map((name) => `“${textOf(name)}”`).join(", ")));
-  const asked = question(definition, group.names[0]);
-  if (asked.harmless) lines.push(words.harmlessLabel(times(words, group.channel.keep).own));
-  else if (looksLikeAnswers(group)) lines.push(...chanceSentences(group, words, textOf));
-  lines.push(words.atMost(percentAtMost(worstPosterior(group, group.prior))));
-  if (amplification(group) === Infinity) lines.push(words.ruledOut);
+  const names = block.groups.flatMap((group) => group.names);
+  if (names.length > 1) lines.push(words.together(names.map((name) => `“${textOf(name)}”`).join(", ")));
+  const [group] = block.groups;
+  if (block.questions[0].harmless) lines.push(words.harmlessLabel(times(words, group.node.parts[0][0]).own));
+  else if (block.groups.length === 1 && looksLikeAnswers(group) && isListed(group.node)) lines.push(...chanceSentences(group, words, textOf));
+  if (block.questions.some((one) => modeOf(one) === "self")) lines.push(words.selfLabel);
+  lines.push(words.atMost(percentAtMost(Math.max(...Object.values(block.worst)))));
+  if (block.gamma === Infinity) lines.push(words.ruledOut, words.unboundedNotice);
   return lines;
+}
+
+// Chance that the first answer is shown as it is, for each true one, the group's others even.
+function ownChances({ node, sizes }) {
+  const truths = [...everyDigits(sizes)];
+  const shown = new Float64Array(sizes[0]);
+  const count = truths.length / sizes[0];
+  for (const { digits, chances } of law(node, truths)) truths.forEach((truth, index) => truth[0] === digits[0] && (shown[truth[0]] += chances[index] / count));
+  return [...shown];
 }
 
 function chanceSentences(group, words, textOf) {
   const [name] = group.names;
   const [answers] = group.answers;
-  const own = answers.map((_, code) => shownChance(group, 0, code, code));
+  const own = ownChances(group);
   const alike = own.every((chance) => Math.abs(chance - own[0]) < 1e-6);
   // One sentence stands for all answers where all are treated alike; "yes" is the one people worry about.
   const codes = alike ? [Math.min(1, answers.length - 1)] : answers.map((_, code) => code);
@@ -52,36 +57,63 @@ function chanceSentences(group, words, textOf) {
   return [...lines, words.nobody];
 }
 
-export function privacyLabel(definition, groups, view) {
+// Blocks that may be dealt, each once.
+export const blocksOfAll = ({ deals }) => deals.flatMap(({ blocks }) => blocks);
+
+export function privacyLabel(definition, whole, view) {
   const { words, language } = view;
-  const hidden = new Set(groups.flatMap(({ names }) => names));
-  const open = allQuestions(definition).filter((one) => !one.attributes.some(({ attribute }) => hidden.has(attribute)));
+  const inMode = (mode) => allQuestions(definition).filter((one) => modeOf(one) === mode).map((one) => one.text[language]);
   const entry = (titles, lines) => [
     element("dt", {}, titles.join(" · ")),
     lines.map((line) => element("dd", {}, line)),
   ];
-  return element(
-    "dl",
-    { class: "label" },
-    alike(definition, groups, view).map(({ titles, lines }) => entry(titles, lines)),
-    open.length > 0 && entry(open.map((one) => one.text[language]), [words.publicLabel]),
-  );
+  return [
+    element(
+      "dl",
+      { class: "label" },
+      alike(whole, view).map(({ titles, lines }) => entry(titles, lines)),
+      inMode("direct").length > 0 && entry(inMode("direct"), [words.directLabel]),
+      inMode("public").length > 0 && entry(inMode("public"), [words.publicLabel]),
+    ),
+    ...wholeSentences(whole, view).map((line) => element("p", { class: "whole" }, line)),
+  ];
+}
+
+// What all answers together tell, in words where it is much.
+export function wholeSentences({ deals }, { words, language }) {
+  const gamma = boundedGamma(deals);
+  const lines = [words.wholeLabel(upTo(gamma, language))];
+  return gamma > WHOLE_NOTICE ? [...lines, words.wholeNotice] : lines;
 }
 
 // Questions that are promised the same thing share one entry, so that a long questionnaire keeps a short label.
-function alike(definition, groups, view) {
+function alike(whole, view) {
   const entries = new Map();
-  for (const group of groups) {
-    const lines = sentences(definition, group, view);
+  for (const block of blocksOfAll(whole)) {
+    const lines = sentences(block, view);
     const key = lines.join("\n");
     if (!entries.has(key)) entries.set(key, { titles: new Set(), lines });
-    for (const title of titleOf(definition, group.names, view.language)) entries.get(key).titles.add(title);
+    for (const title of titlesOf(block, view.language)) entries.get(key).titles.add(title);
   }
   return [...entries.values()].map(({ titles, lines }) => ({ titles: [...titles], lines }));
 }
 
+// What a report of a group looks like to whoever receives it.
+function shownText(group, digits, textOf) {
+  const { names, answers, labels } = group;
+  if (labels) return labels[digits[0]];
+  if (looksLikeAnswers(group)) return digits.map((digit, axis) => textOf(names[axis], answers[axis][digit])).join(" + ");
+  return digits.join(" ");
+}
+
+const truthText = ({ names, answers, records, node }, number, textOf) => {
+  const record = records ? records[number] : split(number, node.radices).map((digit, axis) => answers[axis][digit]);
+  return record.map((answer, axis) => textOf(names[axis], answer ?? NOT_ASKED)).join(" + ");
+};
+
 // A crowd that all gives one answer, and what it would send.
-export function simulator(groups, { words, textOf }) {
+export function simulator(whole, { words, textOf }) {
+  const groups = blocksOfAll(whole).flatMap((block) => block.groups).filter(({ node }) => node.size <= MOST_LISTED);
   const output = element("div", { role: "status", class: "crowd" });
   const answerChoice = element("select", { id: "simulated-answer", onchange: draw });
   const groupChoice = element(
@@ -91,25 +123,18 @@ export function simulator(groups, { words, textOf }) {
   );
 
   function fill() {
-    const { answers, names } = groups[groupChoice.value];
-    const size = answers.reduce((all, list) => all * list.length, 1);
-    const options = Array.from({ length: size }, (_, joint) => {
-      const codes = splitCode(joint, answers.map((list) => list.length));
-      const text = codes.map((code, axis) => textOf(names[axis], answers[axis][code])).join(" + ");
-      return element("option", { value: joint }, text);
-    });
+    const group = groups[groupChoice.value];
+    const options = Array.from({ length: group.node.size }, (_, number) => element("option", { value: number }, truthText(group, number, textOf)));
     answerChoice.replaceChildren(...options);
     draw();
   }
 
   function draw() {
     const group = groups[groupChoice.value];
-    const truth = splitCode(Number(answerChoice.value), group.sizes);
+    const truth = split(Number(answerChoice.value), group.node.radices);
     const counts = new Map();
     for (let person = 0; person < CROWD; person += 1) {
-      const text = shown(group, disguise(group, truth, simulatedCoins()))
-        .map(({ name, answers }) => answers.map((answer) => textOf(name, answer)).join(", ") || "–")
-        .join(" + ");
+      const text = shownText(group, group.node.run(truth, freshDraws()), textOf);
       counts.set(text, (counts.get(text) ?? 0) + 1);
     }
     const rows = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8);
@@ -120,6 +145,7 @@ export function simulator(groups, { words, textOf }) {
     );
   }
 
+  if (groups.length === 0) return null;
   // Nothing is drawn before somebody looks: the first question should not wait for it.
   return element(
     "details",

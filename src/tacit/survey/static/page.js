@@ -1,14 +1,15 @@
-// The page: introduction and consent, the questions, what was sent. Nothing leaves it but the finished report.
+// The page: introduction and consent, the questions, a last look, what was sent. Nothing leaves it but the finished report.
 
 import { documentHash, sha256 } from "./canonical.js";
+import { boundedGamma, examine, WHOLE_CAP } from "./checks.js";
 import * as device from "./device.js";
 import { element, paragraphs } from "./dom.js";
 import { field, isAnswered } from "./fields.js";
-import { privacyLabel, simulator } from "./label.js";
-import { objections } from "./law.js";
-import { allQuestions, groupsOf, isAsked, predicted, readCode, report, shown, truths } from "./questionnaire.js";
+import { freshDraws, percentAtMost, privacyLabel, simulator } from "./label.js";
+import { isListed, ratio, split } from "./program.js";
+import { allQuestions, contentOf, dealsOf, groupsOf, isAsked, isHidden, predicted, publicAttributes, readCode, report, truths } from "./questionnaire.js";
 import { bought, forgetTokens } from "./tokens.js";
-import { answerText, wordsOf } from "./words.js";
+import { answerText, upTo, wordsOf } from "./words.js";
 
 const root = document.getElementById("survey");
 const definition = JSON.parse(document.getElementById("definition").textContent);
@@ -26,6 +27,11 @@ let code = link.get("code") ? readCode(link.get("code")) : null;
 // What the code bought: {token, signature}.
 let bearer = null;
 let keepAnswers = false;
+let isShared = false;
+// What everything that is sent tells; worked out before anything is shown.
+let whole = null;
+// Which of several questionnaires this respondent is dealt: a public draw, made once.
+let deal = 0;
 let redraw = () => {};
 
 const view = () => ({ words, language, textOf });
@@ -80,12 +86,13 @@ function refusal(...reasons) {
 }
 
 function introduction() {
-  const groups = groupsOf(definition);
   const needsCode = definition.access === "codes" && !isTest;
   const consent = element("input", { type: "checkbox", id: "consent" });
   const codeField = element("input", { id: "code", autocomplete: "off", spellcheck: "false", "aria-describedby": "code-help" });
   codeField.value = code ?? link.get("code") ?? "";
   const problem = element("p", { role: "alert", class: "problem" });
+  const shared = element("input", { type: "checkbox", id: "shared", onchange: (event) => (isShared = event.target.checked) });
+  shared.checked = isShared;
 
   async function start(event) {
     event.preventDefault();
@@ -117,8 +124,11 @@ function introduction() {
     secondRound(),
     element("h2", {}, words.protection),
     element("p", {}, words.promise),
-    privacyLabel(definition, groups, view()),
-    simulator(groups, view()),
+    privacyLabel(definition, whole, view()),
+    simulator(whole, view()),
+    ledgerLines(),
+    element("p", {}, words.limits),
+    element("p", {}, `${words.fingerprint}: `, element("output", { class: "fingerprint", dir: "ltr" }, spoken(fingerprint))),
     element(
       "form",
       { onsubmit: start, novalidate: true },
@@ -127,11 +137,27 @@ function introduction() {
         element("p", { id: "code-help", class: "help" }, words.codeHelp),
         element("p", { class: "help" }, words.codeOnce),
       ],
+      element("p", { class: "check" }, shared, element("label", { for: "shared" }, words.shared)),
+      element("p", { class: "help" }, words.kept),
       element("p", { class: "check" }, consent, element("label", { for: "consent" }, words.consent)),
       problem,
       element("p", { class: "buttons" }, element("button", { type: "submit" }, words.start)),
     ),
   ].flat();
+}
+
+// What this device has sent before, and what it comes to with this survey.
+function ledgerLines() {
+  const entries = Object.values(device.ledger());
+  if (entries.length === 0) return [];
+  const gamma = entries.reduce((all, one) => all * (one.gamma ?? 1), 1) * boundedGamma(whole.deals);
+  return [words.ledger(entries.length, upTo(gamma, language)), gamma > WHOLE_CAP && words.ledgerNotice].filter(Boolean).map((line) => element("p", { class: "ledger" }, line));
+}
+
+// Half of the link's fingerprint as four words that can be read aloud, 16 bits each.
+function spoken(digits) {
+  const word = (bits) => [12, 10, 6, 4, 0].map((shift, at) => (at % 2 ? "aiou"[(bits >> shift) & 3] : "bdfghjklmnprstvz"[(bits >> shift) & 15])).join("");
+  return digits.slice(0, 16).match(/..../g).map((part) => word(parseInt(part, 16))).join("-");
 }
 
 // One page of questions. Skip logic may leave a page empty: it is then passed over.
@@ -144,7 +170,7 @@ function questions(index) {
   keep.checked = keepAnswers;
 
   function draw() {
-    const asked = page.questions.filter((one) => isAsked(one, definition, answers));
+    const asked = page.questions.filter((one) => isAsked(one, definition, answers, deal));
     const focused = document.activeElement?.id;
     form.replaceChildren(
       ...asked.map((one) => field(one, { answers, harmless }, view(), draw)),
@@ -156,7 +182,7 @@ function questions(index) {
         "p",
         { class: "buttons" },
         element("button", { type: "button", class: "quiet", onclick: back }, words.back),
-        element("button", { type: "submit" }, isLast ? words.send : words.next),
+        element("button", { type: "submit" }, isLast ? words.check : words.next),
       ),
     );
     if (focused) document.getElementById(focused)?.focus();
@@ -169,7 +195,7 @@ function questions(index) {
 
   function go(event) {
     event.preventDefault();
-    const open = page.questions.filter((one) => isAsked(one, definition, answers) && !isAnswered(one, { answers, harmless }));
+    const open = page.questions.filter((one) => isAsked(one, definition, answers, deal) && !isAnswered(one, { answers, harmless }));
     for (const one of page.questions) {
       document.getElementById(`error-${one.name}`)?.replaceChildren(open.includes(one) ? words.needsAnswer : "");
     }
@@ -179,7 +205,7 @@ function questions(index) {
       return problem.focus();
     }
     const next = nextAskedPage(index + 1);
-    return next < 0 ? finish() : show(() => questions(next));
+    return next < 0 ? show(() => review(index)) : show(() => questions(next));
   }
 
   draw();
@@ -195,14 +221,67 @@ function jump(event) {
   document.getElementById(event.target.getAttribute("href").slice(1))?.focus();
 }
 
-const hasQuestions = (page) => page.questions.some((one) => isAsked(one, definition, answers));
+const hasQuestions = (page) => page.questions.some((one) => isAsked(one, definition, answers, deal));
 const nextAskedPage = (from) => definition.pages.findIndex((page, index) => index >= from && hasQuestions(page));
 const lastAskedPage = (from) => definition.pages.findLastIndex((page, index) => index <= from && hasQuestions(page));
 
+// A last look: what goes out as it is, and the odds of the rest. Nothing has been drawn yet: people would change or give up
+// what looks like a yes.
+function review(last) {
+  const open = allQuestions(definition).filter((one) => !isHidden(one) && isAsked(one, definition, answers, deal));
+  const blocks = whole.deals[deal].blocks;
+  const given = (one) => (one.kind === "several" && Array.isArray(answers[one.name]) ? answers[one.name] : [answers[one.name]]);
+  const texts = (one) => given(one).map((name) => answerText(words, language, one.answers.find((own) => own.name === name) ?? { name }));
+  const asked = (block) => block.questions.filter((one) => isAsked(one, definition, answers, deal));
+  return [
+    heading(words.review),
+    open.length > 0 && [
+      element("h2", {}, words.reviewOpen),
+      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, one.text[language]), element("dd", {}, texts(one).join(", ") || "–")])),
+    ],
+    element("h2", {}, words.reviewHidden),
+    element(
+      "dl",
+      { class: "odds" },
+      blocks.filter((block) => asked(block).length > 0).map((block) => [
+        asked(block).map((one) => element("dt", {}, one.text[language])),
+        element("dd", {}, words.reviewSure(percentAtMost(Math.max(...Object.values(block.worst))))),
+      ]),
+    ),
+    element(
+      "form",
+      { id: "review", onsubmit: (event) => (event.preventDefault(), finish()), novalidate: true },
+      element(
+        "p",
+        { class: "buttons" },
+        element("button", { type: "button", class: "quiet", onclick: () => show(() => questions(last)) }, words.back),
+        element("button", { type: "submit" }, words.send),
+      ),
+    ),
+  ].flat(2).filter(Boolean);
+}
+
+// The reports of all groups: what this device has sent for the same question before, else drawn now.
+async function disguised() {
+  const kept = {};
+  const known = isShared || isTest ? {} : device.ledger();
+  const made = await report(definition, { answers, harmless, deal }, async (group, run) => {
+    const content = await contentOf(definition, group);
+    if (known[content]) return known[content].digits;
+    const digits = run(freshDraws());
+    const { gamma } = whole.deals[deal].blocks.find(({ groups }) => groups.some(({ names }) => names.join() === group.names.join()));
+    kept[content] = { digits, gamma: Number.isFinite(gamma) ? gamma : null };
+    return digits;
+  });
+  if (!isShared && !isTest) device.keepSent(kept);
+  return made;
+}
+
 async function finish() {
   show(() => [heading(words.sending)]);
-  const made = await report(definition, answers, harmless);
-  const token = bearer?.token ?? (await device.deviceToken(fingerprint + (isTest ? " test" : "")));
+  const made = await disguised();
+  const ticket = fingerprint + (isTest ? " test" : "");
+  const token = bearer?.token ?? (isShared ? device.randomToken() : device.deviceToken(ticket));
   const submission = {
     path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
     body: JSON.stringify({ report: made.text, signature: bearer?.signature }),
@@ -232,12 +311,7 @@ async function retry(submission, made, receipt) {
 function done(outcome, made, receipt) {
   root.dataset.state = outcome.state;
   const lines = { stored: words.stored, known: words.known, later: words.later, sending: words.sending };
-  const groups = groupsOf(definition);
-  const rows = groups.flatMap((group, index) => shown(group, made.groups[index]));
-  const listed = rows.map(({ name, answers: sent }) => [
-    element("dt", {}, name.includes(" + ") ? name : textOf(name)),
-    element("dd", {}, sent.map((answer) => textOf(name, answer)).join(", ") || "–"),
-  ]);
+  const listed = sentRows(made);
   return [
     heading(outcome.state === "refused" ? words.refused : lines[outcome.state]),
     outcome.state === "refused" && element("p", { role: "alert" }, words.reasons[outcome.word] ?? outcome.reason),
@@ -249,9 +323,30 @@ function done(outcome, made, receipt) {
   ];
 }
 
+// What went out: the public answers, and for the rest the codes with their odds, never as an answer to a question.
+function sentRows(made) {
+  const hidden = groupsOf(definition, made.deal).map(({ node, records, sizes }, index) => {
+    const digits = made.groups[index];
+    const worst = isListed(node) && (records || sizes) ? reportRatio(node, digits) : null;
+    return [
+      element("dt", {}, words.codeSent, " ", element("bdi", { dir: "ltr" }, digits.join("·"))),
+      element("dd", {}, worst === Infinity || worst === null ? words.codeOpen : words.codeOdds(upTo(worst, language))),
+    ];
+  });
+  const open = publicAttributes(definition).map(({ name, answers: names }, index) => [
+    element("dt", {}, textOf(name)),
+    element("dd", {}, textOf(name, names[made.open[index]])),
+  ]);
+  return [...hidden, ...open];
+}
+
+function reportRatio(node, digits) {
+  const chances = Array.from({ length: node.size }, (_, number) => node.chance(split(number, node.radices), digits));
+  return ratio(chances);
+}
+
 function someoneElse() {
-  device.renewKey();
-  device.forget(fingerprint);
+  device.startAfresh();
   forgetTokens();
   // The next person must not be offered this one's code.
   link.delete("code");
@@ -260,6 +355,8 @@ function someoneElse() {
   code = null;
   bearer = null;
   keepAnswers = false;
+  isShared = false;
+  deal = dealt();
   delete root.dataset.state;
   show(introduction);
   root.prepend(element("p", { role: "status" }, words.fresh));
@@ -288,12 +385,26 @@ function secondRound() {
   ];
 }
 
+function reasonText({ reason, ...figures }) {
+  const said = Object.entries(figures).map(([name, value]) => [name, name === "gamma" || name === "cap" ? upTo(value, language) : value]);
+  return words[reason](Object.fromEntries(said));
+}
+
+// Numbers below 2^32 as chances: the questionnaires' own, which sum to one.
+function dealt() {
+  const chances = dealsOf(definition).map(({ probability }) => probability);
+  let rest = (crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32) * chances.reduce((all, one) => all + one, 0);
+  return Math.max(0, chances.findIndex((chance) => (rest -= chance) < 0));
+}
+
 async function begin() {
   if (!globalThis.crypto?.subtle) return refusal(words.insecure);
   const hash = await documentHash(definition);
   if (!/^[0-9a-f]{32}$/.test(fingerprint) || !hash.startsWith(fingerprint)) return refusal(words.tampered);
-  const reasons = objections(groupsOf(definition), definition.allow_unbounded);
-  if (reasons.length > 0) return refusal(...reasons.map((one) => words[one.reason](one)));
+  const found = examine(definition);
+  if (found.objections.length > 0) return refusal(...found.objections.map(reasonText));
+  whole = found.whole;
+  deal = dealt();
   // What waits from an earlier visit goes out first, so that answering and sending stay one request each.
   await device.sendWaiting();
   if (status.state === "closed" && !status.classifier) return refusal(words.closed);

@@ -1,61 +1,76 @@
-// From what was answered on this page to what is sent: skip logic, codes, the report. All of it happens here.
+// What the definition asks, and the way from the answers on this page to what is sent. All of it happens here.
 
-import { canonical } from "./canonical.js";
-import { Coins } from "./coins.js";
-import { memoized } from "./device.js";
-import { disguise, disguiseWithHarmless, radices } from "./disguise.js";
+import { canonical, sha256 } from "./canonical.js";
+import { compile } from "./program.js";
 
 export const DECLINED = "prefer not to say";
 export const NOT_ASKED = "not asked";
-// Two characters to the digit, whatever its value: the length of a report says nothing.
+// At least two characters to the digit, and as many as its largest value needs: the length of a report says nothing.
 const DIGIT = 2;
 
 export const allQuestions = (definition) => definition.pages.flatMap((page) => page.questions);
+export const modeOf = (question) => question.mode ?? (question.sensitive ? "disguised" : "public");
+export const isHidden = (question) => modeOf(question) === "disguised" || modeOf(question) === "self";
 
-function answerNames(definition) {
-  return new Map(definition.scheme.attributes.map(({ name, answers }) => [name, answers]));
+export const answersOf = (definition) => new Map(definition.scheme.attributes.map(({ name, answers }) => [name, answers]));
+
+// The questionnaires of which each respondent is dealt one; a scheme without a deal has one.
+export function dealsOf({ scheme }) {
+  return scheme.questionnaires ?? [{ name: null, probability: 1, groups: scheme.groups }];
 }
 
-// The groups of the scheme as the sampler wants them, with the names for the label.
-export function groupsOf(definition) {
-  const names = answerNames(definition);
-  return definition.scheme.groups.map(({ attributes, channel }) => ({
-    names: attributes,
-    sizes: attributes.map((name) => names.get(name).length),
-    answers: attributes.map((name) => names.get(name)),
-    channel,
-    prior: priorOf(definition.scheme.prior ?? {}, attributes, names),
-  }));
+// The groups of a questionnaire, each with its program ready to run.
+export function groupsOf(definition, deal = 0) {
+  const names = answersOf(definition);
+  return dealsOf(definition)[deal].groups.map(({ attributes, records = null, channel }, index) => {
+    const answers = attributes.map((name) => names.get(name));
+    const sizes = answers.map((list) => list.length);
+    const program = definition.programs[deal][index];
+    const node = compile(program, records ? [records.length] : sizes);
+    return { names: attributes, answers, sizes, records, program, node, labels: channel?.reports ?? null };
+  });
 }
 
-// The prior the scheme states for a group's joint answers, or the product of those it states for each; null is even.
-function priorOf(stated, attributes, names) {
-  const joint = attributes.join("+");
-  if (stated[joint]) return stated[joint];
-  if (!attributes.some((name) => stated[name])) return null;
-  const even = (name) => names.get(name).map((_, __, all) => 1 / all.length);
-  return attributes.reduce((cells, name) => cells.flatMap((cell) => (stated[name] ?? even(name)).map((one) => cell * one)), [1]);
+// The digits of a group's true answers: one for each attribute, or the number of its legal record.
+export function truthDigits(group, truth) {
+  const given = group.names.map((name) => truth[name]);
+  if (!group.records) return given.map((answer, axis) => codeOf(answer, group.answers[axis], group.names[axis]));
+  const number = group.records.findIndex((record) => record.every((answer, axis) => (answer ?? NOT_ASKED) === given[axis]));
+  if (number < 0) throw new RangeError(`${group.names.join(", ")}: no such record`);
+  return [number];
 }
 
-function publicAttributes(definition) {
-  const hidden = new Set(definition.scheme.groups.flatMap(({ attributes }) => attributes));
+function codeOf(answer, names, attribute) {
+  const code = names.indexOf(answer);
+  if (code < 0) throw new RangeError(`${attribute} has no such answer`);
+  return code;
+}
+
+export function publicAttributes(definition) {
+  const hidden = new Set(dealsOf(definition).flatMap(({ groups }) => groups.flatMap(({ attributes }) => attributes)));
   return definition.scheme.attributes.filter(({ name }) => !hidden.has(name));
 }
 
+// A question whose attributes are in some questionnaire's groups, but not in the one that was dealt, is left out.
+function isDealt(question, definition, deal) {
+  if (!definition.scheme.questionnaires || !isHidden(question)) return true;
+  return dealsOf(definition)[deal].groups.some(({ attributes }) => question.attributes.some(({ attribute }) => attributes.includes(attribute)));
+}
+
 // Whether a question is asked, given the answers so far.
-export function isAsked(question, definition, answers) {
-  const byName = new Map(allQuestions(definition).map((one) => [one.name, one]));
+export function isAsked(question, definition, answers, deal = 0) {
+  if (!isDealt(question, definition, deal)) return false;
   return question.when.every(({ question: earlier, answers: wanted }) => {
-    const asked = isAsked(byName.get(earlier), definition, answers);
-    return wanted.includes(asked ? answers[earlier] : NOT_ASKED);
+    const before = allQuestions(definition).find(({ name }) => name === earlier);
+    return wanted.includes(isAsked(before, definition, answers, deal) ? answers[earlier] : NOT_ASKED);
   });
 }
 
 // The true answer of every attribute, by name.
-export function truths(definition, answers) {
+export function truths(definition, answers, deal = 0) {
   const truth = {};
   for (const question of allQuestions(definition)) {
-    const asked = isAsked(question, definition, answers);
+    const asked = isAsked(question, definition, answers, deal);
     for (const { attribute, option } of question.attributes) {
       truth[attribute] = asked ? attributeAnswer(answers[question.name], option) : NOT_ASKED;
     }
@@ -68,71 +83,46 @@ function attributeAnswer(answer, option) {
   return answer.includes(option) ? "yes" : "no";
 }
 
-// The disguised report: {digits, groups} with one list of digits per group, and the public answers' codes.
-export async function report(definition, answers, harmless) {
-  const truth = truths(definition, answers);
-  const groups = groupsOf(definition);
+// What a group asks, in all its words, and the program that will disguise it: whoever asks the same under another name or
+// in another survey meets the report that was sent before, because fresh ones could be averaged away.
+export function contentOf(definition, group) {
+  const asked = allQuestions(definition).filter(({ attributes }) => attributes.some(({ attribute }) => group.names.includes(attribute)));
+  const texts = asked.map(({ text, answers, harmless = null }) => ({ text, harmless, answers: answers.map(({ name, text: own }) => own ?? name) }));
+  const options = group.names.map((name) => asked.flatMap(({ attributes }) => attributes).find(({ attribute }) => attribute === name).option);
+  return sha256(canonical({ texts, options, answers: group.answers, records: group.records, program: group.program }));
+}
+
+// The disguised report of one questionnaire: a list of digits for each group, the public answers' codes, and all as text.
+// `sampled(group, run)` decides where the draws come from, and may find that the group was answered before.
+export async function report(definition, { answers, harmless, deal = 0 }, sampled) {
+  const truth = truths(definition, answers, deal);
+  const groups = groupsOf(definition, deal);
   const digits = [];
-  for (const group of groups) digits.push(await disguised(definition, group, truth, harmless));
+  for (const group of groups) {
+    const codes = truthDigits(group, truth);
+    const instead = harmlessDigits(definition, group, harmless);
+    digits.push(await sampled(group, (draws) => group.node.run(codes, draws, instead)));
+  }
   const open = publicAttributes(definition).map(({ name, answers: names }) => codeOf(truth[name], names, name));
-  return { groups: digits, open, text: [...digits.flat(), ...open].map(digitText).join("") };
+  return { groups: digits, open, deal, text: reportText(definition, groups, { digits, open, deal }) };
 }
 
-function codeOf(answer, names, attribute) {
-  const code = names.indexOf(answer);
-  if (code < 0) throw new RangeError(`${attribute} has no such answer`);
-  return code;
+function reportText(definition, groups, { digits, open, deal }) {
+  const dealt = definition.scheme.questionnaires ? [spelled(deal, definition.scheme.questionnaires.length)] : [];
+  const hidden = groups.flatMap(({ node }, index) => digits[index].map((digit, at) => spelled(digit, node.shape[at])));
+  const shown = publicAttributes(definition).map(({ answers }, index) => spelled(open[index], answers.length));
+  return [...dealt, ...hidden, ...shown].join("");
 }
 
-const digitText = (digit) => digit.toString(36).padStart(DIGIT, "0");
-
-function disguised(definition, group, truth, harmless) {
-  const codes = group.names.map((name, axis) => codeOf(truth[name], group.answers[axis], name));
-  const asked = harmlessCodes(definition, group, harmless);
-  const { names, answers, channel } = group;
-  // By survey, question, answer and scheme: in a later wave the same group under the same channel finds itself again.
-  const context = canonical({ survey: definition.name, names, answers, channel, codes, harmless: asked });
-  return memoized(context, (nextWord) => {
-    const coins = new Coins(nextWord);
-    return asked ? disguiseWithHarmless(group, codes, asked, coins) : disguise(group, codes, coins);
-  });
+function spelled(digit, radix) {
+  return digit.toString(36).padStart(Math.max(DIGIT, (radix - 1).toString(36).length), "0");
 }
 
-// Codes of the harmless question's answer where it is really asked; a page that does not ask the question draws them.
-function harmlessCodes(definition, group, harmless) {
+// Digits of the harmless question's answer where it is really asked; else the program draws them.
+function harmlessDigits(definition, group, harmless) {
   const question = allQuestions(definition).find((one) => one.harmless && one.name === group.names[0]);
   if (!question || harmless[question.name] === undefined) return null;
   return [codeOf(harmless[question.name], group.answers[0], question.name)];
-}
-
-// What a group's report shows, as texts, one for each attribute where reports look like answers.
-export function shown(group, digits) {
-  const { kind, reports } = group.channel;
-  if (kind === "mask" || kind === "cut-and-paste") {
-    const labels = group.names.flatMap((name, axis) => group.answers[axis].map((answer) => [name, answer]));
-    return group.names.map((name) => ({
-      name,
-      answers: labels.filter(([of], index) => of === name && digits[index] === 1).map(([, answer]) => answer),
-    }));
-  }
-  const name = group.names.join(" + ");
-  if (kind === "subset") return [{ name, answers: digits.map((joint) => jointLabel(group, joint)) }];
-  if (kind === "matrix" && reports) return [{ name, answers: [reports[digits[0]]] }];
-  return group.names.map((one, axis) => ({ name: one, answers: [group.answers[axis][digits[axis]]] }));
-}
-
-function jointLabel({ answers }, joint) {
-  const parts = [];
-  for (const names of [...answers].reverse()) {
-    parts.unshift(names[joint % names.length]);
-    joint = Math.floor(joint / names.length);
-  }
-  return parts.join(" + ");
-}
-
-export function reportLength(definition) {
-  const digits = groupsOf(definition).reduce((sum, group) => sum + radices(group).length, 0);
-  return DIGIT * (digits + publicAttributes(definition).length);
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

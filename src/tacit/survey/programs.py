@@ -1,0 +1,24 @@
+"""The programs of a survey's groups: what a respondent's page will run, for everybody to read in the definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.channel.scheme import Scheme
+from tacit.survey.questionnaire import Questionnaire
+
+Program = dict[str, Any]
+
+
+def programs_of(scheme: Scheme, questionnaire: Questionnaire) -> list[list[Program]]:
+    """One list for each questionnaire that may be dealt, of one program for each of its groups."""
+    asked = {question.name for question in questionnaire.questions if question.unrelated and question.unrelated.ask}
+    return [
+        [_asked(group.channel.program(), group.names[0] in asked) for group in dealt.groups]
+        for dealt in scheme.questionnaires
+    ]
+
+
+def _asked(program: Program, is_asked: bool) -> Program:
+    """The program whose harmless answer is the respondent's own, where the page asks for it."""
+    return {**program, "tails": {**program["tails"], "asked": 1}} if is_asked else program

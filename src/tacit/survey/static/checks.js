@@ -1,0 +1,133 @@
+// What the page does not take on trust. Everything here is checked before the first question; one objection and nothing is
+// asked. `tacit survey verify` makes the same checks from outside.
+
+import { BadProgram } from "./program.js";
+import { allQuestions, answersOf, dealsOf, DECLINED, isHidden, modeOf, NOT_ASKED } from "./questionnaire.js";
+import { wholeReport } from "./whole.js";
+
+// Written here and not in any scheme: what no questionnaire may exceed.
+export const POSTERIOR_CAP = 0.95;
+export const GAMMA_CAP = 19;
+export const WHOLE_CAP = 1e12;
+export const WHOLE_NOTICE = 1e6;
+const ROUNDING = 1e-9;
+const MODES = ["disguised", "public", "self", "direct"];
+
+const objection = (reason, names, more = {}) => ({ reason, names: names.join(", "), ...more });
+
+// Why the page will not ask, and what everything that is sent tells: {objections, whole}.
+export function examine(definition) {
+  const shape = shapeObjections(definition);
+  if (shape.length > 0) return { objections: shape, whole: null };
+  let whole;
+  try {
+    whole = wholeReport(definition);
+  } catch (error) {
+    if (error instanceof BadProgram || error instanceof RangeError) return { objections: [objection("program", [error.message])], whole: null };
+    throw error;
+  }
+  return { objections: [...askedObjections(definition), ...capObjections(definition, whole)], whole };
+}
+
+function capObjections(definition, { deals, gamma }) {
+  const reasons = [];
+  for (const { names, gamma: own, sure } of deals.flatMap(({ blocks }) => blocks).map(worstOf)) {
+    if (sure > POSTERIOR_CAP + ROUNDING) reasons.push(objection("unprotected", names, { percent: Math.ceil(sure * 1000 - 1e-6) / 10 }));
+    if (own === Infinity && !definition.allow_unbounded) reasons.push(objection("unbounded", names));
+    if (own !== Infinity && own > GAMMA_CAP * (1 + ROUNDING) && !definition.allow_unbounded) reasons.push(objection("amplified", names, { gamma: own, cap: GAMMA_CAP }));
+  }
+  const bounded = gamma === Infinity ? boundedGamma(deals) : gamma;
+  if (bounded > WHOLE_CAP * (1 + ROUNDING)) reasons.push(objection("exceeds", [], { gamma: bounded, cap: WHOLE_CAP }));
+  const seen = new Set();
+  return reasons.filter((one) => !seen.has(JSON.stringify(one)) && seen.add(JSON.stringify(one)));
+}
+
+function worstOf({ questions, groups, gamma, worst }) {
+  const names = groups.flatMap((group) => group.names);
+  return { names: questions.length > 1 || groups.length > 1 ? names : groups[0].names, gamma, sure: Math.max(...Object.values(worst)) };
+}
+
+// The amplification of all answers whose own is bounded; the others are said by themselves.
+export function boundedGamma(deals) {
+  return Math.max(...deals.map(({ blocks }) => blocks.reduce((all, { gamma }) => all * (gamma === Infinity ? 1 : gamma), 1)));
+}
+
+// What must hold before any figure means something.
+function shapeObjections(definition) {
+  const { languages, scheme, programs } = definition;
+  const reasons = [];
+  const dealt = dealsOf(definition);
+  const matched = Array.isArray(programs) && programs.length === dealt.length && dealt.every(({ groups }, deal) => Array.isArray(groups) && programs[deal]?.length === groups.length);
+  if (!matched) return [objection("program", [])];
+  const answers = answersOf(definition);
+  if (answers.size !== scheme.attributes.length) reasons.push(objection("attribute", []));
+  const questions = allQuestions(definition);
+  const reported = questions.flatMap(({ attributes }) => attributes.map(({ attribute }) => attribute));
+  for (const name of new Set([...reported, ...answers.keys()])) {
+    if (!answers.has(name) || reported.filter((one) => one === name).length !== 1) reasons.push(objection("attribute", [name]));
+  }
+  for (const { groups } of dealt) {
+    const grouped = groups.flatMap(({ attributes }) => attributes);
+    if (new Set(grouped).size !== grouped.length || grouped.some((name) => !answers.has(name))) reasons.push(objection("attribute", grouped));
+  }
+  for (const question of questions) reasons.push(...questionObjections(question, answers, languages, questions));
+  for (const text of ["title", "introduction", "contact"]) if (!saysIn(definition[text], languages)) reasons.push(objection("languages", [text]));
+  return reasons;
+}
+
+const saysIn = (text, languages) => languages.every((language) => typeof text?.[language] === "string" && text[language].trim() !== "");
+
+function questionObjections(question, answers, languages, questions) {
+  const { name, kind, attributes, declines, when } = question;
+  const reasons = [];
+  const options = kind === "several" ? question.answers.map((one) => one.name) : [null];
+  const own = attributes.map(({ option }) => option);
+  if (own.length !== options.length || own.some((option, index) => option !== options[index])) reasons.push(objection("attribute", [name]));
+  const special = [...(declines ? [DECLINED] : []), ...(when.length > 0 ? [NOT_ASKED] : [])];
+  const wanted = kind === "several" ? ["no", "yes", ...special] : [...question.answers.map((one) => one.name), ...special];
+  for (const { attribute } of attributes) {
+    const listed = answers.get(attribute) ?? [];
+    if (listed.length !== wanted.length || listed.some((answer, index) => answer !== wanted[index])) reasons.push(objection("answers_differ", [attribute]));
+  }
+  const plain = kind === "yes-no";
+  const texts = languages.map((language) => question.answers.map(({ name: own, text }) => (plain ? own : text?.[language])));
+  const differ = texts.some((list) => list.some((text) => typeof text !== "string" || text.trim() === "") || new Set(list).size !== list.length);
+  if (differ || !saysIn(question.text, languages)) reasons.push(objection("languages", [name]));
+  const place = questions.indexOf(question);
+  for (const { question: earlier, answers: after } of when) {
+    const before = questions.findIndex((one) => one.name === earlier);
+    const known = before >= 0 && before < place && questions[before].kind !== "several" ? answers.get(questions[before].attributes[0]?.attribute) ?? [] : [];
+    if (!Array.isArray(after) || after.some((answer) => !known.includes(answer))) reasons.push(objection("routing", [name]));
+  }
+  if (!MODES.includes(modeOf(question))) reasons.push(objection("mode", [name]));
+  return reasons;
+}
+
+// What is asked, and how it is called: modes, texts, routing, harmless questions.
+function askedObjections(definition) {
+  const reasons = [];
+  const questions = allQuestions(definition);
+  const dealt = dealsOf(definition);
+  const grouped = new Set(dealt.flatMap(({ groups }) => groups.flatMap(({ attributes }) => attributes)));
+  const byName = new Map(questions.map((one) => [one.name, one]));
+  for (const question of questions) {
+    if (question.attributes.some(({ attribute }) => grouped.has(attribute) !== isHidden(question))) reasons.push(objection("mode", [question.name]));
+    if (!isHidden(question) && question.when.some(({ question: earlier }) => isHidden(byName.get(earlier)))) reasons.push(objection("telling", [question.name]));
+  }
+  for (const language of definition.languages) {
+    const texts = new Map();
+    for (const { name, text } of questions) {
+      const plain = text[language].normalize("NFKC").toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
+      if (texts.has(plain)) reasons.push(objection("twice", [texts.get(plain), name]));
+      texts.set(plain, name);
+    }
+  }
+  dealt.forEach(({ groups }, deal) =>
+    groups.forEach(({ attributes }, index) => {
+      const asked = questions.filter(({ harmless, attributes: parts }) => harmless && parts.some(({ attribute }) => attributes.includes(attribute)));
+      const stands = JSON.stringify(definition.programs[deal][index]).includes('"asked":1');
+      if (stands !== asked.length > 0 || (stands && attributes.length > 1)) reasons.push(objection("program", attributes));
+    }),
+  );
+  return reasons;
+}

@@ -1,0 +1,223 @@
+// What everything that is sent tells, worked out from the programs that will run. Questions that routing connects, the
+// options of one question that can be declined, and the members of one group are judged together, on the records that can
+// occur; the rest is independent.
+
+import { amplification, isListed, law, ratio, split, worstAnswers } from "./program.js";
+import { allQuestions, dealsOf, DECLINED, groupsOf, isHidden, NOT_ASKED, truthDigits } from "./questionnaire.js";
+
+// Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
+const WRITTEN = 2 ** 18;
+
+// Groups that must be judged together, with the questions they report.
+export function blocksOf(definition, deal = 0) {
+  const groups = groupsOf(definition, deal);
+  const home = new Map(groups.flatMap(({ names }, index) => names.map((name) => [name, index])));
+  const block = groups.map((_, index) => index);
+  const unite = (one, other) => {
+    const [from, to] = [block[one], block[other]];
+    block.forEach((value, index) => value === from && (block[index] = to));
+  };
+  const byName = new Map(allQuestions(definition).map((one) => [one.name, one]));
+  const homes = (question) => question.attributes.map(({ attribute }) => home.get(attribute)).filter((one) => one !== undefined);
+  for (const question of byName.values()) {
+    const own = homes(question);
+    if (own.length === 0) continue;
+    if (question.declines || question.when.length > 0) own.forEach((one) => unite(one, own[0]));
+    for (const { question: earlier } of question.when) {
+      const [before] = byName.has(earlier) ? homes(byName.get(earlier)) : [];
+      if (before !== undefined) unite(own[0], before);
+    }
+  }
+  return [...new Set(block)].map((head) => {
+    const members = groups.filter((_, index) => block[index] === head);
+    const names = new Set(members.flatMap((group) => group.names));
+    const questions = allQuestions(definition).filter(({ attributes }) => attributes.some(({ attribute }) => names.has(attribute)));
+    return { groups: members, questions };
+  });
+}
+
+// Every way to answer a question, as one answer for each of these attributes.
+function waysOf(question, names) {
+  const declined = question.declines ? [names.map(() => DECLINED)] : [];
+  if (question.kind !== "several") return [...question.answers.map(({ name }) => [name]), ...declined];
+  if (2 ** names.length > WRITTEN) throw new RangeError("more records than can be listed");
+  const chosen = names.reduce((all) => all.flatMap((way) => [[...way, "no"], [...way, "yes"]]), [[]]);
+  return [...chosen, ...declined];
+}
+
+const namesOf = (question) => question.attributes.map(({ attribute }) => attribute);
+
+// The attributes of a block in the order of its questions; options that other blocks disguise are left out.
+function attributesOf({ groups, questions }) {
+  const own = new Set(groups.flatMap(({ names }) => names));
+  return questions.flatMap(namesOf).filter((name) => own.has(name));
+}
+
+// Every way through these questions, given what is known before: answers by attribute.
+function walk(questions, known, definition, isWanted = () => true) {
+  const first = new Map(allQuestions(definition).map(({ name, attributes }) => [name, attributes[0].attribute]));
+  let partial = [known];
+  for (const question of questions) {
+    partial = partial.flatMap((record) => {
+      const asked = question.when.every(({ question: earlier, answers }) => answers.includes(record[first.get(earlier)]));
+      const names = namesOf(question).filter(isWanted);
+      const ways = asked ? waysOf(question, names) : [names.map(() => NOT_ASKED)];
+      return ways.map((way) => ({ ...record, ...Object.fromEntries(names.map((name, index) => [name, way[index]])) }));
+    });
+    if (partial.length > WRITTEN) throw new RangeError("more records than can be listed");
+  }
+  return partial;
+}
+
+// The records that a block can have, one list for each situation that the public answers make.
+function situations(definition, block) {
+  const { questions } = block;
+  const byName = new Map(allQuestions(definition).map((one) => [one.name, one]));
+  const needed = new Set();
+  const look = (question) => {
+    for (const { question: earlier } of question.when) {
+      const before = byName.get(earlier);
+      if (before && !isHidden(before) && !needed.has(before)) {
+        needed.add(before);
+        look(before);
+      }
+    }
+  };
+  questions.forEach(look);
+  const known = walk(allQuestions(definition).filter((one) => needed.has(one)), {}, definition);
+  const found = new Map();
+  for (const one of known) {
+    const names = attributesOf(block);
+    const records = walk(questions, one, definition, (name) => names.includes(name));
+    found.set(JSON.stringify(records.map((record) => names.map((name) => record[name]))), records);
+  }
+  return [...found.values()];
+}
+
+// The even prior: attribute by attribute, every answer that is then possible equally likely.
+function evenWeights(records, names) {
+  let prefixes = records.map(() => "");
+  const weights = records.map(() => 1);
+  for (const name of names) {
+    const children = new Map();
+    const after = records.map((record, index) => `${prefixes[index]}\n${record[name]}`);
+    prefixes.forEach((prefix, index) => children.set(prefix, (children.get(prefix) ?? new Set()).add(after[index])));
+    prefixes.forEach((prefix, index) => (weights[index] /= children.get(prefix).size));
+    prefixes = after;
+  }
+  return weights;
+}
+
+// The prior that the scheme states for a group, as a weight for each list of digits; null where it states none.
+function statedPrior(definition, group) {
+  const stated = definition.scheme.prior ?? {};
+  const whole = stated[group.names.join("+")];
+  if (whole) return (digits) => whole[digits.reduce((number, digit, axis) => number * group.node.radices[axis] + digit, 0)] ?? 0;
+  if (group.records || !group.names.some((name) => stated[name])) return null;
+  return (digits) => digits.reduce((all, digit, axis) => all * (stated[group.names[axis]]?.[digit] ?? 1 / group.sizes[axis]), 1);
+}
+
+// {gamma, worst: {attribute: how sure the least lucky report makes someone of an answer}} of one block.
+export function figuresOf(definition, block) {
+  const simple = block.groups.length === 1 && !block.groups[0].records && block.questions.every(({ when, declines, attributes }) => when.length === 0 && !(declines && attributes.length > 1));
+  if (simple && !isListed(block.groups[0].node)) return largeFigures(definition, block.groups[0]);
+  const lists = situations(definition, block);
+  const reports = block.groups.reduce((all, { node }) => all * node.count, 1);
+  if (lists.some((records) => reports * records.length > WRITTEN)) return boundedFigures(block, lists);
+  const figures = { gamma: 1, worst: {} };
+  for (const records of lists) collect(figures, definition, block, records);
+  return figures;
+}
+
+// A group whose law is not written out; under a stated prior its figures are bounds from the amplification.
+function largeFigures(definition, { node, names, sizes }) {
+  const gamma = amplification(node);
+  const worst = worstAnswers(node);
+  const stated = definition.scheme.prior ?? {};
+  const whole = stated[names.join("+")];
+  sizes.forEach((size, axis) => {
+    const shares = new Float64Array(size);
+    if (whole) whole.forEach((chance, number) => (shares[split(number, sizes)[axis]] += chance));
+    const own = whole ? [...shares] : stated[names[axis]] ?? [];
+    if (own.length > 0) worst[axis] = Math.max(worst[axis], told(Math.max(...own), gamma));
+  });
+  return { gamma, worst: Object.fromEntries(names.map((name, axis) => [name, worst[axis]])) };
+}
+
+// How sure an amplification can make someone of what had this share before.
+const told = (share, gamma) => (gamma === Infinity ? 1 : (share * gamma) / (share * gamma + 1 - share));
+
+function boundedFigures(block, lists) {
+  const gamma = block.groups.reduce((all, { node }) => all * amplification(node), 1);
+  const names = attributesOf(block);
+  const worst = {};
+  for (const records of lists) {
+    const weights = evenWeights(records, names);
+    for (const name of names) {
+      for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, told(share, gamma));
+    }
+  }
+  return { gamma, worst };
+}
+
+function answerShares(records, weights, name) {
+  const shares = new Map();
+  records.forEach((record, index) => record[name] !== NOT_ASKED && shares.set(record[name], (shares.get(record[name]) ?? 0) + weights[index]));
+  return shares.values();
+}
+
+// The chances of every whole report of a block, under each of its records.
+export function* blockLaw({ groups }, records) {
+  const parts = groups.map((group) => {
+    const digits = records.map((record) => truthDigits(group, record));
+    return law(group.node, digits);
+  });
+  const rows = parts.reduce((all, part) => all.flatMap((row) => part.map(({ digits, chances }) => ({ digits: [...row.digits, digits], chances: row.chances.map((one, index) => one * chances[index]) }))), [
+    { digits: [], chances: new Float64Array(records.length).fill(1) },
+  ]);
+  yield* rows;
+}
+
+function collect(figures, definition, block, records) {
+  const names = attributesOf(block);
+  const priors = [evenWeights(records, names)];
+  const stated = block.groups.map((group) => statedPrior(definition, group));
+  if (stated.some(Boolean)) {
+    priors.push(records.map((record) => block.groups.reduce((all, group, index) => all * (stated[index]?.(truthDigits(group, record)) ?? 1), 1)));
+  }
+  for (const { chances } of blockLaw(block, records)) {
+    if (!chances.some((chance) => chance > 0)) continue;
+    figures.gamma = Math.max(figures.gamma, ratio(chances));
+    for (const prior of priors) {
+      const weights = prior.map((weight, index) => weight * chances[index]);
+      const total = weights.reduce((all, one) => all + one, 0);
+      if (total === 0) continue;
+      for (const name of names) {
+        for (const share of answerShares(records, weights, name)) figures.worst[name] = Math.max(figures.worst[name] ?? 0, share / total);
+      }
+    }
+  }
+}
+
+// All blocks of all questionnaires that can be dealt, with their figures; `gamma` is that of all answers together.
+export function wholeReport(definition) {
+  const known = new Map();
+  const deals = dealsOf(definition).map((_, deal) => {
+    const blocks = blocksOf(definition, deal).map((block) => {
+      const key = JSON.stringify([block.groups.map(({ program, answers, records, names }) => [program, answers, records, definition.scheme.prior && names]), block.questions.map(({ when, declines, kind, answers, attributes }) => [when, declines, kind, answers.map(({ name }) => name), attributes.length])]);
+      const found = known.get(key);
+      const figures = found ? renamed(found, block) : figuresOf(definition, block);
+      if (!found) known.set(key, { block, figures });
+      return { ...block, ...figures };
+    });
+    return { blocks, gamma: blocks.reduce((all, { gamma }) => all * gamma, 1) };
+  });
+  return { deals, gamma: Math.max(...deals.map(({ gamma }) => gamma)) };
+}
+
+// Figures of a block that is the same but for its names.
+function renamed({ block, figures }, again) {
+  const after = attributesOf(again);
+  const worst = Object.fromEntries(attributesOf(block).map((name, index) => [after[index], figures.worst[name]]));
+  return { ...figures, worst };
+}
