@@ -579,15 +579,16 @@ def _cut_and_paste_for(shape: Shape, gamma: float, K: int | None = None) -> Para
     Without a `K`, that of the largest one that is useful: no report tells of more answers than K together. The
     publication uses rho = .494 for K = 3 and gamma = 19; the bound allows .4514, which tells more.
     """
-    kept = min(len(shape), int(gamma) - 1) if K is None else K
+    kept = min(len(shape), math.ceil(gamma) - 2) if K is None else K
     if kept < 1:
         return None
     least = cut_and_paste_chance(gamma, kept, len(shape))
-    return {"K": kept, "rho": min(-numerator_below(Fraction(-least)) / ONE, 1.0)}
+    rho = -numerator_below(Fraction(-least)) / ONE
+    return {"K": kept, "rho": rho} if rho < 1 else None  # with rho = 1 every item is always reported
 
 
 def _useful_numbers_kept(shape: Shape, gamma: float) -> list[Parameters]:
-    return [{"K": K} for K in range(1, min(int(gamma) - 1, 2 * len(shape)) + 1)]
+    return [{"K": K} for K in range(1, min(math.ceil(gamma) - 2, 2 * len(shape)) + 1)]
 
 
 KINDS = {
