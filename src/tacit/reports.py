@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tacit.channel.scheme import Questionnaire, Scheme
+from tacit.display import Shown
 from tacit.errors import InvalidInput, SchemeMismatch
-from tacit.schema import RESERVED, Schema
+from tacit.schema import RESERVED, Attribute, Schema
 from tacit.table import Table, as_arrow, decode, encode, infer_schema, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
 from tacit.table.files import is_parquet, read_metadata, table_writer, with_partitions
@@ -32,8 +33,8 @@ class HoldsTable(Protocol):
     def table(self) -> Table: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Reports:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reports(Shown):
     """Disguised records: for each questionnaire of the scheme the table of its reports.
 
     >>> from tacit import Attribute, Reports, Schema, Scheme
@@ -65,6 +66,21 @@ class Reports:
 
     def __len__(self) -> int:
         return self.n_reports
+
+    plotted = "reported"
+
+    def headline(self) -> str:
+        columns = ", ".join(report_columns(self.scheme))
+        return f"{self.n_reports:,} {'simulated ' if self.is_simulation else ''}reports of {columns}"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        """How often each answer is shown, among the reports that were asked: shares of reports, not of truths."""
+        return [
+            {"questionnaire": questionnaire.name, "column": column.name, "answer": answer, "reported": float(share)}
+            for questionnaire, part in self
+            for column in part.schema
+            for answer, share in zip(column.answers, _shown_shares(column, part[column.name]), strict=True)
+        ]
 
     @property
     def table(self) -> Table:
@@ -267,3 +283,10 @@ def joint_scheme(left: Scheme, right: Scheme) -> Scheme:
     groups = [group.recipe for group in (*left.groups, *right.groups)]
     priors = None if left.prior is None and right.prior is None else {**(left.prior or {}), **(right.prior or {})}
     return Scheme.of((*left.schema, *right.schema), groups, prior=priors)
+
+
+def _shown_shares(column: Attribute, codes: Any) -> Any:
+    """The share of reports that show each answer."""
+    if column.shows == "bits":
+        return codes.sum(axis=0) / max(len(codes), 1)
+    return np.bincount(codes.reshape(-1), minlength=column.size)[: column.size] / max(len(codes), 1)

@@ -89,6 +89,52 @@ def test_nobody_sees_an_error_of_zero_or_an_interval_outside(
         assert all(cell["high"] - cell["low"] > 0.5 for cell in cells)
 
 
+@pytest.fixture
+def disguised(folder: Path) -> tuple[object, ...]:
+    tacit("disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / "r.csv", "--seed", 3)
+    return ("estimate", folder / "r.csv", "--scheme", folder / "scheme.json")
+
+
+def test_shares_within_groups(disguised: tuple[object, ...]) -> None:
+    found = tacit(*disguised, "--attributes", "smokes", "--given", "age", "--json").json
+    assert found["given"] == ["age"]
+    assert [cell["answers"] for cell in found["cells"]][1] == {"smokes": "yes", "age": "young"}
+    for group in ("young", "old"):
+        cells = [cell for cell in found["cells"] if cell["answers"]["age"] == group]
+        assert sum(cell["probability"] for cell in cells) == pytest.approx(1)
+        assert abs(cells[1]["probability"] - 0.3) < 5 * cells[1]["standard_error"]
+    assert "within each age" in tacit(*disguised, "--attributes", "smokes,age", "--given", "age").out
+
+
+def test_differences_between_groups(disguised: tuple[object, ...]) -> None:
+    found = tacit(*disguised, "--attributes", "smokes", "--compare", "age", "--json").json
+    one = found["differences"][1]
+    assert one["answers"] == {"smokes": "yes", "age": "young"}
+    assert one["against"] == {"age": "old"}
+    assert one["low"] < 0 < one["high"]
+    assert one["low"] < one["difference"] < one["high"]
+    assert 1e-6 < one["p"] <= 1
+    assert found["independence"]["degrees"] == 1
+    assert found["independence"]["p"] == pytest.approx(one["p"], rel=1e-3)
+    shown = tacit(*disguised, "--attributes", "smokes", "--compare", "age").out
+    assert "Differences between groups" in shown
+    assert "chi-square" in shown
+
+
+def test_intervals_that_hold_together_are_wider(disguised: tuple[object, ...]) -> None:
+    command = (*disguised, "--attributes", "smokes,age", "--json")
+    alone, together = tacit(*command).json["cells"], tacit(*command, "--simultaneous").json["cells"]
+    for one, other in zip(alone, together, strict=True):
+        assert other["low"] < one["low"] < one["high"] < other["high"]
+
+
+def test_groups_that_cannot_be_compared_are_refused(disguised: tuple[object, ...]) -> None:
+    command = (*disguised, "--attributes", "smokes")
+    assert "use either --given or --compare" in refused(*command, "--given", "age", "--compare", "age")
+    assert "leave out --given" in refused(*command, "--given", "age", "--simultaneous")
+    assert "nothing to compare within smokes" in refused(*command, "--compare", "smokes")
+
+
 def test_likelihood_is_a_distribution_with_the_intervals_of_inversion(folder: Path) -> None:
     tacit("disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / "r.csv", "--seed", 3)
     common = ("estimate", folder / "r.csv", "--scheme", folder / "scheme.json", "--attributes", "smokes", "--json")

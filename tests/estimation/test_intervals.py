@@ -104,9 +104,9 @@ def test_a_table_of_many_answers_has_wide_intervals_and_errors() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", list(SCHEMES))
-@pytest.mark.parametrize("names", [("age",), ("smokes", "drinks", "age")], ids=["one", "three"])
-def test_every_channel_covers(scheme: str, names: tuple[str, ...]) -> None:
+def test_every_channel_covers(scheme: str) -> None:
     """Over all cells of a table: not below .93 on average, no cell below .91, each at the false alarm."""
+    names = ("smokes", "age")
     repeats, truth = 120, marginal(names)
     hits = np.zeros(truth.shape)
     for seed in range(repeats):

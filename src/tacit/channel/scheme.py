@@ -22,6 +22,7 @@ from tacit.channel.protocol import Channel
 from tacit.channel.recipe import Recipe
 from tacit.channel.routed import RoutedChannel
 from tacit.channel.routing import Records, may_skip
+from tacit.display import Shown
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Schema
 from tacit.table.files import written_whole
@@ -118,8 +119,8 @@ class Questionnaire:
         raise UnknownName("Attribute", name, self.attributes)
 
 
-@dataclass(frozen=True, eq=False)
-class Scheme:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scheme(Shown):
     """How a table is disguised: a channel for each group; attributes in no group are public.
 
     >>> from tacit import Attribute, Scheme, channels
@@ -147,6 +148,31 @@ class Scheme:
                         f"The report column {column.name!r} shows one answer in one questionnaire and a set in another; one "
                         "file cannot hold both. Use the same kind of channel for it, or group it differently."
                     )
+
+    plotted = "amplification"
+
+    def headline(self) -> str:
+        asked = f"{len(self.schema.names)} attributes, " + ("dealt in " if self.is_dealt else "in ")
+        groups = sum(len(questionnaire.groups) for questionnaire in self.questionnaires)
+        dealt = f"{len(self.questionnaires)} questionnaires, " if self.is_dealt else ""
+        public = f"; public: {', '.join(self.public_names)}" if self.public_names else ""
+        return f"{asked}{dealt}{groups} disguised groups{public}"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        """One row for each group: what is asked, how it is disguised, and how much of one person it can tell."""
+        return [
+            {
+                "questionnaire": questionnaire.name,
+                "attributes": ", ".join(group.names),
+                "channel": group.channel.kind,
+                "parameters": ", ".join(
+                    f"{name} = {_short(value)}" for name, value in group.channel.parameters.items()
+                ),
+                "amplification": group.channel.amplification,
+            }
+            for questionnaire in self.questionnaires
+            for group in questionnaire.groups
+        ]
 
     @classmethod
     def of(
@@ -374,3 +400,8 @@ def _checked_prior(
             )
         checked[name] = tuple(float(chance) for chance in chances)
     return checked
+
+
+def _short(value: object) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 20 else f"{text[:17]}..."

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.names import listed_names
-from tacit.cli.output import JsonFlag, note, print_json, print_table
-from tacit.cli.sampling import (
-    ClustersOption,
-    DropOthersOption,
-    Lonely,
-    LonelyOption,
-    SampledOption,
-    StrataOption,
-    WeightsOption,
-    number_or_column,
-    sampled_reports,
-)
-from tacit.errors import InvalidInput
+from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 
 if TYPE_CHECKING:
     from tacit.count.sources import ReportSource
+    from tacit.estimation.comparison import Comparison
     from tacit.estimation.result import TableEstimate
 
 Method = Literal["inversion", "likelihood"]
@@ -36,55 +26,94 @@ def estimate(
     scheme: Annotated[
         list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
     ] = None,
+    given: Annotated[
+        str | None, typer.Option(help="Give the shares within each answer of these attributes, separated by commas.")
+    ] = None,
+    compare: Annotated[
+        str | None, typer.Option(help="The same, with the differences between every two groups and their tests.")
+    ] = None,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Make the intervals of the table hold all at once.")
+    ] = False,
     method: Annotated[Method, typer.Option(help="How to estimate.")] = "inversion",
     sampling: Annotated[Sampling, typer.Option(help="Whom the errors speak of.")] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
-    weights: Annotated[str | None, WeightsOption] = None,
-    strata: Annotated[str | None, StrataOption] = None,
-    clusters: Annotated[str | None, ClustersOption] = None,
-    sampled: Annotated[str | None, SampledOption] = None,
-    lonely: Annotated[Lonely, LonelyOption] = "refuse",
-    drop_others: Annotated[bool, DropOthersOption] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
     import tacit
-    from tacit.count.weighted import SampleColumns
+    from tacit.cli.reading import joined_reports, read_reports
     from tacit.estimation.intervals import checked_level
 
     checked_level(level)
-    columns = SampleColumns(weights, strata, clusters, number_or_column(sampled))
+    groups = _groups(given, compare, simultaneous=simultaneous)
     found: list[ReportSource]
-    sample = None
-    if drop_others or columns.named or sampled is not None:
-        if join is not None:
-            raise InvalidInput("--join matches two files of reports; weights, strata and clusters belong to one.")
-        one, sample = sampled_reports(reports, scheme or [], columns, lonely=lonely, drop_others=drop_others)
-        found = [one]
-    else:
-        found = _read(reports, scheme or [], join)
-    result = tacit.estimate(found, listed_names(attributes), method=method, sampling=sampling, sample=sample)
+    found = [joined_reports(reports, scheme or [], join)] if join is not None else read_reports(reports, scheme or [])
+    names = list(dict.fromkeys([*listed_names(attributes), *groups]))
+    result = tacit.estimate(found, names, method=method, sampling=sampling)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
+    document = _document(result, groups, level, compared=compare is not None, simultaneous=simultaneous)
     if json:
-        print_json(result.to_document(level))
+        print_json(document)
     else:
-        _print(result, level)
+        _print(result, document)
 
 
-def _read(reports: list[str], schemes: list[Path], join: str | None) -> list[ReportSource]:
-    from tacit.cli.reading import joined_reports, read_reports
+def _groups(given: str | None, compare: str | None, *, simultaneous: bool) -> list[str]:
+    from tacit.errors import InvalidInput
 
-    return [joined_reports(reports, schemes, join)] if join is not None else read_reports(reports, schemes)
+    if given is not None and compare is not None:
+        raise InvalidInput(
+            "--compare gives the shares within each group too: use either --given or --compare, not both."
+        )
+    groups = given if given is not None else compare
+    if groups is not None and simultaneous:
+        raise InvalidInput("--simultaneous is for the intervals of the whole table: leave out --given and --compare.")
+    return [] if groups is None else listed_names(groups)
 
 
-def _print(result: TableEstimate, level: float) -> None:
-    rows = [
-        (*cell["answers"].values(), f"{cell['probability']:.4f}", f"{cell['standard_error']:.4f}",
-         f"{cell['low']:.4f}", f"{cell['high']:.4f}")
-        for cell in result.cells(level)
-    ]  # fmt: skip
-    columns = (*result.names, "share", "standard error", f"{level:.0%} from", "to")
-    whom = "a population sampled at random" if result.sampling == "population" else "just the people who answered"
-    print_table(f"{result.n_reports:,} reports, by {result.method}; errors for {whom}", columns, rows)
+def _document(
+    result: TableEstimate, groups: list[str], level: float, *, compared: bool, simultaneous: bool
+) -> dict[str, Any]:
+    """What the command answers, for programs; the tables for people are made of it."""
+    document = {**result.to_document(level, simultaneous=simultaneous), "simultaneous": simultaneous}
+    if groups:
+        document |= {"given": groups, "cells": list(result.given(groups).cells(level))}
+    if compared:
+        found: Comparison = result.compare(groups, level)
+        document["differences"] = [difference.to_document() for difference in found.differences]
+        document["independence"] = found.independence.to_document()
+        document["warnings"] = list(found.independence.warnings)
+    return document
+
+
+def _print(result: TableEstimate, document: dict[str, Any]) -> None:
+    level = f"{document['level']:.0%} from"
+    cells = document["cells"]
+    columns = (*cells[0]["answers"], "share", "standard error", level, "to")
+    within = f" within each {' and '.join(document['given'])}" if "given" in document else ""
+    together = ", all at once" if document["simultaneous"] else ""
+    title = f"{result.n_reports:,} reports, by {result.method}{within}{together}; errors for {result.whom}"
+    print_table(title, columns, [_row(cell["answers"].values(), "probability", cell) for cell in cells])
+    if "differences" not in document:
+        return
+    rows = []
+    for one in document["differences"]:
+        against = " and ".join(one["against"].values())
+        rows.append((*_row((*one["answers"].values(), against), "difference", one), f"{one['p']:.3g}"))
+    asked = document["differences"][0]["answers"]
+    columns = (*asked, "against", "difference", "standard error", level, "to", "p")
+    print_table("Differences between groups, each tested by itself", columns, rows)
+    found = document["independence"]
+    print_text(
+        f"No difference at all? chi-square {found['statistic']:.2f}, {found['degrees']} degrees, p = {found['p']:.3g}."
+    )
+    for warning in document["warnings"]:
+        note(f"Warning: {warning}")
+
+
+def _row(labels: Iterable[str], key: str, cell: dict[str, Any]) -> tuple[str, ...]:
+    numbers = (cell[name] for name in (key, "standard_error", "low", "high"))
+    return (*labels, *("-" if number is None else f"{number:.4f}" for number in numbers))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.channel.scheme import Scheme
+from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.estimation.intervals import checked_level
 from tacit.measures.cost import report_variance
@@ -19,8 +20,8 @@ from tacit.measures.prior import Prior, by_name
 OTHER_SHARES = tuple(np.arange(1, 20) / 20)
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """Respondents needed so that every estimated share of every attribute has at most this margin of error.
 
     Respondents are drawn from a population; the margin is half the width of the interval at `level`.
@@ -34,6 +35,21 @@ class Plan:
     per_attribute_direct: dict[str, int]
     prior: str
     warnings: tuple[str, ...]
+
+    plotted = "respondents"
+
+    def headline(self) -> str:
+        return (
+            f"{self.respondents:,} respondents for a margin of {self.margin:g} at {self.level:.0%} (prior: {self.prior}); "
+            f"asked directly {self.direct_questioning:,}"
+        )
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        """One row for each attribute."""
+        return [
+            {"attribute": name, "respondents": needed, "asked_directly": self.per_attribute_direct[name]}
+            for name, needed in self.per_attribute.items()
+        ]
 
     def to_document(self) -> dict[str, Any]:
         return {

@@ -20,9 +20,7 @@ import numpy as np
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
-from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.conjunctions import Condition, shares
 from tacit.estimation.evidence import gathered
 from tacit.estimation.intervals import Interval, ShareLaw
@@ -39,7 +37,6 @@ from tacit.estimation.result import (
     checked_sampling,
 )
 from tacit.estimation.simplex import projected
-from tacit.estimation.weighted_tables import weighted_table
 from tacit.schema import Attribute, Schema
 
 __all__ = [
@@ -61,14 +58,12 @@ def estimate(
     method: Method = "inversion",
     sampling: Sampling = "population",
     max_steps: int = MAX_STEPS,
-    sample: SampleDesign | SampleColumns | None = None,
 ) -> TableEstimate:
     """The joint distribution of some attributes among the people behind the reports.
 
     Several sets of reports, each under its own scheme, give one estimate, each weighed by its information. `sampling`
     says whom the errors speak of: a "population" the respondents were drawn from, or just the "respondents". `max_steps`
-    bounds the iteration of the likelihood; the result says whether it converged. `sample` holds weights, strata and
-    clusters of a complex sample; errors are then linearised.
+    bounds the iteration of the likelihood; the result says whether it converged.
     """
     found = sources(reports)
     schema = true_schema(found)
@@ -79,32 +74,10 @@ def estimate(
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
     asking = filled([source for source in found if set(source.questionnaire.attributes) & set(names)])
-    if sample is not None:
-        return _weighted(asking, schema.select(names).attributes, sample, method, sampling)
     table = _table(asking, schema.select(names).attributes, sampling)
     if method == "inversion":
         return table.inversion()
     return table.likelihood(asking, schema, max_steps)
-
-
-def _weighted(
-    asking: Sequence[Source],
-    attributes: tuple[Attribute, ...],
-    sample: SampleDesign | SampleColumns,
-    method: Method,
-    sampling: Sampling,
-) -> TableEstimate:
-    if method != "inversion" or sampling != "population":
-        raise InvalidInput(
-            "Weights, strata and clusters are for the unbiased estimate of a population: method 'inversion', sampling "
-            "'population'."
-        )
-    found = weighted_table(asking, [attribute.name for attribute in attributes], sample)
-    p = found.probabilities
-    return TableEstimate(
-        attributes, p, p, np.sqrt(found.variances), found.table.n_reports, method, sampling, found.interval,
-        found.covariance,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +88,7 @@ class _Table:
     table: Inverted | Pooled
     sampling: Sampling
     law: Callable[[], ShareLaw]
-    covariance: Callable[[], Array]
+    covariance: Callable[[Array | None], Array]
 
     def inversion(self) -> TableEstimate:
         p = self.table.probabilities
@@ -140,10 +113,12 @@ def _table(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling
     names = [attribute.name for attribute in attributes]
     if len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes):
         table = inverted(asking[0], names)
-        return _Table(attributes, table, sampling, lambda: table.law(sampling), lambda: table.covariance(sampling))
+        return _Table(
+            attributes, table, sampling, lambda: table.law(sampling), lambda at: table.covariance(sampling, at)
+        )
     checked_pooling(sampling)
     joint = pooled(asking, names, tuple(attribute.size for attribute in attributes))
-    return _Table(attributes, joint, sampling, joint.law, lambda: joint.covariance)
+    return _Table(attributes, joint, sampling, joint.law, joint.covariance_at)
 
 
 def estimate_share(

@@ -195,10 +195,15 @@ class Pooled:
 
     @property
     def covariance(self) -> Array:
+        return self.covariance_at(None)
+
+    def covariance_at(self, distribution: Array | None) -> Array:
+        """Of the cells, at a proper distribution near the estimate or at a given one."""
+        at = self.proper if distribution is None else self.at(distribution)
         cells = math.prod(self.shape)
         checked_covariance(cells)
         table = np.zeros(self.shape + self.shape)
-        for contribution in self.proper.contributions:
+        for contribution in at.contributions:
             table += contribution.covariance.reshape(self._spread(contribution) * 2)
         return table.reshape(cells, cells)
 

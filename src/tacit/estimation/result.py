@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from tacit.channel.protocol import Array
+from tacit.display import Shown
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
-from tacit.estimation.simplex import projected
-from tacit.schema import Attribute
+from tacit.estimation.simplex import floored, projected
+from tacit.schema import Attribute, Schema
+
+if TYPE_CHECKING:
+    from tacit.estimation.comparison import Comparison, GivenEstimate, Independence
 
 # Whom an error speaks of: people sampled from a population, or just the people who answered.
 Sampling = Literal["population", "respondents"]
 Method = Literal["inversion", "likelihood"]
 ONE_ERROR = "(± one standard error)"
+NUMBERS = ("probability", "constrained", "standard_error", "low", "high")
 
 
 def checked_sampling(sampling: Sampling) -> Sampling:
@@ -35,8 +40,8 @@ def checked_pooling(sampling: Sampling) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class TableEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class TableEstimate(Shown):
     """The estimated joint distribution of some attributes, one axis each.
 
     `unbiased` is the inversion estimate, whose entries may fall below 0, and `covariance` belongs to it.
@@ -52,7 +57,7 @@ class TableEstimate:
     method: Method
     sampling: Sampling
     interval_of: Callable[[float], Interval] = field(repr=False)
-    covariance_of: Callable[[], Array] = field(repr=False)
+    covariance_of: Callable[[Array | None], Array] = field(repr=False)
     converged: bool = True
 
     @property
@@ -62,20 +67,53 @@ class TableEstimate:
     @cached_property
     def covariance(self) -> Array:
         """Covariance of the unbiased estimates, ``(cells, cells)`` in the order of the raveled table."""
-        return self.covariance_of()
+        return self.covariance_of(None)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Ends within [0, 1] that hold each true share with the chance `level`."""
         checked_level(level)
         return self.interval_of(level)
 
+    def attribute(self, name: str) -> Attribute:
+        return Schema(self.attributes)[name]
+
     def distribution(self) -> Array:
         """The nearest proper distribution, for those who need one."""
         return projected(self.probabilities)
 
-    def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
+    @property
+    def proper(self) -> Array:
+        """The same with a floor under every share: where errors are taken."""
+        return floored(self.distribution())
+
+    def given(self, by: str | Sequence[str]) -> GivenEstimate:
+        """The shares of the other answers within each answer of `by`, or within each combination of several."""
+        from tacit.estimation.comparison import given
+
+        return given(self, by)
+
+    def compare(self, by: str | Sequence[str], level: float = 0.95) -> Comparison:
+        """The differences between every two groups of `by`, with standard errors, intervals and tests."""
+        from tacit.estimation.comparison import compare
+
+        return compare(self, by, level)
+
+    def independence(self, of: str | Sequence[str] | None = None) -> Independence:
+        """A chi-square test that the answers to `of` (the first attribute, if not said) do not depend on the others."""
+        from tacit.estimation.comparison import independence
+
+        return independence(self, of)
+
+    def simultaneous(self, level: float = 0.95) -> Interval:
+        """Intervals that hold all true shares together with the chance `level`."""
+        from tacit.estimation.comparison import simultaneous_level
+
+        return replace(self.interval(simultaneous_level(self, level)), level=level)
+
+    def cells(self, level: float = 0.95, *, simultaneous: bool = False) -> Iterator[dict[str, Any]]:
         """One entry per combination of answers, with its interval."""
-        interval, constrained = self.interval(level), self.distribution()
+        interval = self.simultaneous(level) if simultaneous else self.interval(level)
+        constrained = self.distribution()
         for index in np.ndindex(self.probabilities.shape):
             yield {
                 "answers": {a.name: a.answers[code] for a, code in zip(self.attributes, index, strict=True)},
@@ -86,7 +124,7 @@ class TableEstimate:
                 "high": float(interval.high[index]),
             }
 
-    def to_document(self, level: float = 0.95) -> dict[str, Any]:
+    def to_document(self, level: float = 0.95, *, simultaneous: bool = False) -> dict[str, Any]:
         return {
             "n_reports": self.n_reports,
             "method": self.method,
@@ -94,19 +132,23 @@ class TableEstimate:
             "converged": self.converged,
             "level": level,
             "attributes": list(self.names),
-            "cells": list(self.cells(level)),
+            "cells": list(self.cells(level, simultaneous=simultaneous)),
         }
 
-    def to_arrow(self) -> Any:
-        """One row per cell: the answers, then the numbers; an attribute of the same name keeps it."""
-        import pyarrow as pa
+    def headline(self) -> str:
+        return f"{', '.join(self.names)} from {self.n_reports:,} reports, by {self.method}; errors for {self.whom}"
 
-        rows = list(self.cells())
-        columns: dict[str, list[Any]] = {name: [row["answers"][name] for row in rows] for name in self.names}
-        for key in ("probability", "constrained", "standard_error", "low", "high"):
-            name = f"{key}_" if key in columns else key
-            columns[name] = [row[key] for row in rows]
-        return pa.table(columns)
+    @property
+    def whom(self) -> str:
+        population = self.sampling == "population"
+        return "a population sampled at random" if population else "just the people who answered"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        """One row per cell: the answers, then the numbers; an attribute of the same name keeps it."""
+        return [
+            {**cell["answers"], **{f"{key}_" if key in self.names else key: cell[key] for key in NUMBERS}}
+            for cell in self.cells()
+        ]
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -119,8 +161,8 @@ class TableEstimate:
         return "\n".join(lines if self.converged else [*lines, "(not converged: more likely distributions exist)"])
 
 
-@dataclass(frozen=True)
-class ShareEstimate:
+@dataclass(frozen=True, repr=False)
+class ShareEstimate(Shown):
     """The estimated share of people to whom a combination of answers applies."""
 
     where: tuple[tuple[str, tuple[str, ...]], ...]
@@ -135,6 +177,17 @@ class ShareEstimate:
         found = self.law.interval(np.array(self.probability), level)
         return float(found.low), float(found.high)
 
+    @property
+    def condition(self) -> str:
+        return " and ".join(f"{name} = {' or '.join(answers)}" for name, answers in self.where)
+
+    def headline(self) -> str:
+        return str(self)
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        low, high = self.interval()
+        numbers = {"probability": self.probability, "standard_error": self.standard_error, "low": low, "high": high}
+        return [{"condition": self.condition, **numbers}]
+
     def __str__(self) -> str:
-        condition = " and ".join(f"{name} = {' or '.join(answers)}" for name, answers in self.where)
-        return f"{condition}: {self.probability:.4f} ± {self.standard_error:.4f} {ONE_ERROR}"
+        return f"{self.condition}: {self.probability:.4f} ± {self.standard_error:.4f} {ONE_ERROR}"

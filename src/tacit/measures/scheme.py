@@ -10,6 +10,7 @@ from typing import Any
 
 from tacit.channel.protocol import Channel
 from tacit.channel.scheme import Group, Questionnaire, Scheme
+from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import epsilon, posterior_bound
 from tacit.measures.caveats import caveats
@@ -26,8 +27,8 @@ DEFAULT_RESPONDENTS = 1000
 LISTED = 3
 
 
-@dataclass(frozen=True, eq=False)
-class SchemeMeasures:
+@dataclass(frozen=True, eq=False, repr=False)
+class SchemeMeasures(Shown):
     """What a scheme reveals about one person, and the errors to expect of what is learnt about all.
 
     `gamma` is the amplification of everything private in one person's report: the product over the groups, the most
@@ -43,6 +44,16 @@ class SchemeMeasures:
     errors: tuple[ExpectedError, ...]
     condition: float | None
     warnings: tuple[str, ...]
+
+    plotted = "worst_posterior"
+
+    def headline(self) -> str:
+        return f"amplification {self.gamma:g} of the private part of a report, prior: {self.prior}"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        """What the whole report tells of each answer."""
+        names = ("attribute", "gamma", "map_privacy", "worst_posterior", "pse")
+        return [{name: answer.to_document().get(name) for name in names} for answer in self.answers]
 
     @property
     def epsilon(self) -> float:

@@ -1,0 +1,330 @@
+"""What people ask of a table next: shares within groups, differences between them, and whether there are any.
+
+Everything is a function of the table's cells; errors follow from their joint covariance (delta method). Tests take the
+covariance at the distribution under which there is no difference: without a disguise they are the pooled z test and
+Pearson's chi-square.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.channel.protocol import Array
+from tacit.display import Shown
+from tacit.errors import InvalidInput
+from tacit.estimation.intervals import Interval, ShareLaw, checked_level
+
+if TYPE_CHECKING:
+    from tacit.estimation.result import TableEstimate
+    from tacit.schema import Attribute
+
+TINY = np.finfo(np.float64).tiny
+FEWEST = 5  # people to expect in every cell, below which a chi-square is rough
+DRAWS = 1 << 14  # of all errors at once, to find how far the largest of them reaches
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Grouped:
+    """A table as groups by answers, ``[group, answer]``, whose cells have this covariance."""
+
+    table: TableEstimate
+    groups: tuple[Attribute, ...]
+    answers: tuple[Attribute, ...]
+
+    @classmethod
+    def of(cls, table: TableEstimate, by: str | Sequence[str]) -> _Grouped:
+        names = [by] if isinstance(by, str) else list(by)
+        groups = tuple(table.attribute(name) for name in dict.fromkeys(names))
+        answers = tuple(attribute for attribute in table.attributes if attribute not in groups)
+        if not groups or not answers:
+            raise InvalidInput(
+                f"A table of {', '.join(table.names)} has nothing to compare within {', '.join(names) or 'no attribute'}. "
+                "Name at least one attribute to group by, and keep at least one other."
+            )
+        return cls(table, groups, answers)
+
+    @property
+    def _order(self) -> list[int]:
+        return [self.table.names.index(attribute.name) for attribute in (*self.groups, *self.answers)]
+
+    def shaped(self, cells: Array) -> Array:
+        return cells.transpose(self._order).reshape(math.prod(a.size for a in self.groups), -1)
+
+    def covariance(self, distribution: Array | None = None) -> Array:
+        """Of the cells in this order; at the estimate, or at a distribution ``[group, answer]``."""
+        shape = self.table.probabilities.shape
+        there = None
+        if distribution is not None:
+            there = distribution.reshape([shape[axis] for axis in self._order]).transpose(np.argsort(self._order))
+        position = (
+            self.shaped(np.arange(math.prod(shape)).reshape(shape).astype(np.float64)).reshape(-1).astype(np.intp)
+        )
+        return self.table.covariance_of(there)[np.ix_(position, position)]
+
+    def labels(self, attributes: Sequence[Attribute]) -> Iterator[dict[str, str]]:
+        for chosen in itertools.product(*(attribute.answers for attribute in attributes)):
+            yield {attribute.name: answer for attribute, answer in zip(attributes, chosen, strict=True)}
+
+
+def _within(cells: Array) -> tuple[Array, Array]:
+    """Shares within each group, ``[group, answer]``, and their gradients in the cells, ``[group, answer, cell]``."""
+    groups, answers = cells.shape
+    totals = cells.sum(axis=1)
+    shares = cells / totals[:, None]
+    gradients = np.zeros((groups, answers, groups, answers))
+    for group in range(groups):
+        gradients[group, :, group, :] = (np.eye(answers) - shares[group][:, None]) / totals[group]
+    return shares, gradients.reshape(groups, answers, -1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenEstimate(Shown):
+    """Shares of answers within each group, with the errors of the joint estimate behind them.
+
+    `probabilities` are ``[group, answer]``, ratios of unbiased cells; not a number where a group is not above zero.
+    """
+
+    table: TableEstimate = field(repr=False)
+    groups: tuple[Attribute, ...]
+    answers: tuple[Attribute, ...]
+    probabilities: Array
+    constrained: Array
+    standard_errors: Array
+    people: Array  # expected in each group
+    doubt: Array  # squared error of each group's share, over its square
+
+    plotted = "constrained"
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Ends within [0, 1]; all of it where a group may as well be empty."""
+        z = checked_level(level)
+        loose = 1 - z**2 * self.doubt[:, None]  # as in Fieller's theorem: a ratio over what may be 0 may be anything
+        errors = np.divide(self.standard_errors, loose, out=np.ones_like(self.standard_errors), where=loose > 0)
+        people = np.broadcast_to(self.people[:, None], errors.shape)
+        p = np.where(np.isfinite(self.probabilities), self.probabilities, self.constrained)
+        fixed = self.table.sampling == "respondents"
+        sampled = 0.0 if fixed else self.constrained * (1 - self.constrained) / people
+        law = ShareLaw(np.maximum(errors**2 - sampled, 0), 1 / people, 1 / people, respondents=fixed)
+        found = law.interval(p, level)
+        known = (loose > 0) & np.isfinite(self.probabilities)
+        return Interval(np.where(known, found.low, 0.0), np.where(known, found.high, 1.0), level)
+
+    def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
+        grouped = _Grouped(self.table, self.groups, self.answers)
+        interval = self.interval(level)
+        for group, of_group in enumerate(grouped.labels(self.groups)):
+            for answer, of_answer in enumerate(grouped.labels(self.answers)):
+                share = float(self.probabilities[group, answer])
+                yield {
+                    "answers": {**of_answer, **of_group},
+                    "probability": share if math.isfinite(share) else None,
+                    "constrained": float(self.constrained[group, answer]),
+                    "standard_error": float(self.standard_errors[group, answer]),
+                    "low": float(interval.low[group, answer]),
+                    "high": float(interval.high[group, answer]),
+                }
+
+    def headline(self) -> str:
+        asked, by = (" and ".join(a.name for a in attributes) for attributes in (self.answers, self.groups))
+        return f"shares of {asked} within each {by}, from {self.table.n_reports:,} reports"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        return [{**cell.pop("answers"), **cell} for cell in self.cells()]
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
+    """The shares of the other attributes' answers within each answer of `by`."""
+    grouped = _Grouped.of(table, by)
+    near = grouped.shaped(table.proper)
+    constrained, gradients = _within(near)
+    covariance = grouped.covariance()
+    variances = np.einsum("gac,cd,gad->ga", gradients, covariance, gradients)
+    cells = grouped.shaped(table.probabilities)
+    totals = cells.sum(axis=1)
+    of_totals = covariance.reshape(*near.shape, *near.shape).sum(axis=(1, 3)).diagonal()
+    shares = np.divide(cells, totals[:, None], out=np.full_like(cells, np.nan), where=totals[:, None] > 0)
+    return GivenEstimate(
+        table, grouped.groups, grouped.answers, shares, constrained, np.sqrt(np.maximum(variances, 0)),
+        table.n_reports * near.sum(axis=1), np.where(totals > 0, of_totals / np.maximum(totals, TINY) ** 2, np.inf),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GroupDifference:
+    """How much more of one group than of another gives an answer, with its test against no difference."""
+
+    answers: dict[str, str]
+    against: dict[str, str]
+    difference: float | None
+    standard_error: float
+    low: float
+    high: float
+    p: float
+
+    def to_document(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Independence:
+    """A chi-square test that groups do not differ at all."""
+
+    statistic: float
+    degrees: int
+    p: float
+    warnings: tuple[str, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        return {**vars(self), "warnings": list(self.warnings)}
+
+    def __str__(self) -> str:
+        return f"chi-square {self.statistic:.2f} with {self.degrees} degrees of freedom, p = {self.p:.3g}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
+    """Shares within groups, the differences between every two groups, and the test that there are none."""
+
+    given: GivenEstimate
+    differences: tuple[GroupDifference, ...]
+    independence: Independence
+
+    plotted = "difference"
+
+    def headline(self) -> str:
+        return f"differences between groups, {self.given.headline()}; {self.independence}"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "answer": ", ".join(f"{name} = {value}" for name, value in one.answers.items()),
+                "against": ", ".join(one.against.values()),
+                **{key: getattr(one, key) for key in ("difference", "standard_error", "low", "high", "p")},
+            }
+            for one in self.differences
+        ]
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def compare(table: TableEstimate, by: str | Sequence[str], level: float = 0.95) -> Comparison:
+    """The differences between every two groups of `by`, with standard errors, intervals and tests."""
+    checked_level(level)
+    grouped = _Grouped.of(table, by)
+    found = given(table, by)
+    return Comparison(found, tuple(_differences(grouped, found, level)), _independence(grouped))
+
+
+def _differences(grouped: _Grouped, found: GivenEstimate, level: float) -> Iterator[GroupDifference]:
+    _, gradients = _within(grouped.shaped(grouped.table.proper))
+    covariance = grouped.covariance()
+    same = _unrelated(grouped)
+    _, null_gradients = _within(same)
+    null = grouped.covariance(same)
+    interval = found.interval(level)
+    labels, answers = list(grouped.labels(grouped.groups)), list(grouped.labels(grouped.answers))
+    for one, other in itertools.combinations(range(len(labels)), 2):
+        for answer, said in enumerate(answers):
+            first, second = gradients[one, answer], gradients[other, answer]
+            errors = found.standard_errors[[one, other], answer]
+            together = float(first @ covariance @ second)
+            correlation = together / max(float(errors.prod()), TINY)
+            variance = max(float(errors @ errors) - 2 * together, 0.0)
+            ends = _difference_ends(found, interval, (one, other, answer), min(max(correlation, -1), 1))
+            step = null_gradients[one, answer] - null_gradients[other, answer]
+            difference = float(found.probabilities[one, answer] - found.probabilities[other, answer])
+            known = math.isfinite(difference)
+            spread = math.sqrt(max(float(step @ null @ step), TINY))
+            yield GroupDifference(
+                {**said, **labels[one]}, labels[other], difference if known else None, math.sqrt(variance), *ends,
+                math.erfc(abs(difference) / spread / math.sqrt(2)) if known else 1.0,
+            )  # fmt: skip
+
+
+def _difference_ends(
+    found: GivenEstimate, interval: Interval, at: tuple[int, int, int], correlation: float
+) -> tuple[float, float]:
+    """From the two shares' own intervals, which know the edges (Newcombe 1998; correlated: Zou 2007)."""
+    one, other, answer = at
+    ends = [(float(interval.low[group, answer]), float(interval.high[group, answer])) for group in (one, other)]
+    shares = [
+        min(max(float(np.nan_to_num(found.probabilities[group, answer], nan=0.5)), low), high)
+        for group, (low, high) in zip((one, other), ends, strict=True)
+    ]
+    difference = shares[0] - shares[1]
+    (low, high), (other_low, other_high) = ends
+    below = _together(shares[0] - low, other_high - shares[1], correlation)
+    above = _together(high - shares[0], shares[1] - other_low, correlation)
+    return max(difference - below, -1.0), min(difference + above, 1.0)
+
+
+def _together(one: float, other: float, correlation: float) -> float:
+    return math.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
+
+
+def _unrelated(grouped: _Grouped) -> Array:
+    """The distribution with the table's margins under which groups do not differ."""
+    near = grouped.shaped(grouped.table.proper)
+    return np.multiply.outer(near.sum(axis=1), near.sum(axis=0))
+
+
+def independence(table: TableEstimate, of: str | Sequence[str] | None = None) -> Independence:
+    """The test that the answers to `of` (the first attribute, if not said) do not depend on the others."""
+    return _independence(_Grouped.of(table, table.names[0] if of is None else of))
+
+
+def _independence(grouped: _Grouped) -> Independence:
+    from scipy.special import chdtrc
+
+    cells, same = grouped.shaped(grouped.table.probabilities), _unrelated(grouped)
+    groups, answers = cells.shape
+    excess = cells - np.multiply.outer(cells.sum(axis=1), cells.sum(axis=0))
+    # Gradient of a cell less the product of its margins; the last group and answer follow from the others.
+    of_group, of_answer = np.eye(groups), np.eye(answers)
+    gradient = np.einsum("gh,ab->gahb", of_group, of_answer)
+    gradient = gradient - np.einsum("gh,a->gah", of_group, same.sum(axis=0))[..., None]
+    gradient = gradient - np.einsum("g,ab->gab", same.sum(axis=1), of_answer)[:, :, None, :]
+    kept = gradient[:-1, :-1].reshape((groups - 1) * (answers - 1), -1)
+    spread = kept @ grouped.covariance(same) @ kept.T
+    away = excess[:-1, :-1].reshape(-1)
+    known = float(np.abs(spread).max()) < TINY  # just the respondents, undisguised: any difference is one
+    far = math.inf if np.abs(away).max() > 1e-12 else 0.0
+    statistic = far if known else max(float(away @ np.linalg.lstsq(spread, away, rcond=1e-10)[0]), 0.0)
+    degrees = len(away)
+    few = float(same.min()) * grouped.table.n_reports
+    warnings = (
+        (f"A cell holds {few:.1f} people if there is no difference, fewer than {FEWEST}: the test is rough.",)
+        if few < FEWEST
+        else ()
+    )
+    return Independence(statistic, degrees, float(chdtrc(degrees, statistic)), warnings)
+
+
+def simultaneous_level(table: TableEstimate, level: float) -> float:
+    """The level at which each cell's interval must hold so that all hold together with the chance `level`.
+
+    By the distribution of the largest of the correlated errors, or by Bonferroni's inequality where that is kinder or
+    the cells are too many.
+    """
+    checked_level(level)
+    cells = table.probabilities.size
+    bonferroni = 1 - (1 - level) / cells
+    if cells > 256:
+        return bonferroni
+    covariance = table.covariance
+    errors = np.sqrt(np.maximum(np.diag(covariance), TINY))
+    values, vectors = np.linalg.eigh(covariance / np.multiply.outer(errors, errors))
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    draws = np.random.default_rng(0).standard_normal((DRAWS, cells)) @ root.T
+    reached = float(np.quantile(np.abs(draws).max(axis=1), level))
+    return min(math.erf(reached / math.sqrt(2)), bonferroni)
