@@ -151,6 +151,14 @@ def _design_for(
     if made.predicted is not None:
         rows = [(at, f"{error:.4f}") for at, error in enumerate(made.predicted.by_length, 1) if error is not None]
         print_table(f"Standard errors to expect of {people:,} respondents", ("itemset length", "error"), rows)
+    if made.compared is not None:
+        lengths = [str(length) for length in range(1, made.compared.max_length + 1)]
+        compared = [
+            (option.name, *("-" if error is None else f"{error:.4f}" for error in option.predicted.by_length))
+            for option in made.compared.options
+        ]
+        title = f"Standard errors by itemset length, at the same promise, of {people:,} respondents"
+        print_table(title, ("mechanism", *lengths), compared)
     show_measures(made.measures)
 
 

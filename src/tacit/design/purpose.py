@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit.channel.scheme import Scheme
 from tacit.design.predict import PredictedErrors, predicted_errors
+from tacit.design.recommend import Recommendation, recommend
 from tacit.design.split import SplitDesign, split_questionnaire
 from tacit.design.targets import Target, class_targets, itemset_targets, table_targets
 from tacit.errors import InvalidInput
@@ -25,6 +26,7 @@ class PurposeDesign:
     demand: str
     measures: SchemeMeasures
     predicted: PredictedErrors | None  # by itemset length, where everything asked is disguised
+    compared: Recommendation | None = None  # other mechanisms with the same promise, where itemsets are wanted
 
     @property
     def scheme(self) -> Scheme:
@@ -40,6 +42,7 @@ class PurposeDesign:
             "cost": self.split.cost,
             "lower_bound": self.split.lower_bound,
             "predicted": predicted,
+            "compared": None if self.compared is None else self.compared.to_document(),
             **self.measures.to_document(),
         }
 
@@ -84,4 +87,6 @@ def design_for(
     predicted = None if shown else predicted_errors(split.scheme, respondents, longest)
     many = len(split.scheme.questionnaires)
     demand = f"amplification at most {gamma:g} for what each respondent is asked, {many} questionnaires for {purpose}"
-    return PurposeDesign(split, demand, measure(split.scheme, prior, respondents), predicted)
+    wants_itemsets = purpose.startswith("itemsets:") and not shown
+    compared = recommend(schema, gamma, longest, respondents, split=split) if wants_itemsets else None
+    return PurposeDesign(split, demand, measure(split.scheme, prior, respondents), predicted, compared)

@@ -11,7 +11,7 @@ from tacit.channel.registry import KINDS, kind
 from tacit.channel.scheme import Scheme
 from tacit.design.mechanisms import best_recipe, checked_demand
 from tacit.design.predict import PredictedErrors, predicted_errors
-from tacit.design.split import MOST_CELLS, split_questionnaire
+from tacit.design.split import MOST_CELLS, SplitDesign, split_questionnaire
 from tacit.design.targets import itemset_targets
 from tacit.schema import Schema
 
@@ -73,10 +73,13 @@ def recommend(
     max_length: int,
     respondents: int,
     counts: Mapping[int, float] | None = None,
+    *,
+    split: SplitDesign | None = None,
 ) -> Recommendation:
     """The mechanisms that keep the amplification `gamma` for the whole record, by the error of itemsets up to a length.
 
-    All lengths count alike unless `counts` says how many itemsets of each are of interest.
+    All lengths count alike unless `counts` says how many itemsets of each are of interest. A split questionnaire that was
+    designed already may be given as `split`.
 
     >>> from tacit.bundled import census
     >>> found = recommend(census().schema, gamma=19, max_length=3, respondents=48_842)
@@ -84,14 +87,15 @@ def recommend(
     'split questionnaire'
     """
     checked_demand(gamma)
-    targets = itemset_targets(schema, schema.names, max_length, counts)
     left_out: list[str] = []
     options = [
         Option(name, scheme, predicted_errors(scheme, respondents, max_length))
         for name, scheme in _joint_schemes(schema, gamma, max_length, left_out)
     ]
-    split = split_questionnaire(schema, targets, gamma).scheme
-    options.append(Option("split questionnaire", split, predicted_errors(split, respondents, max_length)))
+    if split is None:
+        split = split_questionnaire(schema, itemset_targets(schema, schema.names, max_length, counts), gamma)
+    dealt = split.scheme
+    options.append(Option("split questionnaire", dealt, predicted_errors(dealt, respondents, max_length)))
     ranked = sorted(options, key=lambda option: option.overall)
     return Recommendation(gamma, max_length, respondents, tuple(ranked), tuple(left_out))
 
