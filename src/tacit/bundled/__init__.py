@@ -12,8 +12,10 @@ from tacit.bundled.general import load_adult, load_breast_cancer, load_votes
 from tacit.bundled.health import health_table
 from tacit.bundled.published import adult_attribute_priors, adult_fourteen, adult_nine, census
 from tacit.bundled.raw import adult_nine_document, raw_adult, raw_breast_cancer, raw_votes
+from tacit.bundled.students import STUDENT_ITEMS, student_pairs, student_reports
 
 __all__ = [
+    "STUDENT_ITEMS",
     "adult_attribute_priors",
     "adult_fourteen",
     "adult_nine",
@@ -29,4 +31,6 @@ __all__ = [
     "raw_adult",
     "raw_breast_cancer",
     "raw_votes",
+    "student_pairs",
+    "student_reports",
 ]

@@ -98,6 +98,7 @@ def prevalence(
     >>> print(tacit.prevalence(reports, "copied", "unrelated-question", "p=1/2,y=1/12"))
     no   0.1594 ± 0.0374
     yes  0.8406 ± 0.0374
+    (± one standard error)
     """
     known = device if isinstance(device, DeviceDesign) else devices.design(device, parameters or {}, answers)
     checked_level(level)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tacit.estimation.result import ONE_ERROR
+
 
 @dataclass(frozen=True)
 class Share:
@@ -139,4 +141,4 @@ class Prevalence:
             if value.estimate is not None and value.standard_error is not None
         ]
         width = max(len(label) for label, _, _ in rows)
-        return "\n".join(f"{label:{width}} {share:7.4f} ± {error:.4f}" for label, share, error in rows)
+        return "\n".join([*(f"{label:{width}} {share:7.4f} ± {error:.4f}" for label, share, error in rows), ONE_ERROR])
