@@ -27,6 +27,8 @@ from tacit.errors import InvalidInput
 from tacit.schema import Attribute
 from tacit.survey.questionnaire import PREFER_NOT_TO_SAY
 
+NO_ANSWER = "no answer"
+
 Array = NDArray[np.float64]
 Document = Mapping[str, Any]
 
@@ -140,8 +142,17 @@ def is_hidden(question: Document) -> bool:
     return mode_of(question) in ("disguised", "self")
 
 
+def _special(question: Document) -> list[str]:
+    """What can be said in place of an answer, of all options at once."""
+    return [PREFER_NOT_TO_SAY] * bool(question["declines"]) + [NO_ANSWER] * bool(question.get("optional"))
+
+
 def _objection(reason: str, names: Sequence[str], message: str) -> Objection:
     return Objection(reason, tuple(names), message)
+
+
+def _count(number: float) -> str:
+    return f"{number:.4g}" if number < 1000 else f"{number:,.0f}"
 
 
 def _attribute_names(question: Document) -> list[str]:
@@ -184,7 +195,7 @@ def _question_objections(question: Document, answers: Mapping[str, Any], documen
     own = [answer["name"] for answer in question["answers"]]
     if [part["option"] for part in question["attributes"]] != (own if several else [None]):
         yield _objection("attribute", (name,), f"Each answer of {name!r} must be reported by exactly one attribute.")
-    special = [PREFER_NOT_TO_SAY] * bool(question["declines"]) + [NOT_ASKED] * bool(question["when"])
+    special = _special(question) + [NOT_ASKED] * bool(question["when"])
     wanted = [*(["no", "yes"] if several else own), *special]
     for attribute in _attribute_names(question):
         if list(answers.get(attribute, [])) != wanted:
@@ -313,14 +324,14 @@ def _cap_objections(document: Document, examination: Examination) -> Iterator[Ob
             yield _objection(
                 "amplified",
                 names,
-                f"Reports of {listed} can change the odds of a guess {gamma:,.4g} times; at most {GAMMA_CAP:g} is allowed. "
+                f"Reports of {listed} can change the odds of a guess {_count(gamma)} times; at most {GAMMA_CAP:g} is allowed. "
                 "Choose a channel that disguises more, or deal fewer of these questions to each respondent.",
             )
     if examination.bounded_gamma > WHOLE_CAP * (1 + ROUNDING):
         yield _objection(
             "exceeds",
             (),
-            f"All answers together can change the odds of a guess {examination.bounded_gamma:,.4g} times; at most "
+            f"All answers together can change the odds of a guess {_count(examination.bounded_gamma)} times; at most "
             f"{WHOLE_CAP:,.0f} is allowed. Ask fewer questions, or deal each respondent some of them.",
         )
 
@@ -337,7 +348,7 @@ def _blocks(document: Document, deal: int) -> Iterator[Block]:
     by_name = {question["name"]: question for question in questions_of(document)}
     for question in by_name.values():
         own = [homes[name] for name in _attribute_names(question) if name in homes]
-        if own and (question["declines"] or question["when"]):
+        if own and (_special(question) or question["when"]):
             for one in own:
                 unite(one, own[0])
         for condition in question["when"] if own else []:
@@ -368,7 +379,7 @@ def _figures(
     document: Document, groups: Sequence[GroupProgram], questions: Sequence[Document]
 ) -> tuple[float, dict[str, float]]:
     """Amplification of a block, and how sure its least lucky report makes someone of each attribute's answer."""
-    is_free = all(not one["when"] and not (one["declines"] and len(one["attributes"]) > 1) for one in questions)
+    is_free = all(not one["when"] and not (_special(one) and len(one["attributes"]) > 1) for one in questions)
     if len(groups) == 1 and groups[0].records is None and is_free and not is_listed(groups[0].node):
         return _large(document, groups[0])
     records, situations = _situations(document, questions, {name for group in groups for name in group.names})
@@ -422,8 +433,7 @@ def _asked(question: Document, document: Document, elsewhere: set[str]) -> Asked
     ways: list[tuple[str, ...]] = [(name,) for name in own]
     if question["kind"] == "several":
         ways = list(itertools.product(("no", "yes"), repeat=len(names)))
-    if question["declines"]:
-        ways.append((PREFER_NOT_TO_SAY,) * len(names))
+    ways += [(special,) * len(names) for special in _special(question)]
     first = {one["name"]: _attribute_names(one)[0] for one in questions_of(document)}
     when = tuple((first[one["question"]], frozenset(one["answers"])) for one in question["when"])
     return Asked(question["name"], tuple(names), tuple(ways), when, not is_hidden(question))

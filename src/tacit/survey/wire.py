@@ -1,4 +1,4 @@
-"""How a report travels: two characters for each digit, so that its length says nothing, and back into columns."""
+"""How a report travels: as many characters for each digit as its largest value needs, so that length says nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.errors import InvalidInput
 from tacit.schema import Attribute
 from tacit.survey.definition import Definition
 
-WIDTH = 2
+WIDTH = 2  # at least
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -20,8 +20,12 @@ class InvalidReport(InvalidInput):
     """What arrived cannot be a report of this survey."""
 
 
-def spelled(digit: int) -> str:
-    return _DIGITS[digit // 36] + _DIGITS[digit % 36]
+def spelled(digit: int, size: int) -> str:
+    """A digit of `size` possible values, in the width that the largest of them needs."""
+    text = ""
+    while size > 1 or len(text) < WIDTH:
+        text, digit, size = _DIGITS[digit % 36] + text, digit // 36, -(-size // 36)
+    return text
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,10 @@ class Column:
     name: str
     table: dict[str, Any]
     members: int = 0
+
+    @property
+    def width(self) -> int:
+        return len(next(iter(self.table)))
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class Wire:
     @property
     def length(self) -> int:
         """Characters of every report."""
-        return WIDTH * sum(column.members or 1 for column in self.columns)
+        return sum(column.width * (column.members or 1) for column in self.columns)
 
     def decode(self, text: str) -> tuple[Any, ...]:
         """The columns of a report; anything that no honest page sends is refused."""
@@ -70,11 +78,12 @@ class Wire:
         values = []
         start = 0
         for column in self.columns:
+            width = column.width
             if column.members:
-                stop = start + WIDTH * column.members
-                values.append(_set(column, [text[at : at + WIDTH] for at in range(start, stop, WIDTH)]))
+                stop = start + width * column.members
+                values.append(_set(column, [text[at : at + width] for at in range(start, stop, width)]))
             else:
-                stop = start + WIDTH
+                stop = start + width
                 try:
                     values.append(column.table[text[start:stop]])
                 except KeyError:
@@ -93,9 +102,10 @@ class Wire:
 
 def _columns(attribute: Attribute, members: int) -> list[Column]:
     if attribute.shows == "bits":
-        bits = {spelled(0): 0, spelled(1): 1}
+        bits = {spelled(bit, 2): bit for bit in (0, 1)}
         return [Column(f"{attribute.name}={answer}", bits) for answer in attribute.answers]
-    return [Column(attribute.name, {spelled(code): answer for code, answer in enumerate(attribute.answers)}, members)]
+    table = {spelled(code, attribute.size): answer for code, answer in enumerate(attribute.answers)}
+    return [Column(attribute.name, table, members)]
 
 
 def _set(column: Column, digits: list[str]) -> str:

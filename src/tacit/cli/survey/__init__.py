@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from tacit.cli.survey import copies, results, serving, writing
+from tacit.cli.survey import copies, results, serving, verifying, writing
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,3 +27,4 @@ app.command("delete")(serving.delete)
 app.command("offer")(results.offer)
 app.command("backup")(copies.backup)
 app.command("restore")(copies.restore)
+app.command("verify")(verifying.verify)

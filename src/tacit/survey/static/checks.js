@@ -2,7 +2,7 @@
 // asked. `tacit survey verify` makes the same checks from outside.
 
 import { BadProgram } from "./program.js";
-import { allQuestions, answersOf, dealsOf, DECLINED, isHidden, modeOf, NOT_ASKED } from "./questionnaire.js";
+import { allQuestions, answersOf, dealsOf, isHidden, modeOf, NOT_ASKED, specialOf } from "./questionnaire.js";
 import { wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
@@ -78,12 +78,12 @@ function shapeObjections(definition) {
 const saysIn = (text, languages) => languages.every((language) => typeof text?.[language] === "string" && text[language].trim() !== "");
 
 function questionObjections(question, answers, languages, questions) {
-  const { name, kind, attributes, declines, when } = question;
+  const { name, kind, attributes, when } = question;
   const reasons = [];
   const options = kind === "several" ? question.answers.map((one) => one.name) : [null];
   const own = attributes.map(({ option }) => option);
   if (own.length !== options.length || own.some((option, index) => option !== options[index])) reasons.push(objection("attribute", [name]));
-  const special = [...(declines ? [DECLINED] : []), ...(when.length > 0 ? [NOT_ASKED] : [])];
+  const special = [...specialOf(question), ...(when.length > 0 ? [NOT_ASKED] : [])];
   const wanted = kind === "several" ? ["no", "yes", ...special] : [...question.answers.map((one) => one.name), ...special];
   for (const { attribute } of attributes) {
     const listed = answers.get(attribute) ?? [];

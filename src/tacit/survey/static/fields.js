@@ -1,11 +1,11 @@
 // Questions as form fields. What is chosen goes into `given`, which never leaves the page.
 
 import { element } from "./dom.js";
-import { DECLINED } from "./questionnaire.js";
+import { DECLINED, specialOf } from "./questionnaire.js";
 import { answerText } from "./words.js";
 
 export function isAnswered(question, { answers, harmless }) {
-  if (question.kind !== "several" && answers[question.name] === undefined) return false;
+  if (question.kind !== "several" && !question.optional && answers[question.name] === undefined) return false;
   return !question.harmless || harmless[question.name] !== undefined;
 }
 
@@ -70,8 +70,7 @@ function labelled(input, text) {
 function boxes(question, { answers }, { words, language }, changed) {
   const { name } = question;
   answers[name] ??= [];
-  const declined = answers[name] === DECLINED;
-  const chosen = declined ? [] : answers[name];
+  const chosen = Array.isArray(answers[name]) ? answers[name] : [];
   const set = (value) => {
     answers[name] = value;
     changed();
@@ -83,11 +82,10 @@ function boxes(question, { answers }, { words, language }, changed) {
     const input = { type: "checkbox", id: `${name}-${index}`, checked, onchange: toggle };
     return labelled(input, answerText(words, language, choice));
   });
-  const decline = (event) => set(event.target.checked ? DECLINED : []);
-  const refusal = { type: "checkbox", id: `${name}-declined`, checked: declined, onchange: decline };
-  return [
-    element("p", { class: "help" }, words.several),
-    ...rows,
-    question.declines && labelled(refusal, words.answers[DECLINED]),
-  ];
+  const instead = specialOf(question).map((special) => {
+    const toggle = (event) => set(event.target.checked ? special : []);
+    const input = { type: "checkbox", id: `${name}-${special === DECLINED ? "declined" : "none"}`, checked: answers[name] === special, onchange: toggle };
+    return labelled(input, words.answers[special]);
+  });
+  return [element("p", { class: "help" }, words.several), ...rows, ...instead];
 }

@@ -7,7 +7,7 @@ import { element, paragraphs } from "./dom.js";
 import { field, isAnswered } from "./fields.js";
 import { freshDraws, percentAtMost, privacyLabel, simulator } from "./label.js";
 import { isListed, ratio, split } from "./program.js";
-import { allQuestions, contentOf, dealsOf, groupsOf, isAsked, isHidden, predicted, publicAttributes, readCode, report, truths } from "./questionnaire.js";
+import { allQuestions, contentOf, dealsOf, groupsOf, isAsked, isHidden, NO_ANSWER, predicted, publicAttributes, readCode, report, truths } from "./questionnaire.js";
 import { bought, forgetTokens } from "./tokens.js";
 import { answerText, upTo, wordsOf } from "./words.js";
 
@@ -230,7 +230,7 @@ const lastAskedPage = (from) => definition.pages.findLastIndex((page, index) => 
 function review(last) {
   const open = allQuestions(definition).filter((one) => !isHidden(one) && isAsked(one, definition, answers, deal));
   const blocks = whole.deals[deal].blocks;
-  const given = (one) => (one.kind === "several" && Array.isArray(answers[one.name]) ? answers[one.name] : [answers[one.name]]);
+  const given = (one) => (Array.isArray(answers[one.name]) ? answers[one.name] : [answers[one.name] ?? NO_ANSWER]);
   const texts = (one) => given(one).map((name) => answerText(words, language, one.answers.find((own) => own.name === name) ?? { name }));
   const asked = (block) => block.questions.filter((one) => isAsked(one, definition, answers, deal));
   return [

@@ -4,6 +4,7 @@ import { canonical, sha256 } from "./canonical.js";
 import { compile } from "./program.js";
 
 export const DECLINED = "prefer not to say";
+export const NO_ANSWER = "no answer";
 export const NOT_ASKED = "not asked";
 // At least two characters to the digit, and as many as its largest value needs: the length of a report says nothing.
 const DIGIT = 2;
@@ -13,6 +14,9 @@ export const modeOf = (question) => question.mode ?? (question.sensitive ? "disg
 export const isHidden = (question) => modeOf(question) === "disguised" || modeOf(question) === "self";
 
 export const answersOf = (definition) => new Map(definition.scheme.attributes.map(({ name, answers }) => [name, answers]));
+
+// What can be said in place of an answer, of all options at once.
+export const specialOf = ({ declines, optional }) => [...(declines ? [DECLINED] : []), ...(optional ? [NO_ANSWER] : [])];
 
 // The questionnaires of which each respondent is dealt one; a scheme without a deal has one.
 export function dealsOf({ scheme }) {
@@ -79,7 +83,7 @@ export function truths(definition, answers, deal = 0) {
 }
 
 function attributeAnswer(answer, option) {
-  if (option === null || answer === DECLINED) return answer;
+  if (option === null || !Array.isArray(answer)) return answer ?? NO_ANSWER;
   return answer.includes(option) ? "yes" : "no";
 }
 

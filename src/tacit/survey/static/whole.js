@@ -3,7 +3,7 @@
 // occur; the rest is independent.
 
 import { amplification, isListed, law, ratio, split, worstAnswers } from "./program.js";
-import { allQuestions, dealsOf, DECLINED, groupsOf, isHidden, NOT_ASKED, truthDigits } from "./questionnaire.js";
+import { allQuestions, dealsOf, groupsOf, isHidden, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
 
 // Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
 const WRITTEN = 2 ** 18;
@@ -22,7 +22,7 @@ export function blocksOf(definition, deal = 0) {
   for (const question of byName.values()) {
     const own = homes(question);
     if (own.length === 0) continue;
-    if (question.declines || question.when.length > 0) own.forEach((one) => unite(one, own[0]));
+    if (specialOf(question).length > 0 || question.when.length > 0) own.forEach((one) => unite(one, own[0]));
     for (const { question: earlier } of question.when) {
       const [before] = byName.has(earlier) ? homes(byName.get(earlier)) : [];
       if (before !== undefined) unite(own[0], before);
@@ -38,7 +38,7 @@ export function blocksOf(definition, deal = 0) {
 
 // Every way to answer a question, as one answer for each of these attributes.
 function waysOf(question, names) {
-  const declined = question.declines ? [names.map(() => DECLINED)] : [];
+  const declined = specialOf(question).map((special) => names.map(() => special));
   if (question.kind !== "several") return [...question.answers.map(({ name }) => [name]), ...declined];
   if (2 ** names.length > WRITTEN) throw new RangeError("more records than can be listed");
   const chosen = names.reduce((all) => all.flatMap((way) => [[...way, "no"], [...way, "yes"]]), [[]]);
@@ -119,7 +119,7 @@ function statedPrior(definition, group) {
 
 // {gamma, worst: {attribute: how sure the least lucky report makes someone of an answer}} of one block.
 export function figuresOf(definition, block) {
-  const simple = block.groups.length === 1 && !block.groups[0].records && block.questions.every(({ when, declines, attributes }) => when.length === 0 && !(declines && attributes.length > 1));
+  const simple = block.groups.length === 1 && !block.groups[0].records && block.questions.every((one) => one.when.length === 0 && !(specialOf(one).length > 0 && one.attributes.length > 1));
   if (simple && !isListed(block.groups[0].node)) return largeFigures(definition, block.groups[0]);
   const lists = situations(definition, block);
   const reports = block.groups.reduce((all, { node }) => all * node.count, 1);
@@ -204,7 +204,7 @@ export function wholeReport(definition) {
   const known = new Map();
   const deals = dealsOf(definition).map((_, deal) => {
     const blocks = blocksOf(definition, deal).map((block) => {
-      const key = JSON.stringify([block.groups.map(({ program, answers, records, names }) => [program, answers, records, definition.scheme.prior && names]), block.questions.map(({ when, declines, kind, answers, attributes }) => [when, declines, kind, answers.map(({ name }) => name), attributes.length])]);
+      const key = JSON.stringify([block.groups.map(({ program, answers, records, names }) => [program, answers, records, definition.scheme.prior && names]), block.questions.map((one) => [one.when, specialOf(one), one.kind, one.answers.map(({ name }) => name), one.attributes.length])]);
       const found = known.get(key);
       const figures = found ? renamed(found, block) : figuresOf(definition, block);
       if (!found) known.set(key, { block, figures });

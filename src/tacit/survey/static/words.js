@@ -101,7 +101,7 @@ const WORDS = {
     secondHelp: "A rule was learned from everybody's disguised reports. Your device can try it on the answers you kept here and send only whether it was right or wrong.",
     secondSend: "Try it and send right or wrong",
     secondSent: (right) => `Sent: ${right ? "right" : "wrong"}.`,
-    answers: { yes: "Yes", no: "No", "prefer not to say": "Prefer not to say", "not asked": "Not asked" },
+    answers: { yes: "Yes", no: "No", "prefer not to say": "Prefer not to say", "no answer": "No answer", "not asked": "Not asked" },
   },
   de: {
     direction: "ltr",
@@ -203,7 +203,7 @@ const WORDS = {
     secondHelp: "Aus den verschleierten Berichten aller wurde eine Regel gelernt. Ihr Gerät kann sie an Ihren hier behaltenen Antworten prüfen und sendet nur, ob sie richtig oder falsch lag.",
     secondSend: "Prüfen und richtig oder falsch senden",
     secondSent: (right) => `Gesendet: ${right ? "richtig" : "falsch"}.`,
-    answers: { yes: "Ja", no: "Nein", "prefer not to say": "Möchte ich nicht sagen", "not asked": "Nicht gefragt" },
+    answers: { yes: "Ja", no: "Nein", "prefer not to say": "Möchte ich nicht sagen", "no answer": "Keine Angabe", "not asked": "Nicht gefragt" },
   },
   ar: {
     direction: "rtl",
@@ -304,7 +304,7 @@ const WORDS = {
     secondHelp: "استُخلصت قاعدة من تقارير الجميع المموَّهة. يستطيع جهازك تجربتها على إجاباتك المحفوظة هنا وإرسال صواب أو خطأ فقط.",
     secondSend: "جرّب وأرسل صواب أو خطأ",
     secondSent: (right) => `أُرسل: ${right ? "صواب" : "خطأ"}.`,
-    answers: { yes: "نعم", no: "لا", "prefer not to say": "أفضّل عدم الإجابة", "not asked": "لم يُسأل" },
+    answers: { yes: "نعم", no: "لا", "prefer not to say": "أفضّل عدم الإجابة", "no answer": "بلا إجابة", "not asked": "لم يُسأل" },
   },
 };
 

@@ -1,0 +1,29 @@
+"""``tacit survey verify``: what a page promises, checked from outside."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tacit.cli.survey.store import JsonOption, show
+from tacit.errors import InvalidInput
+
+
+def verify(
+    source: Annotated[
+        str, typer.Argument(help="The address of a survey's page, a saved page, or a definition (definition.json).")
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Check a survey as its page checks itself, and the page's bytes against this release; exit 2 where one fails."""
+    from tacit.extras import require
+
+    require("survey")
+    from tacit.survey.inspection import described, inspected
+
+    inspection = inspected(source)
+    if inspection.problems:
+        raise InvalidInput(" ".join(inspection.problems))
+    shown, lines = described(inspection)
+    show(shown, lines, as_json=as_json)
