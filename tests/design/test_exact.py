@@ -12,7 +12,7 @@ from tacit.design import exact_front, named_prior
 from tacit.design.certificate import Dual
 from tacit.design.generation import certified_design
 from tacit.design.posteriors import uniform_and_capped
-from tacit.design.sweeps import gamma_diagonal_matrix
+from tacit.design.sweeps import even_mixture, gamma_diagonal_keep
 from tacit.errors import InvalidInput
 
 NORMAL = named_prior("normal")
@@ -134,7 +134,9 @@ def test_each_demanded_privacy_gets_its_point_in_the_order_of_the_demands() -> N
 
 def test_gamma_diagonal_is_found_where_it_is_optimal() -> None:
     point = exact_front(np.full(5, 0.2), 1000, gamma=50.0).points[0]
-    assert point.mse == pytest.approx(expected_mse(gamma_diagonal_matrix(5, 50.0), np.full(5, 0.2), 1000), rel=1e-6)
+    assert point.mse == pytest.approx(
+        expected_mse(even_mixture(5, gamma_diagonal_keep(5, 50.0)), np.full(5, 0.2), 1000), rel=1e-6
+    )
     assert len(point.reports) == 5
     assert set(point.reports) == {f"rather {answer}" for answer in "12345"}
 

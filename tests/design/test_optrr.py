@@ -10,7 +10,7 @@ from tacit.channel.dense import expected_mse, worst_posterior
 from tacit.design import closeness, exact_front, named_prior, optimal_front
 from tacit.design import optrr as optrr_module
 from tacit.design.problem import DesignProblem
-from tacit.design.sweeps import FAMILIES, gamma_diagonal_matrix, uniform_perturbation_matrix, warner_matrix
+from tacit.design.sweeps import FAMILIES, SWEPT, even_mixture, gamma_diagonal_keep, warner_keep
 from tacit.errors import InvalidInput, UnknownName
 
 FIVE = named_prior("normal", 5)
@@ -167,9 +167,16 @@ def test_the_classic_families_coincide() -> None:
     """OptRR's theorem 2: Warner, uniform perturbation and gamma-diagonal are one family for p >= 1/n."""
     for q in (0.0, 0.2, 0.7):
         p = q + (1 - q) / 5
-        np.testing.assert_allclose(warner_matrix(5, p), uniform_perturbation_matrix(5, q), atol=1e-15)
+        warner = np.full((5, 5), (1 - p) / 4)
+        np.fill_diagonal(warner, p)
         gamma = p * 4 / (1 - p)
-        np.testing.assert_allclose(warner_matrix(5, p), gamma_diagonal_matrix(5, gamma), atol=1e-15)
+        for keep in (q, warner_keep(5, p), gamma_diagonal_keep(5, gamma)):
+            np.testing.assert_allclose(even_mixture(5, keep), warner, atol=1e-15)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 49, 60])
+def test_no_chance_of_a_family_is_negative_by_rounding(n: int) -> None:
+    assert all(matrix.min() >= 0 for family in FAMILIES.values() for matrix in family(n)[:: SWEPT - 1])
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -43,6 +43,11 @@ def dense_figures(matrix: Matrix, prior: Array) -> Figures:
     )
 
 
+def mixture_matrix(keep: float, personal: Array) -> Matrix:
+    """The truth with chance `keep`, else a draw from `personal`; other answers than the truth where `keep` is negative."""
+    return keep * np.eye(len(personal)) + (1 - keep) * personal[:, None]
+
+
 def amplification(matrix: Matrix) -> float:
     """Largest ratio of two chances of one report: e to the epsilon of local differential privacy."""
     possible = matrix[matrix.max(axis=1) > 0]

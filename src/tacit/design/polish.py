@@ -21,7 +21,7 @@ from tacit.design.hops import crossed, exchanged, mixed, swapped
 from tacit.design.optimal_set import Matrices
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
-from tacit.design.sweeps import warner_family, warner_matrix
+from tacit.design.sweeps import even_mixture, warner_family, warner_keep
 
 Matrix = NDArray[np.float64]
 
@@ -135,7 +135,7 @@ class Polish:
 
     def _starts(self, level: float) -> list[Matrix]:
         n = self.problem.n_answers
-        warner = warner_matrix(n, max(1 - level, 1.5 / n))
+        warner = even_mixture(n, warner_keep(n, max(1 - level, 1.5 / n)))
         made = np.empty((RANDOM_STARTS, n, n))
         _optrr_kernels.first_population(made, self.problem.prior, 1.0, self.rng)
         return [*self.optimal.nearest(level, 1), warner, *made]

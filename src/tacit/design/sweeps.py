@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.dense import expected_mse, map_privacy, worst_posterior
+from tacit.channel.dense import expected_mse, map_privacy, mixture_matrix, worst_posterior
 from tacit.design.bound import with_lower_bounds
 from tacit.design.front import Front, measured_point, undominated
 from tacit.design.problem import DesignProblem
@@ -19,33 +19,32 @@ SWEPT = 1001  # the published sweep: p = 0, .001, ..., 1
 LARGEST_LOG_GAMMA = 14.0  # beyond, a gamma-diagonal channel tells the truth but for one report in a hundred thousand
 
 
-def warner_matrix(n_answers: int, p: float) -> Matrix:
-    """The truth with chance p, else any other answer (Warner 1965)."""
-    matrix = np.full((n_answers, n_answers), (1 - p) / (n_answers - 1))
-    np.fill_diagonal(matrix, p)
-    return matrix
+def even_mixture(n_answers: int, keep: float) -> Matrix:
+    """The truth with chance `keep`, else any answer: the one family that the three names below are parameters of."""
+    return np.maximum(mixture_matrix(keep, np.full(n_answers, 1 / n_answers)), 0.0)  # rounding may leave less than 0
 
 
-def uniform_perturbation_matrix(n_answers: int, q: float) -> Matrix:
-    """The truth with chance q, else a uniform draw from all answers."""
-    return q * np.eye(n_answers) + (1 - q) / n_answers
+def warner_keep(n_answers: int, p: float) -> float:
+    """What is kept for sure where the truth is told with chance `p`, else any *other* answer (Warner 1965)."""
+    return (n_answers * p - 1) / (n_answers - 1)
 
 
-def gamma_diagonal_matrix(n_answers: int, gamma: float) -> Matrix:
-    """The true answer `gamma` times as likely as any other (FRAPP's DET-GD)."""
-    return (np.ones((n_answers, n_answers)) + (gamma - 1) * np.eye(n_answers)) / (gamma + n_answers - 1)
+def gamma_diagonal_keep(n_answers: int, gamma: float) -> float:
+    """What is kept for sure where the true answer is `gamma` times as likely as any other (FRAPP's DET-GD)."""
+    return (gamma - 1) / (gamma + n_answers - 1)
 
 
 def warner_family(n_answers: int) -> list[Matrix]:
-    return [warner_matrix(n_answers, p) for p in np.linspace(0, 1, SWEPT)]
+    return [even_mixture(n_answers, warner_keep(n_answers, p)) for p in np.linspace(0, 1, SWEPT)]
 
 
 def uniform_perturbation_family(n_answers: int) -> list[Matrix]:
-    return [uniform_perturbation_matrix(n_answers, q) for q in np.linspace(0, 1, SWEPT)]
+    return [even_mixture(n_answers, q) for q in np.linspace(0, 1, SWEPT)]
 
 
 def gamma_diagonal_family(n_answers: int) -> list[Matrix]:
-    return [gamma_diagonal_matrix(n_answers, gamma) for gamma in np.exp(np.linspace(0, LARGEST_LOG_GAMMA, SWEPT))]
+    gammas = np.exp(np.linspace(0, LARGEST_LOG_GAMMA, SWEPT))
+    return [even_mixture(n_answers, gamma_diagonal_keep(n_answers, gamma)) for gamma in gammas]
 
 
 FAMILIES: dict[str, Callable[[int], list[Matrix]]] = {

@@ -35,7 +35,7 @@ from tacit.channel.codes import (
     outer_product,
     split_codes,
 )
-from tacit.channel.dense import UNKNOWN
+from tacit.channel.dense import UNKNOWN, mixture_matrix
 from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
@@ -114,7 +114,7 @@ class MixtureLaw(Channel):
     @property
     def matrix(self) -> Array:
         checked_matrix_size(self.size, self.size)
-        return np.eye(self.size) * self.keep + self._noise[:, None]
+        return mixture_matrix(self.keep, self.personal_distribution.reshape(-1))
 
     def reports(self) -> tuple[Codes, ...]:
         return grid(self.shape)
