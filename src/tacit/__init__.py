@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.disguising import disguise
     from tacit.errors import TacitError
     from tacit.estimation import estimate, estimate_share, estimate_shares
+    from tacit.estimation.complex_samples import SampleDesign
     from tacit.estimation.prevalence import prevalence
     from tacit.joint import JointModel, fit_joint
     from tacit.measures import measure
@@ -76,6 +77,7 @@ _HOMES = {
     "Release": "tacit.publish",
     "ReleaseCheck": "tacit.publish",
     "Reports": "tacit.reports",
+    "SampleDesign": "tacit.estimation.complex_samples",
     "Schema": "tacit.schema",
     "Scheme": "tacit.channel.scheme",
     "TacitError": "tacit.errors",
@@ -108,6 +110,7 @@ __all__ = [
     "Release",
     "ReleaseCheck",
     "Reports",
+    "SampleDesign",
     "Schema",
     "Scheme",
     "TacitError",

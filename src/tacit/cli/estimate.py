@@ -10,6 +10,18 @@ import typer
 
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.cli.sampling import (
+    ClustersOption,
+    DropOthersOption,
+    Lonely,
+    LonelyOption,
+    SampledOption,
+    StrataOption,
+    WeightsOption,
+    number_or_column,
+    sampled_reports,
+)
+from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.count.sources import ReportSource
@@ -39,19 +51,33 @@ def estimate(
     sampling: Annotated[Sampling, typer.Option(help="Whom the errors speak of.")] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
+    weights: Annotated[str | None, WeightsOption] = None,
+    strata: Annotated[str | None, StrataOption] = None,
+    clusters: Annotated[str | None, ClustersOption] = None,
+    sampled: Annotated[str | None, SampledOption] = None,
+    lonely: Annotated[Lonely, LonelyOption] = "refuse",
+    drop_others: Annotated[bool, DropOthersOption] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
     import tacit
-    from tacit.cli.reading import joined_reports, read_reports
+    from tacit.count.weighted import SampleColumns
     from tacit.estimation.intervals import checked_level
 
     checked_level(level)
     groups = _groups(given, compare, simultaneous=simultaneous)
+    columns = SampleColumns(weights, strata, clusters, number_or_column(sampled))
     found: list[ReportSource]
-    found = [joined_reports(reports, scheme or [], join)] if join is not None else read_reports(reports, scheme or [])
+    sample = None
+    if drop_others or columns.named or sampled is not None:
+        if join is not None:
+            raise InvalidInput("--join matches two files of reports; weights, strata and clusters belong to one.")
+        one, sample = sampled_reports(reports, scheme or [], columns, lonely=lonely, drop_others=drop_others)
+        found = [one]
+    else:
+        found = _read(reports, scheme or [], join)
     names = list(dict.fromkeys([*listed_names(attributes), *groups]))
-    result = tacit.estimate(found, names, method=method, sampling=sampling)
+    result = tacit.estimate(found, names, method=method, sampling=sampling, sample=sample)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
     document = _document(result, groups, level, compared=compare is not None, simultaneous=simultaneous)
@@ -61,9 +87,13 @@ def estimate(
         _print(result, document)
 
 
-def _groups(given: str | None, compare: str | None, *, simultaneous: bool) -> list[str]:
-    from tacit.errors import InvalidInput
+def _read(reports: list[str], schemes: list[Path], join: str | None) -> list[ReportSource]:
+    from tacit.cli.reading import joined_reports, read_reports
 
+    return [joined_reports(reports, schemes, join)] if join is not None else read_reports(reports, schemes)
+
+
+def _groups(given: str | None, compare: str | None, *, simultaneous: bool) -> list[str]:
     if given is not None and compare is not None:
         raise InvalidInput(
             "--compare gives the shares within each group too: use either --given or --compare, not both."

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.cli.sampling import (
+    ClustersOption,
+    Lonely,
+    LonelyOption,
+    SampledOption,
+    StrataOption,
+    WeightsOption,
+    number_or_column,
+)
 
 if TYPE_CHECKING:
     from tacit.estimation.prevalence_result import GroupPrevalence, OpenParameter, Prevalence, Share
-
-Lonely = Literal["refuse", "centre"]
-
-WeightsOption = typer.Option(help="Column of sampling weights.")
-StrataOption = typer.Option(help="Column of strata.")
-ClustersOption = typer.Option(help="Column of clusters, nested in the strata.")
-SampledOption = typer.Option(help="Sampled share of a finite population: a number, or a column.")
-LonelyOption = typer.Option(help="A stratum with one cluster: refuse it, or centre it at the mean of all.")
 
 
 def prevalence(
@@ -66,21 +67,6 @@ def prevalence(
         print_json(found.to_document())
         return
     _show(found)
-
-
-def number_or_column(text: str | None) -> float | str | None:
-    """``.06`` and ``710/10777`` are numbers, everything else is the name of a column."""
-    if text is None:
-        return None
-    from tacit.channel.device_parameters import exact_chance
-    from tacit.errors import InvalidInput
-
-    try:
-        return float(exact_chance("--sampled", text))
-    except InvalidInput:
-        if text.replace(".", "", 1).replace("-", "", 1).isdigit():
-            raise
-        return text
 
 
 def _show(found: Prevalence) -> None:

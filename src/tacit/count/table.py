@@ -122,6 +122,10 @@ class TableEngine:
             return column
         return by_answer(column, attribute, attribute.answers)
 
+    def grouped_by(self, name: str) -> Any:
+        """The expression by which an attribute that shows one answer is grouped."""
+        return self._values(self.schema[name])
+
     def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
         checked_single(self.schema, columns)
         keys = [self.schema[name] for name in columns]

@@ -20,7 +20,9 @@ import numpy as np
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
+from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.conjunctions import Condition, shares
 from tacit.estimation.evidence import gathered
 from tacit.estimation.intervals import Interval, ShareLaw
@@ -37,6 +39,7 @@ from tacit.estimation.result import (
     checked_sampling,
 )
 from tacit.estimation.simplex import projected
+from tacit.estimation.weighted_tables import weighted_table
 from tacit.schema import Attribute, Schema
 
 __all__ = [
@@ -58,12 +61,14 @@ def estimate(
     method: Method = "inversion",
     sampling: Sampling = "population",
     max_steps: int = MAX_STEPS,
+    sample: SampleDesign | SampleColumns | None = None,
 ) -> TableEstimate:
     """The joint distribution of some attributes among the people behind the reports.
 
     Several sets of reports, each under its own scheme, give one estimate, each weighed by its information. `sampling`
     says whom the errors speak of: a "population" the respondents were drawn from, or just the "respondents". `max_steps`
-    bounds the iteration of the likelihood; the result says whether it converged.
+    bounds the iteration of the likelihood; the result says whether it converged. `sample` holds weights, strata and
+    clusters of a complex sample; errors are then linearised.
     """
     found = sources(reports)
     schema = true_schema(found)
@@ -74,10 +79,32 @@ def estimate(
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
     asking = filled([source for source in found if set(source.questionnaire.attributes) & set(names)])
+    if sample is not None:
+        return _weighted(asking, schema.select(names).attributes, sample, method, sampling)
     table = _table(asking, schema.select(names).attributes, sampling)
     if method == "inversion":
         return table.inversion()
     return table.likelihood(asking, schema, max_steps)
+
+
+def _weighted(
+    asking: Sequence[Source],
+    attributes: tuple[Attribute, ...],
+    sample: SampleDesign | SampleColumns,
+    method: Method,
+    sampling: Sampling,
+) -> TableEstimate:
+    if method != "inversion" or sampling != "population":
+        raise InvalidInput(
+            "Weights, strata and clusters are for the unbiased estimate of a population: method 'inversion', sampling "
+            "'population'."
+        )
+    found = weighted_table(asking, [attribute.name for attribute in attributes], sample)
+    p = found.probabilities
+    return TableEstimate(
+        attributes, p, p, np.sqrt(found.variances), found.table.n_reports, method, sampling, found.interval,
+        found.covariance,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,23 @@ Lonely = Literal["refuse", "centre"]
 class SampleDesign:
     """Weights, strata and clusters of the respondents, checked; clusters are nested in strata.
 
+    Make one by `SampleDesign.of` and give it to `tacit.estimate` as `sample`.
+
+    Parameters
+    ----------
+    weights : array
+        The weight of each respondent, above 0.
+    strata, clusters : array of int
+        Codes of each respondent's stratum and cluster; one name in two strata is two clusters.
+    stratum_of : array of int
+        The stratum of each cluster.
+    sampled : array
+        Of each stratum, which share of its population was asked; 0 for a population without end.
+    lonely : {"refuse", "centre"}
+        What a stratum with a single cluster gets.
+
+    Examples
+    --------
     >>> design = SampleDesign.of(4, weights=[1, 1, 2, 2], clusters=["a", "a", "b", "c"])
     >>> design.n_clusters, design.degrees_of_freedom
     (3, 2)
@@ -36,6 +53,8 @@ class SampleDesign:
     stratum_of: Codes  # of each cluster
     sampled: Array  # of each stratum: which share of its population was asked
     lonely: Lonely = "refuse"
+    has_clusters: bool = True
+    n_people: int | None = None  # where the clusters are people who are not listed
 
     @classmethod
     def of(
@@ -54,13 +73,28 @@ class SampleDesign:
         stratum, names = _coded("strata", strata, n)
         cluster, stratum_of = _nested(clusters, stratum, n)
         shares = _sampled(sampled, stratum, len(names), n)
-        design = cls(_checked_weights(weights, n), stratum, cluster, stratum_of, shares, lonely)
-        design._check_lonely(names)
+        has_clusters = clusters is not None
+        design = cls(_checked_weights(weights, n), stratum, cluster, stratum_of, shares, lonely, has_clusters)
+        design._check_lonely(names, np.bincount(stratum_of, minlength=len(names)))
+        return design
+
+    @classmethod
+    def grouped(
+        cls, names: Sequence[str], stratum_of: Codes | None, rows: Array, group_strata: Codes, sampled: Array
+    ) -> SampleDesign:
+        """The design of a stored table whose people are not listed: strata by name, clusters by stratum."""
+        shares = _sampled(sampled, group_strata, len(names), len(group_strata))
+        nobody = np.zeros(0, dtype=np.intp)
+        listed = nobody if stratum_of is None else stratum_of
+        sizes = rows if stratum_of is None else np.bincount(listed, minlength=len(names))
+        people = int(rows.sum()) if stratum_of is None else None
+        design = cls(np.zeros(0), nobody, nobody, listed, shares, "refuse", stratum_of is not None, people)
+        design._check_lonely(names, sizes)
         return design
 
     @property
     def n_clusters(self) -> int:
-        return len(self.stratum_of)
+        return len(self.stratum_of) if self.n_people is None else self.n_people
 
     @property
     def n_strata(self) -> int:
@@ -71,8 +105,7 @@ class SampleDesign:
         """Clusters minus strata: what an interval's Student quantile uses."""
         return max(self.n_clusters - self.n_strata, 1)
 
-    def _check_lonely(self, names: Sequence[str]) -> None:
-        sizes = np.bincount(self.stratum_of, minlength=self.n_strata)
+    def _check_lonely(self, names: Sequence[str], sizes: NDArray[Any]) -> None:
         if self.lonely == "centre" and self.n_clusters > 1:
             return
         alone = np.flatnonzero((sizes == 1) & (self.sampled < 1))

@@ -47,6 +47,11 @@ class Inverted:
         there = attributes_of(self.parts)
         return [there.index(name) for name in self.names]
 
+    @property
+    def axis_order(self) -> list[int]:
+        """Where the axes of `names` stand among those of the parts."""
+        return self._order
+
     @cached_property
     def probabilities(self) -> Array:
         return solve(self.parts, self.frequencies).transpose(self._order)
@@ -83,10 +88,14 @@ class Inverted:
 
     def mean_products(self) -> Array:
         """Mean product of one report's contributions to each two cells, both in the order of `names`, as counted."""
-        shape = self.probabilities.shape
         checked_covariance(self.probabilities.size)
+        return self.in_order(solve_pairs(self.parts, self.frequencies))
+
+    def in_order(self, pairs: Array) -> Array:
+        """A table of pairs of cells, from the order of the parts to that of `names`."""
+        shape = self.probabilities.shape
         there = [shape[self._order.index(axis)] for axis in range(len(shape))]
-        pairs = solve_pairs(self.parts, self.frequencies).reshape(*there, *there)
+        pairs = pairs.reshape(*there, *there)
         order = [*self._order, *(axis + len(shape) for axis in self._order)]
         return pairs.transpose(order).reshape(self.probabilities.size, -1)
 

@@ -21,7 +21,7 @@ from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.device_estimates import Counted, DeviceEstimate, estimate_device, with_control
 from tacit.estimation.device_reports import DIRECT, MISSING
-from tacit.estimation.intervals import checked_level
+from tacit.estimation.intervals import ShareLaw, checked_level
 from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
 
 if TYPE_CHECKING:
@@ -367,19 +367,14 @@ class _Errors:
         )
 
     def _interval(self, estimate: DeviceEstimate, answer: int, error: float) -> tuple[float, float]:
-        """All shares p whose distance from the estimate is within the quantile, in errors at p (a score interval)."""
-        constant, slope, curvature = estimate.variance_law(answer)
-        value = float(estimate.values[answer])
-        near = min(max(value, 0.0), 1.0)
-        expected = max(constant + slope * near - curvature * near**2, 1e-300)
-        inflation = error**2 / max(float(estimate.covariance[answer, answer]), 1e-300)
-        bound = self._quantile() ** 2 * inflation
-        # Beyond an end, distances are compared with that of the end itself: cutting alone could leave nothing.
-        bound += (value - near) ** 2 / expected
-        square, linear = 1 + bound * curvature, 2 * value + bound * slope
-        spread = math.sqrt(max(linear**2 - 4 * square * (value**2 - bound * constant), 0.0))
-        low, high = (linear - spread) / (2 * square), (linear + spread) / (2 * square)
-        return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+        """By the device's own law, widened by the effect of the design and by Student's distribution."""
+        law = np.array(estimate.variance_law(answer))
+        effect = error**2 / max(float(estimate.covariance[answer, answer]), 1e-300)
+        if effect == 0:  # everybody was asked, and directly: nothing is left to chance
+            return float(estimate.constrained[answer]), float(estimate.constrained[answer])
+        effect *= (self._quantile() / checked_level(self._level)) ** 2
+        found = ShareLaw(*(law * effect)).interval(estimate.values[answer], self._level)
+        return float(found.low), float(found.high)
 
     def parameters(self, which: int) -> dict[str, OpenParameter]:
         estimate, start = self._estimates[which], self._starts[which]
