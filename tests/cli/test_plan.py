@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 import typer
@@ -7,6 +8,7 @@ from typer.testing import CliRunner
 from tacit import Attribute, Scheme, channels
 from tacit.cli.plan import plan
 from tacit.errors import InvalidInput
+from tests.cli.run import tacit
 
 app = typer.Typer()
 app.command()(plan)
@@ -49,3 +51,18 @@ def test_a_prior_changes_the_number(scheme):
 def test_a_margin_of_nothing_is_refused(scheme):
     with pytest.raises(InvalidInput, match=r"margin of error must lie strictly between 0 and 1, not 0\.0"):
         run(scheme, "--margin", 0)
+
+
+@pytest.mark.parametrize("how", [("--gamma", 5), ("--for", "itemsets:2", "--gamma", 5)])
+def test_a_scheme_designed_for_data_is_planned_for_them(tmp_path: Path, how: tuple[object, ...]) -> None:
+    truth, scheme = tmp_path / "truth.csv", tmp_path / "scheme.json"
+    truth.write_text("smokes,drinks\n" + "no,no\n" * 90 + "yes,no\n" * 4 + "yes,yes\n" * 6)
+    made = tacit("design", "scheme", "--data", truth, *how, "--out", scheme, "--json")
+    assert made.code == 0, made.err
+    assert Scheme.read(scheme).prior == {"smokes": (0.9, 0.1), "drinks": (0.94, 0.06)}
+    needed = tacit("plan", scheme, "--margin", 0.03, "--json").json
+    assert needed["prior"] == "design"
+    assert (
+        needed["per_attribute"]
+        == tacit("plan", scheme, "--margin", 0.03, "--data", truth, "--json").json["per_attribute"]
+    )

@@ -10,6 +10,7 @@ from tacit.channel.devices import design
 from tacit.channel.scheme import Scheme
 from tacit.design.scheme import SchemeDesign, checked_groups
 from tacit.errors import InvalidInput
+from tacit.measures.prior import with_prior
 from tacit.measures.scheme import measure
 from tacit.schema import Attribute, Schema
 
@@ -32,7 +33,7 @@ def scheme_from_device(
     """
     parts = checked_groups(schema, None, public)
     recipes = [((name,), design(device, parameters, _checked(schema[name])).recipe) for (name,) in parts]
-    scheme = Scheme.of(schema, recipes)
+    scheme = with_prior(Scheme.of(schema, recipes), prior)
     demand = f"asked by the device {device!r} with {parameters}"
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents))
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from tacit.channel.protocol import Array
 from tacit.channel.scheme import Scheme
 from tacit.design.split import known_interactions
 from tacit.errors import InvalidInput, NotEstimable
@@ -37,44 +36,64 @@ class PredictedErrors:
 def predicted_errors(
     scheme: Scheme, respondents: int, max_length: int | None = None, prior: Any = None
 ) -> PredictedErrors:
-    """The errors to expect of itemsets of every length; without a prior, answers are taken to be evenly spread.
-
-    The mean over all itemsets hardly depends on the truth: for channels that treat all records alike, what one itemset
-    gains by being common others lose.
-    """
+    """The errors to expect of itemsets of every length at the prior; without one, answers are taken to be even."""
     if not (isinstance(respondents, int) and respondents >= 1):
         raise InvalidInput(f"The number of respondents must be a whole number of at least 1, not {respondents!r}.")
     names = scheme.schema.names
     longest = len(names) if max_length is None else min(max_length, len(names))
-    known = known_interactions(scheme, names)
     assumed = Prior.of(scheme.schema, prior, scheme.prior, scheme.routed)
+    variances = _SplitVariances.of(scheme, assumed) or (
+        lambda table: float(report_variance(scheme, assumed, table).sum())
+    )
     errors: list[float | None] = []
     for length in range(1, longest + 1):
         tables = list(itertools.combinations(names, length))
         try:
-            if known is not None:
-                sums = [_split_variances(scheme, known, table) for table in tables]
-            else:
-                sums = [float(report_variance(scheme, assumed, table).sum()) for table in tables]
+            total = sum(variances(table) for table in tables)
         except NotEstimable:
             errors.append(None)
             continue
         cells = sum(math.prod(scheme.schema.shape(table)) for table in tables)
-        errors.append(math.sqrt(sum(sums) / cells / respondents))
+        errors.append(math.sqrt(total / cells / respondents))
     return PredictedErrors(respondents, tuple(errors))
 
 
-def _split_variances(scheme: Scheme, known: np.ndarray[Any, np.dtype[np.float64]], table: Sequence[str]) -> float:
-    """Summed over the cells of a table, times the number of respondents; exact for even answers."""
-    places = [scheme.schema.names.index(name) for name in table]
-    sizes = scheme.schema.shape(table)
-    total = 0.0
-    for chosen in itertools.product((False, True), repeat=len(table)):
-        if not any(chosen):
-            continue
-        information = known[sum(1 << place for place, inside in zip(places, chosen, strict=True) if inside)]
-        if information == 0:
-            raise NotEstimable(f"{', '.join(table)} are never asked together.")
-        factors = [(1 - 1 / d) / d if inside else 1 / d**2 for d, inside in zip(sizes, chosen, strict=True)]
-        total += math.prod(factors) / information
-    return total * math.prod(sizes)
+@dataclass(frozen=True, eq=False)
+class _SplitVariances:
+    """Variances of pooled tables, summed over their cells, where every questionnaire treats all records alike.
+
+    Then a report's squared contributions have the same sum whatever is true, so that no table need be pooled: what the
+    prior changes is only the squares of the means, interaction by interaction.
+    """
+
+    scheme: Scheme
+    prior: Prior
+    known: Array  # information about each set of attributes
+    squared: Array  # the same of squared information
+
+    @classmethod
+    def of(cls, scheme: Scheme, prior: Prior) -> _SplitVariances | None:
+        names = scheme.schema.names
+        known, squared = known_interactions(scheme, names), known_interactions(scheme, names, 2)
+        return None if known is None or squared is None else cls(scheme, prior, known, squared)
+
+    def __call__(self, table: Sequence[str]) -> float:
+        """Times the number of respondents."""
+        sizes = dict(zip(table, self.scheme.schema.shape(table), strict=True))
+        total = 0.0
+        for members in (chosen for size in range(1, len(table) + 1) for chosen in itertools.combinations(table, size)):
+            number = sum(1 << self.scheme.schema.names.index(name) for name in members)
+            if self.known[number] == 0:
+                raise NotEstimable(f"{', '.join(table)} are never asked together.")
+            others = math.prod(size for name, size in sizes.items() if name not in members)
+            even = math.prod(sizes[name] - 1 for name in members) / math.prod(sizes[name] for name in members)
+            known = self.squared[number] / self.known[number] ** 2 * self._interaction(members)
+            total += (even / self.known[number] - known) / others
+        return total
+
+    def _interaction(self, members: tuple[str, ...]) -> float:
+        """Summed squares of what the prior's table of some attributes has beyond its margins."""
+        table = self.prior.joint(members)
+        for axis in range(table.ndim):
+            table = table - table.mean(axis=axis, keepdims=True)
+        return float((table**2).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.channel.scheme import Scheme
@@ -12,6 +12,7 @@ from tacit.design.recommend import Recommendation, recommend
 from tacit.design.split import SplitDesign, split_questionnaire
 from tacit.design.targets import Target, class_targets, itemset_targets, table_targets
 from tacit.errors import InvalidInput
+from tacit.measures.prior import with_prior
 from tacit.measures.scheme import SchemeMeasures, measure
 from tacit.schema import Schema
 
@@ -83,8 +84,9 @@ def design_for(
     shown = [schema[name].name for name in public]
     private = [name for name in schema.names if name not in shown]
     split = split_questionnaire(schema, purpose_targets(purpose, schema, private), gamma, public=shown)
+    split = replace(split, scheme=with_prior(split.scheme, prior))
     longest = max(len(target.attributes) for target in split.targets)
-    predicted = None if shown else predicted_errors(split.scheme, respondents, longest)
+    predicted = None if shown else predicted_errors(split.scheme, respondents, longest, prior)
     many = len(split.scheme.questionnaires)
     demand = f"amplification at most {gamma:g} for what each respondent is asked, {many} questionnaires for {purpose}"
     wants_itemsets = purpose.startswith("itemsets:") and not shown

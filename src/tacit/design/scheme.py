@@ -12,6 +12,7 @@ from tacit.channel.scheme import Scheme
 from tacit.design.alternatives import Alternative, better_alternatives, offer
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import gamma_between
+from tacit.measures.prior import with_prior
 from tacit.measures.scheme import SchemeMeasures, measure
 from tacit.schema import Schema
 
@@ -77,6 +78,7 @@ def design_scheme(
     else:
         scheme = _within(schema, parts, bound, per_group=per_group)
         demand = _bound_in_words(scheme, bound, per_group=per_group)
+    scheme = with_prior(scheme, prior)
     better = better_alternatives(scheme, prior, respondents)
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents), better)
 

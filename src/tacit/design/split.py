@@ -216,8 +216,11 @@ def best_recipe(gamma: float, answers: int) -> Recipe:
     return gamma_diagonal(gamma) if members == 1 else subset(members, gamma)
 
 
-def known_interactions(scheme: Scheme, names: Sequence[str]) -> NDArray[np.float64] | None:
-    """Information per respondent about every set of `names`; None where a questionnaire is not symmetric."""
+def known_interactions(scheme: Scheme, names: Sequence[str], power: int = 1) -> NDArray[np.float64] | None:
+    """Information per respondent about every set of `names`; None where a questionnaire is not symmetric.
+
+    With a `power`, that power of each questionnaire's information, weighed by its chance.
+    """
     asked = np.zeros(1 << len(names))
     for questionnaire in scheme.questionnaires:
         if questionnaire.public or len(questionnaire.groups) != 1:
@@ -226,5 +229,5 @@ def known_interactions(scheme: Scheme, names: Sequence[str]) -> NDArray[np.float
         if law is None or not set(questionnaire.attributes) <= set(names):
             return None
         number = sum(1 << names.index(name) for name in questionnaire.attributes)
-        asked[number] += questionnaire.probability * law.information
+        asked[number] += questionnaire.probability * law.information**power
     return over_supersets(asked)

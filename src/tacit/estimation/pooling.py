@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.channel.protocol import Array
+from tacit.channel.scheme import Questionnaire
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.information import Names, information, interactions
@@ -208,52 +209,68 @@ class Pooled:
         return table.reshape(cells, cells)
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A questionnaire, how many answered it, and its own estimate of any of its attributes."""
+
+    questionnaire: Questionnaire
+    reports: int
+    table: Callable[[Names], Inverted]
+
+
 def pooled(sources: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:
     """The estimate of a table from every source that asks some of its attributes."""
+    return combined([_counted(source) for source in filled(sources)], names, shape)
+
+
+def _counted(source: Source) -> Asked:
+    return Asked(source.questionnaire, source.engine.n_rows, lambda mine: inverted(source, mine))
+
+
+def combined(asked: Sequence[Asked], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:
+    """One table from the tables of several questionnaires: what estimates are pooled by, and errors foreseen by."""
     wanted = tuple(names)
     if len(wanted) > MOST_POOLED:
         raise InvalidInput(f"At most {MOST_POOLED} attributes can be pooled at once, not {len(wanted)}. Ask for fewer.")
-    found = filled(sources)
-    asked = [_estimable(source, wanted) for source in found]
-    shares = _shares(found, asked, wanted)
+    told = [_estimable(one.questionnaire, wanted) for one in asked]
     contributions = []
-    for source, mine, weights in zip(found, asked, shares, strict=True):
+    for one, mine, weights in zip(asked, told, _shares(asked, told, wanted), strict=True):
         if weights:
-            table = _checked_size(inverted(source, mine))
+            table = _checked_size(one.table(mine))
             others = math.prod(size for name, size in zip(wanted, shape, strict=True) if name not in mine)
             contributions.append(Contribution.of(table, weights, others))
     return Pooled(wanted, shape, tuple(contributions))
 
 
-def _estimable(source: Source, wanted: Names) -> Names:
-    """The wanted attributes that a source asks through channels which tell of them."""
-    asked = [name for name in wanted if name in source.questionnaire.attributes]
-    telling = [part for part in parts_for(source.questionnaire, asked) if part.estimator.is_invertible()]
+def _estimable(questionnaire: Questionnaire, wanted: Names) -> Names:
+    """The wanted attributes that a questionnaire asks through channels which tell of them."""
+    asked = [name for name in wanted if name in questionnaire.attributes]
+    telling = [part for part in parts_for(questionnaire, asked) if part.estimator.is_invertible()]
     return tuple(name for name in asked if any(name in part.attributes for part in telling))
 
 
-def _shares(sources: Sequence[Source], asked: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
-    """Each source's weight for each interaction it tells of; over the sources they sum to one."""
+def _shares(asked: Sequence[Asked], told: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
+    """Each questionnaire's weight for each interaction it tells of; over all of them they sum to one."""
     known: list[dict[Names, float]] = []
-    for source, mine in zip(sources, asked, strict=True):
-        told = information(parts_for(source.questionnaire, mine), mine)
-        known.append({interaction: source.engine.n_rows * amount for interaction, amount in told.items()})
-    shares: list[dict[Names, float]] = [{} for _ in sources]
+    for one, mine in zip(asked, told, strict=True):
+        amounts = information(parts_for(one.questionnaire, mine), mine)
+        known.append({interaction: one.reports * amount for interaction, amount in amounts.items()})
+    shares: list[dict[Names, float]] = [{} for _ in asked]
     for interaction in interactions(wanted):
         total = sum(amounts.get(interaction, 0.0) for amounts in known)
         if not total:
-            _refuse(sources, interaction, wanted)
+            _refuse(asked, interaction, wanted)
         for share, amounts in zip(shares, known, strict=True):
             if interaction in amounts:
                 share[interaction] = amounts[interaction] / total
     return shares
 
 
-def _refuse(sources: Sequence[Source], interaction: Names, wanted: Names) -> None:
-    for source in sources:
-        asked = source.questionnaire.attributes
-        if set(interaction) <= set(asked):  # asked, so it is the channel that does not tell: it says why
-            _ = inverted(source, [name for name in wanted if name in asked]).probabilities
+def _refuse(asked: Sequence[Asked], interaction: Names, wanted: Names) -> None:
+    for one in asked:
+        there = one.questionnaire.attributes
+        if set(interaction) <= set(there):  # asked, so it is the channel that does not tell: it says why
+            _ = one.table(tuple(name for name in wanted if name in there)).probabilities
     raise NotEstimable(never_together(interaction))
 
 

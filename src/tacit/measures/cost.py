@@ -1,8 +1,7 @@
 """What a disguise costs: the standard error to expect of each estimated share at N respondents.
 
-Each respondent adds one number to the estimate of a share, and these numbers are independent. So the variance is that
-of one respondent's number, divided by N: its mean square less the squared share (respondents are a sample from a
-population). The mean square is linear in the distribution of the truth, group by group, and so never needs a joint law.
+The estimate that will be made is made beforehand, of the reports that the prior makes one expect: the same parts, the
+same pooling, the same weights. Its error is that of respondents sampled from a population.
 """
 
 from __future__ import annotations
@@ -10,18 +9,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.channel.protocol import Array
-from tacit.channel.scheme import Group, Questionnaire, Scheme
+from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import NotEstimable
+from tacit.estimation.inversion import Inverted
+from tacit.estimation.parts import Part, apply, parts_for
+from tacit.estimation.pooling import Asked, combined
+from tacit.estimation.simplex import floored
+from tacit.estimation.uncertainty import Moments
 from tacit.measures.prior import JOINT_CELLS, Prior
 from tacit.randomness import ONE
-
-# From an array over some true answers (and further axes behind them) to mean squares over the asked cells.
-MeanSquares = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,66 +67,43 @@ def expected_error(scheme: Scheme, prior: Prior, attributes: Sequence[str], resp
 
 
 def report_variance(scheme: Scheme, prior: Prior, names: Sequence[str]) -> Array:
-    """Variance of one respondent's contribution to each cell; dealt questionnaires count by their information."""
-    share = prior.joint(names)
-    dealt = zip(scheme.questionnaires, scheme.dealing_weights / ONE, strict=True)
-    asking = [(part, chance) for part, chance in dealt if chance > 0 and set(names) <= set(part.attributes)]
-    if not asking:
+    """Variance of the estimate of each cell, times the number of respondents, if the truth is the prior.
+
+    It is that of the very estimate that will be made: of one questionnaire, or pooled over all that ask any of the
+    attributes, with the weights that the reports will get.
+    """
+    # As if ONE people were asked, each questionnaire by its weight.
+    dealt = zip(scheme.questionnaires, map(int, scheme.dealing_weights), strict=True)
+    asking = [(part, people) for part, people in dealt if people > 0 and set(names) & set(part.attributes)]
+    if not any(set(names) <= set(part.attributes) for part, _ in asking):
         raise NotEstimable(
             f"No questionnaire asks {' and '.join(names)} together, so they have no joint estimate. "
             "Ask for them separately, or deal a questionnaire that holds both."
         )
-    # Rounding may leave a hair below zero where everyone gives the same answer undisguised.
-    variances = [np.maximum(_mean_squares(part, prior, names) - share**2, 0.0) for part, _ in asking]
-    if len(asking) == 1:
-        return variances[0] / asking[0][1]
-    with np.errstate(divide="ignore"):  # a certain answer has infinite information, and no variance
-        information = sum(chance / variance for (_, chance), variance in zip(asking, variances, strict=True))
-        return 1 / np.asarray(information)
+    tables = [Asked(part, people, _foreseen(part, prior, people)) for part, people in asking]
+    if len(tables) == 1:
+        found = tables[0].table(tuple(names))
+        return ONE * np.asarray(Moments(found.probabilities, found.mean_squares, found.n_reports).variance())
+    return ONE * combined(tables, names, scheme.schema.shape(names)).counted_variances
 
 
-def _mean_squares(questionnaire: Questionnaire, prior: Prior, names: Sequence[str]) -> Array:
-    """Mean square of one report's contribution to each cell, axes in the order of `names`."""
-    parts = _parts(questionnaire, names, prior)
-    needed = [name for part in parts for name in part.needed]
-    if not prior.is_joint_small(needed):
-        raise NotEstimable(
-            f"The joint domain of {', '.join(needed)} is too large to foresee this error. Choose smaller groups."
-        )
-    array = prior.joint(needed)
-    for part in parts:  # each step turns the leading axes into asked ones and moves them behind the rest
-        array = part.squares(array)
-        array = np.moveaxis(array, range(len(part.asked)), range(array.ndim - len(part.asked), array.ndim))
-    order = [name for part in parts for name in part.asked]
-    return array.transpose([order.index(name) for name in names])
+def _foreseen(questionnaire: Questionnaire, prior: Prior, reports: int) -> Callable[[Sequence[str]], Inverted]:
+    """A questionnaire's estimates of tables, had the reports been just as the prior makes one expect."""
+
+    def table(names: Sequence[str]) -> Inverted:
+        parts = [_weighed(part, prior) for part in parts_for(questionnaire, names)]
+        needed = [name for part in parts for name in part.covered]
+        if not prior.is_joint_small(needed):
+            raise NotEstimable(
+                f"The joint domain of {', '.join(needed)} is too large to foresee this error. Choose smaller groups."
+            )
+        return Inverted(tuple(names), tuple(parts), apply(parts, prior.joint(needed)), reports)
+
+    return table
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The asked attributes of one group, and what the mean squares of their cells depend on."""
-
-    asked: tuple[str, ...]
-    needed: tuple[str, ...]
-    squares: MeanSquares
-
-
-def _parts(questionnaire: Questionnaire, names: Sequence[str], prior: Prior) -> list[_Part]:
-    parts = []
-    for group in questionnaire.groups:
-        asked = tuple(name for name in group.names if name in names)
-        if asked:
-            parts.append(_group_part(group, asked, prior))
-    for attribute in questionnaire.public:
-        if attribute.name in names:
-            parts.append(_Part((attribute.name,), (attribute.name,), lambda array: array))
-    return parts
-
-
-def _group_part(group: Group, asked: tuple[str, ...], prior: Prior) -> _Part:
-    axes = [group.names.index(name) for name in asked]
-    if group.channel.has_marginals:
-        marginal = group.channel.marginal(axes)
-        return _Part(asked, asked, lambda array: marginal.solve_squares(marginal.apply(array)))
-    channel, margin = group.channel, group.channel.margin(axes)
-    guess = prior.joint(group.names) if channel.has_choice else None
-    return _Part(asked, group.names, lambda array: margin.solve_squares(channel.apply(array), guess))
+def _weighed(part: Part, prior: Prior) -> Part:
+    """Where there is a choice of estimators the one that reports of this prior will lead to."""
+    if not part.channel.has_choice:
+        return part
+    return replace(part, guess=floored(prior.joint(part.covered)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class Prior:
             )
         return cls(schema, "given", _parts(schema, given, routed))
 
+    def marginals(self, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+        """The distribution of each attribute, as a scheme document states them."""
+        return {name: tuple(self.joint([name]).tolist()) for name in names}
+
     def is_joint_small(self, names: Sequence[str]) -> bool:
         return math.prod(self.schema.shape(names)) <= JOINT_CELLS
 
@@ -85,6 +89,16 @@ class Prior:
     def _even_parts(self, names: Sequence[str]) -> list[tuple[tuple[str, ...], Array]]:
         sizes = zip(names, self.schema.shape(names), strict=True)
         return [((name,), np.full(size, 1 / size)) for name, size in sizes]
+
+
+def with_prior(scheme: Scheme, prior: Any) -> Scheme:
+    """`scheme`, stating the prior it was designed for, so that whoever plans or measures with it uses the same."""
+    if prior is None or scheme.prior is not None:
+        return scheme
+    known = Prior.of(scheme.schema, by_name(scheme, prior), None, scheme.routed)
+    if isinstance(prior, Mapping):
+        return replace(scheme, prior={"+".join(part): tuple(p.reshape(-1).tolist()) for part, p in known.parts.items()})
+    return replace(scheme, prior=known.marginals(scheme.schema.names))
 
 
 def by_name(scheme: Scheme, prior: Any) -> Any:
