@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tacit import channels
 from tacit.channel.document import document_hash
 from tacit.randomness import ONE
 from tacit.survey.definition import Definition
@@ -227,13 +228,34 @@ def test_honest_definitions_are_accepted_with_the_same_figures() -> None:
         same_figures(examination, page)
 
 
+def split_block(document: dict[str, Any]) -> dict[str, Any]:
+    """The definition with a filter and its follow-up disguised one by one, as the first version did."""
+    scheme = document["scheme"]
+    index = next(place for place, group in enumerate(scheme["groups"]) if group["attributes"] == ["works", "hours"])
+    channel = {"kind": "gamma-diagonal", "gamma": 4}
+    apart = [{"attributes": [name], "channel": channel} for name in ("works", "hours")]
+    programs = [channels.gamma_diagonal(4).build((size,)).program() for size in (2, 5)]
+    (listed,) = document["programs"]
+    groups = [*scheme["groups"][:index], *apart, *scheme["groups"][index + 1 :]]
+    return {
+        **document,
+        "scheme": {**scheme, "groups": groups},
+        "programs": [[*listed[:index], *programs, *listed[index + 1 :]]],
+    }
+
+
 def test_a_filter_and_its_follow_up_are_judged_together() -> None:
-    (blocks,) = examine(Definition.from_yaml(RICH).document).deals
+    document = Definition.from_yaml(RICH).document
+    (blocks,) = examine(document).deals
     (together,) = [block for block in blocks if "works" in block.names]
     assert together.names == ("works", "hours")
+    assert together.gamma <= 4
+    assert together.worst["works"] <= 0.8 + 1e-9
+    (blocks,) = examine(split_block(document)).deals
+    (apart,) = [block for block in blocks if "works" in block.names]
     # Each alone allows 4; "not asked" tells the filter again.
-    assert together.gamma == pytest.approx(16, rel=1e-6)
-    assert together.worst["works"] == pytest.approx(16 / 17, rel=1e-6)
+    assert apart.gamma == pytest.approx(16, rel=1e-6)
+    assert apart.worst["works"] == pytest.approx(16 / 17, rel=1e-6)
 
 
 def test_a_stated_prior_never_loosens_a_cap(documents: list[Document]) -> None:

@@ -158,6 +158,8 @@ def _drawn(block: Block, gamma: float) -> BlockWay | None:
     labels = ["+".join(one) for one in itertools.product(*shown)]
     ways = []
     for filter_gamma in np.geomspace(1, gamma, DRAWN_TRIES + 2)[1:-1]:
+        if _amplification(law(filter_gamma, 1.0)) > gamma:
+            break
         other = _largest_within(partial(law, float(filter_gamma)), gamma)
         ways.append(_listed("drawn", block, law(filter_gamma, other), labels, gamma))
     return min((way for way in ways if way is not None), key=lambda way: way.cost, default=None)
@@ -169,8 +171,12 @@ def _largest_within(law: Callable[[float], Array], gamma: float) -> float:
     for _ in range(40):
         middle = (low + high) / 2
         chances = law(middle)
-        low, high = (middle, high) if (chances.max(axis=1) / chances.min(axis=1)).max() <= gamma else (low, middle)
+        low, high = (middle, high) if _amplification(chances) <= gamma else (low, middle)
     return low
+
+
+def _amplification(chances: Array) -> float:
+    return float((chances.max(axis=1) / chances.min(axis=1)).max())
 
 
 def _subsets(block: Block, gamma: float) -> list[BlockWay]:

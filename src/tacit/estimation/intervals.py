@@ -15,6 +15,7 @@ from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
 from tacit.errors import InvalidInput
@@ -67,8 +68,14 @@ class ShareLaw:
         return 1 / self.curvature
 
     @cached_property
+    def _is_impossible(self) -> NDArray[np.bool_]:
+        """Cells that routing rules out: no report contributes to them."""
+        return (self.slope == 0) & (self.constant == 0)
+
+    @cached_property
     def _contrast(self) -> Array:
-        return 1 / np.sqrt((self.slope * self._people) ** 2 + 4 * self.constant * self._people)
+        squared = (self.slope * self._people) ** 2 + 4 * self.constant * self._people
+        return 1 / np.sqrt(np.where(self._is_impossible, 1.0, squared))
 
     @cached_property
     def _background(self) -> Array:
@@ -84,7 +91,7 @@ class ShareLaw:
         low = np.where(beyond, np.minimum(low, from_edge[0]), low)
         high = np.where(beyond, np.maximum(high, from_edge[1]), high)
         known = self.variance(near) <= ROUNDING**2  # just the respondents, undisguised: nothing is left to chance
-        exact = known & self.respondents
+        exact = (known & self.respondents) | self._is_impossible
         return Interval(np.where(exact, near, low), np.where(exact, near, high), level)
 
     def _distance(self, estimate: Array, p: Array) -> Array:

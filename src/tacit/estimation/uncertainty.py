@@ -77,10 +77,12 @@ def _own_squares(part: Part, truth: Array) -> Array:
     asked = [part.covered.index(name) for name in part.attributes]
     codes = np.ravel_multi_index([np.indices(truth.shape)[axis] for axis in asked], part.estimator.shape).reshape(-1)
     shares = np.bincount(codes, truth.reshape(-1), cells)[codes]
+    # A cell that routing rules out has no share, and no report contributes to it.
+    within = np.divide(truth.reshape(-1), shares, out=np.zeros(truth.size), where=shares > 0)
     own, width = np.empty(cells), max(1, BLOCK_ENTRIES // truth.size)
     for first in range(0, cells, width):
         block = np.arange(first, min(first + width, cells))
-        given = np.where(codes[:, None] == block, (truth.reshape(-1) / shares)[:, None], 0.0)
+        given = np.where(codes[:, None] == block, within[:, None], 0.0)
         squares = _mean_squares(part, given.reshape(*truth.shape, -1)).reshape(cells, -1)
         own[block] = squares[block, np.arange(len(block))]
     return own.reshape(part.estimator.shape)

@@ -50,11 +50,13 @@ class Fit:
 
 
 def fit_of(reports: ReportSource, group: Group) -> Fit:
-    from tacit.estimation import estimate
+    from tacit.estimation.inversion import filled
+    from tacit.estimation.likelihood import most_likely
 
+    sizes = dict(zip(group.names, group.shape, strict=True))
     try:
         counts = _counted(reports, group)
-        truth = estimate(reports, group.names, method="likelihood").probabilities
+        truth = most_likely(filled(sources(reports)), group.names, sizes.__getitem__).distribution
         expected = _law(group, truth) * counts.sum()
     except TacitError as error:
         return Fit(group.names, None, 0.0, str(error))
@@ -114,9 +116,12 @@ def largest_shift(group: Group, attribute: str, code: int, share: float, n_repor
 def report_weights(group: Group, attribute: str, code: int) -> NDArray[np.float64]:
     """What each possible report adds to the estimate of one answer: the estimate is the mean of these."""
     axis = group.names.index(attribute)
-    wanted = np.zeros(group.channel.shape)
-    wanted[(slice(None),) * axis + (code,)] = 1
-    table = group.channel.solve_adjoint(wanted)
+    if group.records is None:
+        wanted = np.zeros(group.channel.shape)
+        wanted[(slice(None),) * axis + (code,)] = 1
+        table = group.channel.solve_adjoint(wanted)
+    else:  # such a group may tell each answer and not all of them together
+        table = group.channel.margin([axis]).solve_adjoint(np.eye(group.shape[axis])[code])
     columns = zip(group.channel.reports(), group.channel.tally_shape, strict=True)
     shown = [slots(codes, size) for codes, size in columns]
     totals = np.broadcast_to(table, (len(shown[0]), *table.shape))

@@ -12,19 +12,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tacit.channel.chances import checked_distribution, integer_weights
 from tacit.channel.document import canonical, document_hash
+from tacit.channel.routing import Routing
 from tacit.channel.scheme import Group, Scheme
 from tacit.errors import InvalidInput, TacitError
+from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute
 from tacit.survey.located import Located, parse, read
 from tacit.survey.programs import programs_of
-from tacit.survey.proposal import GroupDocument, groups_of
+from tacit.survey.proposal import GroupDocument, attribute_of, groups_of
 from tacit.survey.questionnaire import Question, Questionnaire
 from tacit.survey.reading import read_questionnaire
+from tacit.survey.routes import routing_of, routing_of_documents
 
 FORMAT = "tacit-survey/1"
 FINGERPRINT_DIGITS = 32  # 128 bits of the hash
@@ -32,6 +33,7 @@ FINGERPRINT_DIGITS = 32  # 128 bits of the hash
 LARGEST_LAW = 1 << 16
 # The same cap is written in static/law.js: what the page would refuse is refused here already.
 POSTERIOR_CAP = 0.95
+GAMMA_CAP = 19.0  # of one block
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +119,11 @@ class Definition:
         return Scheme.from_document(self.document["scheme"])
 
     @cached_property
+    def whole(self) -> WholeReport:
+        """Everything that one respondent sends, and what it tells."""
+        return WholeReport(self.scheme, routing_of_documents(self.questions))
+
+    @cached_property
     def columns(self) -> tuple[Attribute, ...]:
         """The columns of a report: those of the groups, then the public attributes."""
         return self.scheme.report_schema.attributes
@@ -146,7 +153,9 @@ def _question_document(question: Question) -> dict[str, Any]:
         "help": question.help,
         "answers": [{"name": name, "text": texts} for name, texts in question.answers],
         "sensitive": question.is_sensitive,
+        "mode": question.mode,
         "declines": question.may_decline,
+        "optional": question.is_optional,
         "when": [{"question": one.question, "answers": list(one.answers)} for one in question.when],
         "harmless": question.unrelated.ask if question.unrelated else None,
         "attributes": [
@@ -164,7 +173,9 @@ def _scheme(questionnaire: Questionnaire) -> Scheme:
         "format": "tacit-scheme/1",
         "attributes": [attribute.to_document() for attribute in schema],
     }
-    document["groups"] = [_checked_group(group, document, questionnaire.allow_unbounded) for group in groups]
+    routing = routing_of(questionnaire.questions)
+    made = [_checked_group(group, document, routing, questionnaire.allow_unbounded) for group in groups]
+    document["groups"] = made
     return Scheme.from_document(document | ({"prior": prior} if prior else {}))
 
 
@@ -178,23 +189,25 @@ def _attributes(questionnaire: Questionnaire) -> list[Attribute]:
                     f"{name!r} is also an answer column of {places[name].name!r}. Rename one of them."
                 )
             places[name] = question
-            attributes.append(Attribute(name, answers, ordered=question.ordered))
+            attributes.append(attribute_of(question, name, answers))
     return attributes
 
 
-def _checked_group(group: GroupDocument, schema: dict[str, Any], allow_unbounded: bool) -> dict[str, Any]:
+def _checked_group(
+    group: GroupDocument, schema: dict[str, Any], routing: Routing, allow_unbounded: bool
+) -> dict[str, Any]:
     """The group's document, its chances exact over 2**32, or a refusal at its line."""
     place: Located = group["place"]
     prior = {"+".join(group["attributes"]): group["prior"]} if "prior" in group else None
+    records = {"records": group["records"]} if "records" in group else {}
     try:
-        document = {"attributes": group["attributes"], "channel": _exact(group["channel"])}
+        document = {"attributes": group["attributes"], **records, "channel": _exact(group["channel"])}
         scheme = Scheme.from_document({**schema, "groups": [document], **({"prior": prior} if prior else {})})
     except TacitError as error:
         place.refuse(str(error))
-    made = scheme.groups[0]
-    _check_size(made, place)
-    _check_protection(made, group.get("prior"), place, allow_unbounded)
-    return made.to_document()
+    _check_size(scheme.groups[0], place)
+    _check_protection(scheme, routing, place, allow_unbounded)
+    return scheme.groups[0].to_document()
 
 
 def _exact(channel: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +221,7 @@ def _exact(channel: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_size(group: Group, place: Located) -> None:
-    truths, reports = group.channel.size, group.channel.n_reports
+    truths, reports = len(group.legal), group.channel.n_reports
     if truths * reports > LARGEST_LAW:
         place.refuse(
             f"the group {', '.join(group.names)} has {truths:,} joint answers and {reports:,} possible reports: too many "
@@ -216,29 +229,32 @@ def _check_size(group: Group, place: Located) -> None:
         )
 
 
-def _check_protection(group: Group, prior: list[float] | None, place: Located, allow_unbounded: bool) -> None:
-    sure = worst_answer_posterior(group, prior)
+def _check_protection(scheme: Scheme, routing: Routing, place: Located, allow_unbounded: bool) -> None:
+    """A group alone, under its stated prior and under the even one: a stated prior never loosens a cap."""
+    (group,) = scheme.groups
+    names = ", ".join(group.names)
+    sure = max(surest(answer) for answer in WholeReport(scheme, routing).answers())
     if sure > POSTERIOR_CAP + 1e-9:
         place.refuse(
-            f"the group {', '.join(group.names)} would let someone be {sure:.1%} sure of an answer; the page refuses "
-            f"more than {POSTERIOR_CAP:.0%}. Choose a channel that disguises more."
+            f"the group {names} would let someone be {sure:.1%} sure of an answer; the page refuses more than "
+            f"{POSTERIOR_CAP:.0%}. Choose a channel that disguises more."
         )
-    if not allow_unbounded and math.isinf(group.channel.amplification):
+    gamma = group.channel.amplification
+    if not allow_unbounded and math.isinf(gamma):
         place.refuse(
-            f"the group {', '.join(group.names)} has no finite amplification: its reports rule some answers out. Choose "
-            "another channel, smaller groups, or state at the top: allow_unbounded: true"
+            f"the group {names} has no finite amplification: its reports rule some answers out. Choose another channel, "
+            "smaller groups, or state at the top: allow_unbounded: true"
+        )
+    if not allow_unbounded and gamma > GAMMA_CAP * (1 + 1e-9):
+        place.refuse(
+            f"the group {names} has an amplification of {gamma:.4g}; the page refuses more than {GAMMA_CAP:g}. Choose a "
+            "channel that disguises more, smaller groups, or state at the top: allow_unbounded: true"
         )
 
 
-def worst_answer_posterior(group: Group, prior: list[float] | None = None) -> float:
-    """How sure the best guesser can become of one answer of the group, from the least lucky report."""
-    shape = group.channel.shape
-    chances = np.full(math.prod(shape), 1.0) if prior is None else np.asarray(prior, dtype=np.float64)
-    joint = group.channel.matrix * chances
-    joint = joint[joint.sum(axis=1) > 0]
-    cells = (joint / joint.sum(axis=1, keepdims=True)).reshape(-1, *shape)
-    axes = range(1, len(shape) + 1)
-    return max(float(cells.sum(axis=tuple(other for other in axes if other != axis)).max()) for axis in axes)
+def surest(answer: AnswerMeasures) -> float:
+    """How sure the best guesser can become of an answer, under the stated prior or the even one."""
+    return max(one for one in (answer.worst_posterior, answer.even.worst_posterior, 0.0) if one is not None)
 
 
 def changed_line(opened: str, current: str) -> int:

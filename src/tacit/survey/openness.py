@@ -15,7 +15,7 @@ from tacit.survey.questionnaire import Question
 def refuse_telling(place: Located, what: str, depends_on: Iterable[str], asked: Mapping[str, Question]) -> None:
     """Refuse, at its line, something public that depends on the answer to a sensitive question."""
     for name in depends_on:
-        if name in asked and asked[name].is_sensitive:
+        if name in asked and asked[name].is_hidden:
             place.refuse(
                 f"{what} depends on the answer to {name!r}, which is sensitive, and would send that answer undisguised. "
                 f"Ask everybody (leave out the condition on {name!r}), or mark it with sensitive: true."

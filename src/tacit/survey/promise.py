@@ -2,53 +2,141 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from tacit.survey.definition import Definition, worst_answer_posterior
+import numpy as np
+
+from tacit.errors import InvalidInput
+from tacit.survey.definition import Definition, surest
+
+if TYPE_CHECKING:
+    from tacit.channel.scheme import Group
+
+# Of all answers of one person together: above the first it is said before consent, above the second refused. The page
+# has the same numbers (static/checks.js).
+WHOLE_NOTICE = 1e6
+WHOLE_CAP = 1e12
+# From here on `open` says that many answers together tell more than each.
+MANY = 1000
 
 
 def promise(definition: Definition) -> tuple[dict[str, Any], list[str]]:
-    """The groups with their channels and what they protect, as a document and as lines to read."""
-    groups = []
+    """What the whole report tells of each answer, and what routing costs, as a document and as lines to read."""
+    answers = definition.whole.answers()
+    gamma = definition.whole.gamma
     lines = [f"{definition.title()} (wave {definition.wave}), fingerprint {definition.fingerprint}"]
-    total = 1.0
+    groups = []
     for group in definition.scheme.groups:
-        sure = worst_answer_posterior(group, _prior(definition, group.names))
-        gamma = group.channel.amplification
-        total *= gamma
-        document = group.to_document()
-        groups.append({**document, "worst_posterior": sure, "gamma": gamma if math.isfinite(gamma) else None})
-        kind = document["channel"]["kind"]
-        lines.append(f"  {', '.join(group.names)}: {kind}; a report makes its best guesser at most {sure:.0%} sure")
+        told = [answer for answer in answers if answer.attribute in group.names]
+        sure = max(surest(answer) for answer in told)
+        groups.append({**group.to_document(), "worst_posterior": sure, "gamma": _finite(group.channel.amplification)})
+        lines.append(
+            f"  {', '.join(group.names)}: {group.channel.kind}; the whole report makes its best guesser at most {sure:.0%} "
+            "sure of an answer"
+        )
+        lines += [f"    {line}" for line in routing_lines(group)]
     public = definition.scheme.public_names
     if public:
         lines.append(f"  not disguised: {', '.join(public)}")
-    warnings = _warnings(total)
+    lines.append(f"  all answers of one person together: amplification {_said(gamma)}")
+    warnings = _warnings(gamma)
     described = {
         "name": definition.name,
         "wave": definition.wave,
         "fingerprint": definition.fingerprint,
         "groups": groups,
+        "answers": [answer.to_document() for answer in answers],
         "public": list(public),
-        "gamma": total if math.isfinite(total) else None,
+        "gamma": _finite(gamma),
         "warnings": warnings,
     }
     return described, [*lines, *warnings]
 
 
-def _prior(definition: Definition, names: tuple[str, ...]) -> list[float] | None:
-    stated = definition.scheme.prior or {}
-    prior = stated.get("+".join(names))
-    return list(prior) if prior is not None else None
+def check_whole(definition: Definition) -> None:
+    """Refuse a questionnaire whose answers together tell more than the page allows."""
+    bounded = [group.channel.amplification for group in definition.scheme.groups]
+    gamma = definition.whole.gamma
+    if math.isinf(gamma):
+        gamma = math.prod(one for one in bounded if math.isfinite(one))
+    if gamma <= WHOLE_CAP * (1 + 1e-9):
+        return
+    typical = max(one for one in bounded if math.isfinite(one))
+    most = int(math.log(WHOLE_CAP) / math.log(typical))
+    raise InvalidInput(
+        f"The answers of one person together would have an amplification of {gamma:.3g}; the page refuses more than "
+        f"{WHOLE_CAP:.0e}. Deal each respondent a part instead: {most} of these questions keep within it, so split the file "
+        "into surveys with as many each and give every respondent one of their links at random; or choose a stronger "
+        "privacy level."
+    )
 
 
-def _warnings(total: float) -> list[str]:
-    if math.isinf(total):
+def routing_lines(group: Group) -> Iterator[str]:
+    """What the routing of a group costs, and what can no longer be estimated together."""
+    if group.records is None:
+        return
+    yield (
+        f"routing connects these questions: disguised together on their {len(group.records)} legal records. For the same "
+        f"precision they need about {routing_cost(group):.1f} times the respondents of questions that everybody is asked"
+    )
+    apart = never_together(group)
+    if apart:
+        yield f"cannot be estimated together: {'; '.join(apart)}. State `together:` for those that are wanted"
+
+
+def routing_cost(group: Group) -> float:
+    """How many times the respondents the worst answer needs, against a question of its own with the same amplification."""
+    from tacit.channel import gamma_diagonal
+    from tacit.channel.routing import NOT_ASKED
+    from tacit.channel.scheme import Questionnaire, Scheme
+    from tacit.measures.cost import report_variance
+    from tacit.measures.prior import Prior
+    from tacit.schema import Schema
+
+    schema = Schema(group.attributes)
+    scheme = Scheme(schema, (Questionnaire("", 1.0, (group,), ()),))
+    prior = Prior.of(schema, routed=scheme.routed)
+    worst = 1.0
+    for attribute in group.attributes:
+        own = [answer != NOT_ASKED for answer in attribute.answers]
+        size = sum(own)
+        alone = gamma_diagonal(group.channel.amplification).build((size,))
+        even = np.full(size, 1 / size)
+        variance = float(alone.solve_squares(alone.apply(even)).max()) - 1 / size**2
+        worst = max(worst, float(report_variance(scheme, prior, [attribute.name])[own].max()) / variance)
+    return worst
+
+
+def never_together(group: Group) -> list[str]:
+    """Which questions of a group have no joint estimate, as short lists."""
+    names = group.names
+    told = {pair for pair in itertools.combinations(range(len(names)), 2) if group.channel.margin(pair).is_invertible()}
+    apart = []
+    for place, name in enumerate(names):
+        others = [names[other] for other in range(place + 1, len(names)) if (place, other) not in told]
+        if others:
+            apart.append(f"{name} with {', '.join(others)}")
+    return apart
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _said(gamma: float) -> str:
+    return f"{gamma:,.4g}" if math.isfinite(gamma) else "unbounded"
+
+
+def _warnings(gamma: float) -> list[str]:
+    if math.isinf(gamma):
         return ["Some answers are ruled out by what is sent (no finite amplification); the page says so."]
-    if total > 1000:
+    if gamma > MANY:
+        said = " The page says so before anybody consents." if gamma > WHOLE_NOTICE else ""
         return [
-            f"All answers of one person together: the odds of a guess can change up to {total:,.0f} times. Each question is "
-            "protected as said; someone who knows how answers hang together learns more from many of them."
+            f"All answers of one person together: the odds of a guess can change up to {gamma:,.0f} times. Each question is "
+            f"protected as said; someone who knows how answers hang together learns more from many of them.{said}"
         ]
     return []

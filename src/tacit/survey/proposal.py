@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from typing import Any
 
 from tacit.channel import KINDS
-from tacit.errors import suggestion
-from tacit.survey.questionnaire import Question, Questionnaire, WrittenGroup
+from tacit.channel.routing import Asked, Routing
+from tacit.errors import InvalidInput, suggestion
+from tacit.schema import Attribute
+from tacit.survey.blocks import is_block, legal_records, planned_channel
+from tacit.survey.located import Located
+from tacit.survey.questionnaire import NOT_ASKED, Question, Questionnaire, WrittenGroup
+from tacit.survey.routes import routing_of
 
 # How many times likelier than before a report may make any answer (gamma). In plain words, for a yes/no question about
 # which nothing was known: how sure its best guesser becomes of a respondent's answer.
@@ -22,24 +28,149 @@ GroupDocument = dict[str, Any]
 
 
 def groups_of(questionnaire: Questionnaire) -> list[GroupDocument]:
-    """Every sensitive attribute in exactly one group: written, unrelated, or one of its own at the wanted level."""
-    questions = {question.name: question for question in questionnaire.questions}
-    placed: dict[str, WrittenGroup | Question] = {}
-    groups: list[GroupDocument] = []
-    for written in questionnaire.groups:
-        groups.extend(_written(written, questions, placed))
-    for question in questionnaire.questions:
-        if question.is_sensitive and question.name not in placed:
-            groups.extend(_proposed(question, questionnaire))
-    return groups
+    """Every sensitive attribute in exactly one group: written, unrelated, or at the wanted level.
+
+    Questions that routing connects share a group on their legal records; all others have one of their own.
+    """
+    return _Proposal(questionnaire).groups()
 
 
-def _written(
-    written: WrittenGroup, questions: dict[str, Question], placed: dict[str, WrittenGroup | Question]
-) -> list[GroupDocument]:
-    members = [_member(written, name, questions, placed) for name in written.questions]
-    if not members:
-        written.place.refuse("a group needs at least one sensitive question.")
+def attribute_of(question: Question, name: str, answers: tuple[str, ...]) -> Attribute:
+    """The attribute of a question; an empty cell of a truth file is read as not asked where that can be."""
+    missing = NOT_ASKED if question.when else None
+    return Attribute(name, answers, ordered=question.ordered, missing=missing)
+
+
+class _Proposal:
+    """The groups of one questionnaire, with its routing at hand."""
+
+    def __init__(self, questionnaire: Questionnaire) -> None:
+        self.questionnaire = questionnaire
+        self.questions = {question.name: question for question in questionnaire.questions}
+        self.routing: Routing = routing_of(questionnaire.questions)
+        self.placed: set[str] = set()
+
+    def groups(self) -> list[GroupDocument]:
+        groups = [self.written(one) for one in self.questionnaire.groups]
+        for block in self.routing.blocks():
+            if not any(one.name in self.placed for one in block):
+                groups.extend(self.proposed(block))
+        return groups
+
+    def attributes(self, block: Sequence[Asked]) -> list[Attribute]:
+        return [
+            attribute_of(self.questions[one.name], name, answers)
+            for one in block
+            for name, answers in self.questions[one.name].attributes
+        ]
+
+    def records(self, block: Sequence[Asked], place: Located) -> dict[str, Any]:
+        """The legal records of a block, for its group's document; nothing where its attributes are free."""
+        attributes = self.attributes(block)
+        try:
+            return {"records": legal_records(self.routing, block, attributes).to_document()}
+        except InvalidInput as error:
+            place.refuse(str(error))
+
+    def written(self, written: WrittenGroup) -> GroupDocument:
+        for name in written.questions:
+            self.check_member(written, name)
+        if not written.questions:
+            written.place.refuse("a group needs at least one sensitive question.")
+        channel = _written_channel(written)
+        # In the order in which they are asked, filters first: the even prior goes along the routing.
+        members = [one for one in self.routing.questions if one.name in written.questions]
+        blocks = [
+            block
+            for block in self.routing.blocks()
+            if is_block(block) and {one.name for one in block} & set(written.questions)
+        ]
+        for block in blocks:
+            self.check_whole(written, block)
+        names = [one.name for one in members] if blocks else list(written.questions)
+        group: GroupDocument = {
+            "attributes": [name for one in names for name, _ in self.questions[one].attributes],
+            "channel": channel,
+            "place": written.place,
+        }
+        group |= self.records(members, written.place) if blocks else {}
+        return group | ({"prior": list(written.prior)} if written.prior else {})
+
+    def check_member(self, written: WrittenGroup, name: str) -> None:
+        if name not in self.questions:
+            written.place.refuse(
+                f"the group names a question {name!r} that does not exist. {suggestion(name, self.questions)}"
+            )
+        question = self.questions[name]
+        if not question.is_hidden:
+            how = "public" if question.mode == "public" else "asked directly"
+            written.place.refuse(
+                f"the group holds {name!r}, which is {how}. Mark it with sensitive: true, or take it out of the group."
+            )
+        if name in self.placed:
+            written.place.refuse(f"{name!r} is in two groups; each question is disguised once. Take it out of one.")
+        if question.unrelated is not None:
+            written.place.refuse(f"{name!r} has an unrelated question, which is its channel. Take it out of the group.")
+        self.placed.add(name)
+
+    def check_whole(self, written: WrittenGroup, block: Sequence[Asked]) -> None:
+        missing = [one.name for one in block if one.name not in written.questions]
+        if missing:
+            names = ", ".join(one.name for one in block)
+            written.place.refuse(
+                f"the group splits {names}, which routing connects: a follow-up tells its filter again. Put "
+                f"{', '.join(missing)} into the group as well, or leave them all to the privacy level."
+            )
+
+    def proposed(self, block: Sequence[Asked]) -> list[GroupDocument]:
+        first = self.questions[block[0].name]
+        if is_block(block):
+            return [self.proposed_block(block)]
+        if first.unrelated is not None:
+            channel = {
+                "kind": "mixture",
+                "keep": first.unrelated.keep,
+                "personal": list(first.unrelated.distribution),
+            }
+            return [{"attributes": [first.name], "channel": channel, "place": first.place}]
+        channel = {"kind": "gamma-diagonal", "gamma": self.gamma(first)}
+        return [{"attributes": [name], "channel": channel, "place": first.place} for name, _ in first.attributes]
+
+    def proposed_block(self, block: Sequence[Asked]) -> GroupDocument:
+        for one in block:
+            if self.questions[one.name].unrelated is not None:
+                self.questions[one.name].place.refuse(
+                    f"{one.name!r} has an unrelated question, but routing connects it with "
+                    f"{', '.join(other.name for other in block if other is not one)}: together they would tell more than "
+                    "its channel allows. Take the unrelated question out, or ask without conditions."
+                )
+        last = self.questions[block[-1].name]
+        gamma = self.gamma(self.questions[block[0].name])
+        attributes = self.attributes(block)
+        try:
+            records = legal_records(self.routing, block, attributes)
+            channel = planned_channel(block, records, gamma, self.questionnaire.together)
+        except InvalidInput as error:
+            last.place.refuse(str(error))
+        names = [attribute.name for attribute in attributes]
+        return {"attributes": names, "records": records.to_document(), "channel": channel, "place": last.place}
+
+    def gamma(self, question: Question) -> float:
+        level = self.questionnaire.privacy
+        if level is None:
+            question.place.refuse(
+                f"the sensitive question {question.name!r} is in no group. Put it in one, or state a level for all that are "
+                f"in none, such as privacy: strong ({', '.join(LEVELS)})."
+            )
+        if level not in LEVELS:
+            close = difflib.get_close_matches(level, LEVELS, n=1) or list(LEVELS)
+            self.questionnaire.place.refuse(
+                f"the privacy level {level!r} does not exist; did you mean {close[0]!r}? Levels: {', '.join(LEVELS)}."
+            )
+        return LEVELS[level]
+
+
+def _written_channel(written: WrittenGroup) -> dict[str, Any]:
     channel = written.channel.plain()
     if not isinstance(channel, dict) or "kind" not in channel:
         written.channel.refuse(f"a channel must be a mapping with a kind, one of {', '.join(KINDS)}.")
@@ -47,49 +178,4 @@ def _written(
         written.channel.refuse(
             f"the channel kind {channel['kind']!r} does not exist. {suggestion(str(channel['kind']), KINDS)}"
         )
-    attributes = [name for question in members for name, _ in question.attributes]
-    group: GroupDocument = {"attributes": attributes, "channel": channel, "place": written.place}
-    return [group | ({"prior": list(written.prior)} if written.prior else {})]
-
-
-def _member(
-    written: WrittenGroup, name: str, questions: dict[str, Question], placed: dict[str, WrittenGroup | Question]
-) -> Question:
-    if name not in questions:
-        written.place.refuse(f"the group names a question {name!r} that does not exist. {suggestion(name, questions)}")
-    question = questions[name]
-    if not question.is_sensitive:
-        written.place.refuse(
-            f"the group holds {name!r}, which is public. Mark it with sensitive: true, or take it out of the group."
-        )
-    if name in placed:
-        written.place.refuse(f"{name!r} is in two groups; each question is disguised once. Take it out of one.")
-    if question.unrelated is not None:
-        written.place.refuse(f"{name!r} has an unrelated question, which is its channel. Take it out of the group.")
-    placed[name] = written
-    return question
-
-
-def _proposed(question: Question, questionnaire: Questionnaire) -> list[GroupDocument]:
-    if question.unrelated is not None:
-        channel = {
-            "kind": "mixture",
-            "keep": question.unrelated.keep,
-            "personal": list(question.unrelated.distribution),
-        }
-        return [{"attributes": [question.name], "channel": channel, "place": question.place}]
-    level = questionnaire.privacy
-    if level is None:
-        question.place.refuse(
-            f"the sensitive question {question.name!r} is in no group. Put it in one, or state a level for all that are "
-            f"in none, such as privacy: strong ({', '.join(LEVELS)})."
-        )
-    if level not in LEVELS:
-        close = difflib.get_close_matches(level, LEVELS, n=1) or list(LEVELS)
-        questionnaire.place.refuse(
-            f"the privacy level {level!r} does not exist; did you mean {close[0]!r}? Levels: {', '.join(LEVELS)}."
-        )
-    return [
-        {"attributes": [name], "channel": {"kind": "gamma-diagonal", "gamma": LEVELS[level]}, "place": question.place}
-        for name, _ in question.attributes
-    ]
+    return channel

@@ -8,15 +8,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.channel.routing import NOT_ASKED
 from tacit.survey.located import Located
+
+__all__ = [
+    "ACCESS",
+    "KINDS",
+    "LANGUAGES",
+    "MODES",
+    "NOT_ASKED",
+    "NO_ANSWER",
+    "PREFER_NOT_TO_SAY",
+    "Condition",
+    "Page",
+    "Question",
+    "Questionnaire",
+    "Texts",
+    "Unrelated",
+    "WrittenGroup",
+]
 
 # Languages whose own words (buttons, the privacy label) the page knows; the tests hold this against static/words.js.
 LANGUAGES = ("en", "de", "ar")
 KINDS = ("yes-no", "choice", "scale", "number", "several")
 ACCESS = ("open", "codes")
 
+# How a question is answered: disguised by the page, sent as it is, disguised by the respondent's own device (coin,
+# birthday; its law is an assumption), or sensitive and asked directly, for comparison.
+MODES = ("disguised", "public", "self", "direct")
+
 PREFER_NOT_TO_SAY = "prefer not to say"
-NOT_ASKED = "not asked"
+NO_ANSWER = "no answer"
 
 Texts = dict[str, str]
 
@@ -51,16 +73,31 @@ class Question:
     help: Texts | None
     answers: tuple[tuple[str, Texts], ...]
     ordered: bool
-    is_sensitive: bool
+    mode: str
     may_decline: bool
+    is_optional: bool
     when: tuple[Condition, ...]
     unrelated: Unrelated | None
     place: Located
 
     @property
+    def is_sensitive(self) -> bool:
+        return self.mode != "public"
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether its answer is disguised before it leaves the respondent's hands."""
+        return self.mode in ("disguised", "self")
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """What can be said in place of an answer, of all its options at once."""
+        return (PREFER_NOT_TO_SAY,) * self.may_decline + (NO_ANSWER,) * self.is_optional
+
+    @property
     def attributes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Names and answers of the attributes this question is reported as."""
-        special = (PREFER_NOT_TO_SAY,) * self.may_decline + (NOT_ASKED,) * bool(self.when)
+        special = self.special + (NOT_ASKED,) * bool(self.when)
         if self.kind == "several":
             return tuple((f"{self.name}_{option}", ("no", "yes", *special)) for option, _ in self.answers)
         return ((self.name, (*(name for name, _ in self.answers), *special)),)
@@ -98,6 +135,7 @@ class Questionnaire:
     second_round: bool
     pages: tuple[Page, ...]
     groups: tuple[WrittenGroup, ...]
+    together: tuple[tuple[str, ...], ...]  # questions whose joint answers are wanted, beside each alone
     place: Located
 
     @property

@@ -12,6 +12,8 @@ from tacit.survey.questionnaire import (
     ACCESS,
     KINDS,
     LANGUAGES,
+    MODES,
+    NO_ANSWER,
     NOT_ASKED,
     PREFER_NOT_TO_SAY,
     Condition,
@@ -27,10 +29,12 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = {
     "name": True, "wave": False, "title": True, "introduction": True, "contact": True, "languages": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
+    "together": False,
 }  # fmt: skip
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "answers": False, "scale": False, "ranges": False,
-    "options": False, "sensitive": True, "prefer_not_to_say": False, "when": False, "unrelated": False,
+    "options": False, "sensitive": False, "mode": False, "optional": False, "prefer_not_to_say": False,
+    "when": False, "unrelated": False,
 }  # fmt: skip
 _OWN_KEY = {"choice": "answers", "scale": "scale", "number": "ranges", "several": "options"}
 
@@ -72,6 +76,7 @@ class _Reader:
             second_round=top["second_round"].flag("second_round") if "second_round" in top else False,
             pages=pages,
             groups=groups,
+            together=_together(top["together"], pages) if "together" in top else (),
             place=root,
         )
 
@@ -94,7 +99,7 @@ class _Reader:
         pages = tuple(self.page(item, seen) for item in entry.items("pages"))
         if not pages:
             entry.refuse("pages must hold at least one page with a question.")
-        if not any(question.is_sensitive for question in seen.values()):
+        if not any(question.is_hidden for question in seen.values()):
             entry.refuse("no question is sensitive, so there is nothing to disguise. Mark one with: sensitive: true")
         return pages
 
@@ -119,10 +124,11 @@ class _Reader:
             )
         kind = fields["kind"].one_of("The kind", KINDS)
         _refuse_foreign_keys(kind, fields)
-        is_sensitive = fields["sensitive"].flag("sensitive")
+        mode = _mode(item, fields)
+        is_optional = fields["optional"].flag("optional") if "optional" in fields else False
         declines = fields.get("prefer_not_to_say")
         # Several-of-many has a no for each option already, so not saying is offered there only on demand.
-        may_decline = declines.flag("prefer_not_to_say") if declines else is_sensitive and kind != "several"
+        may_decline = declines.flag("prefer_not_to_say") if declines else mode != "public" and kind != "several"
         answers, ordered = self.answers(kind, item, fields)
         question = Question(
             name=name,
@@ -131,17 +137,18 @@ class _Reader:
             help=self.texts(fields["help"], "A question's help") if "help" in fields else None,
             answers=answers,
             ordered=ordered,
-            is_sensitive=is_sensitive,
+            mode=mode,
             may_decline=may_decline,
+            is_optional=is_optional,
             when=_conditions(fields["when"], seen) if "when" in fields else (),
             unrelated=self.unrelated(fields["unrelated"]) if "unrelated" in fields else None,
             place=item,
         )
         _check_unrelated(question, fields)
-        if question.when and not question.is_sensitive:
-            refuse_telling(
-                fields["when"], f"the public question {name!r}", [one.question for one in question.when], seen
-            )
+        if question.when and not question.is_hidden:
+            what = "public" if mode == "public" else "directly asked"
+            earlier = [one.question for one in question.when]
+            refuse_telling(fields["when"], f"the {what} question {name!r}", earlier, seen)
         return question
 
     def answers(
@@ -175,8 +182,8 @@ class _Reader:
         for name, place, _ in pairs:
             if names.count(name) > 1:
                 place.refuse(f"the answer {name!r} stands here twice. Name each answer once.")
-            if name in (PREFER_NOT_TO_SAY, NOT_ASKED):
-                place.refuse(f"the answer {name!r} is added by the page itself; see prefer_not_to_say and when.")
+            if name in (PREFER_NOT_TO_SAY, NO_ANSWER, NOT_ASKED):
+                place.refuse(f"the answer {name!r} is added by the page itself; see prefer_not_to_say, optional, when.")
             if is_option and not _NAME.fullmatch(name):
                 place.refuse(f"the option {name!r} needs a short name of a-z, 0-9 and _; give its text behind it.")
         return tuple((name, texts) for name, _, texts in pairs)
@@ -212,6 +219,35 @@ def _name(entry: Located, what: str) -> str:
     if not _NAME.fullmatch(name):
         entry.refuse(f"{what} {name!r} must be a short word of a-z, 0-9 and _ that starts with a letter.")
     return name
+
+
+def _mode(item: Located, fields: dict[str, Located]) -> str:
+    """How the question is answered: as its mode says, else disguised if it is sensitive."""
+    if "mode" not in fields:
+        if "sensitive" not in fields:
+            item.refuse(
+                "A question needs the key 'sensitive': true disguises its answers, false sends them as they are."
+            )
+        return "disguised" if fields["sensitive"].flag("sensitive") else "public"
+    mode = fields["mode"].one_of("The mode", MODES)
+    if "sensitive" in fields and fields["sensitive"].flag("sensitive") != (mode != "public"):
+        fields["mode"].refuse(
+            f"mode: {mode} does not go with sensitive: {str(fields['sensitive'].value).lower()}. Leave sensitive out, or "
+            f"write sensitive: {str(mode != 'public').lower()}."
+        )
+    return mode
+
+
+def _together(entry: Located, pages: tuple[Page, ...]) -> tuple[tuple[str, ...], ...]:
+    """Sets of questions whose joint answers are wanted."""
+    hidden = [question.name for page in pages for question in page.questions if question.is_hidden]
+    sets = []
+    for item in entry.items("together"):
+        names = tuple(name.one_of("The question", tuple(hidden)) for name in item.items("A set of questions"))
+        if len(set(names)) < 2 or len(set(names)) < len(names):
+            item.refuse("together lists sets of at least two different sensitive questions, such as [[told, whom]].")
+        sets.append(names)
+    return tuple(sets)
 
 
 def _refuse_foreign_keys(kind: str, fields: dict[str, Located]) -> None:
@@ -258,12 +294,12 @@ def _check_unrelated(question: Question, fields: dict[str, Located]) -> None:
     if question.unrelated is None:
         return
     place = fields["unrelated"]
-    if question.kind == "several" or not question.is_sensitive:
+    if question.kind == "several" or question.mode != "disguised":
         place.refuse("an unrelated question goes with one sensitive question that has one answer.")
-    if question.unrelated.ask and (question.may_decline or question.when):
+    if question.unrelated.ask and (question.special or question.when):
         place.refuse(
             "with ask the harmless answer stands in for the sensitive one, so both need the same answers: "
-            "set prefer_not_to_say: false and leave when out."
+            "set prefer_not_to_say: false and leave optional and when out."
         )
     size = len(question.attributes[0][1])
     if len(question.unrelated.distribution) != size:

@@ -71,8 +71,9 @@ def open_survey(
 ) -> None:
     """Freeze a questionnaire under its hash and accept answers to it."""
     definition = read_definition(file)
-    from tacit.survey.promise import promise
+    from tacit.survey.promise import check_whole, promise
 
+    check_whole(definition)
     with opened_store(store, must_exist=False) as opened:
         survey = opened.add(definition, file.read_text(encoding="utf-8"))
         record(opened, "opened", definition.name)
