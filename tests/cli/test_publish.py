@@ -12,6 +12,8 @@ from tests.cli.run import refused, tacit
 from tests.publish.test_anonymization import people
 
 QUICK = ("--evaluations", 1500, "--seconds", 1, "--seed", 1)
+KNOWN = ("--attributes", "age,town,sex")
+ALL = ("--attributes", "age,town,sex,illness")
 
 
 @pytest.fixture
@@ -25,12 +27,13 @@ def table(tmp_path):
 
 def test_publish_then_check(table, tmp_path):
     out = tmp_path / "out.csv"
-    answer = tacit("publish", table, "--k", 6, "--sensitive", "illness", *QUICK, "--out", out, "--json")
+    answer = tacit("publish", table, "--k", 6, *KNOWN, "--sensitive", "illness", *QUICK, "--out", out, "--json")
     assert answer.code == 0, answer.err
     names = {"effective_k", "nwp", "necd", "ach", "suppressed", "lower_bound", "partitions", "front"}
     assert names <= set(answer.json)
     assert answer.json["effective_k"] >= 6
-    assert answer.json["lower_bound"] <= answer.json["nwp"] + 1e-9
+    assert answer.json["verified"]["k"] == answer.json["effective_k"]
+    assert sum(result["written"] for result in answer.json["methods"]) == 1
     assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["k"] == 6
     checked = tacit("check", out, "--attributes", "age,town,sex", "--sensitive", "illness", "--json")
     assert checked.json["k"] == answer.json["effective_k"]
@@ -39,7 +42,18 @@ def test_publish_then_check(table, tmp_path):
 
 def test_people_read_words(table, tmp_path):
     answer = tacit(
-        "publish", table, "--k", 6, "--target", "sex", "--order", "data", *QUICK, "--out", tmp_path / "out.parquet"
+        "publish",
+        table,
+        "--k",
+        6,
+        *ALL,
+        "--target",
+        "sex",
+        "--order",
+        "data",
+        *QUICK,
+        "--out",
+        tmp_path / "out.parquet",
     )
     assert "A classifier of sex is right for" in answer.out
     assert "everyone hides among at least" in answer.out
@@ -57,15 +71,28 @@ def test_numbers_in_steps_weights_and_a_plot(table, tmp_path):
     assert answer.code == 0, answer.err
     assert plot.read_bytes().startswith(b"\x89PNG")
     shown = {step for block in answer.json["partitions"]["age"] for step in block}
-    assert shown == {"<=20", "(20,25]", "(25,30]", "(30,35]", ">35"}
+    assert shown == {"20 to 24", "25 to 29", "30 to 34", "35 to 39"}
 
 
 def test_sets_local_and_suppression(table, tmp_path):
     sets = tacit("publish", table, "--attributes", "age,sex;town", *QUICK, "--out", tmp_path / "a.csv", "--json")
     assert sets.json["effective_k"] >= 5
-    local = tacit("publish", table, "--method", "local", *QUICK, "--again", "--out", tmp_path / "b.csv", "--json")
+    local = tacit("publish", table, "--method", "local", *ALL, *QUICK, "--again", "--out", tmp_path / "b.csv", "--json")
     assert local.json["suppressed"] == 0
-    cut = tacit("publish", table, "--suppress", 0.05, *QUICK, "--again", "--out", tmp_path / "c.csv", "--json")
+    cut = tacit(
+        "publish",
+        table,
+        "--suppress",
+        0.05,
+        "--method",
+        "search",
+        *ALL,
+        *QUICK,
+        "--again",
+        "--out",
+        tmp_path / "c.csv",
+        "--json",
+    )
     assert cut.json["suppressed"] <= 20
 
 
@@ -82,7 +109,8 @@ def test_sets_local_and_suppression(table, tmp_path):
     ],
 )
 def test_refusals_leave_nothing_behind(table, tmp_path, options, message):
-    assert message in refused("publish", table, *options, "--out", tmp_path / "out.csv", *QUICK)
+    given = options if "--attributes" in options else (*ALL, *options)
+    assert message in refused("publish", table, *given, "--out", tmp_path / "out.csv", *QUICK)
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
@@ -107,14 +135,28 @@ def stored(table, tmp_path):
     return f"sqlite:///{file}?table=people"
 
 
-def test_a_database_table_is_published_and_checked(stored, table, tmp_path):
-    wishes = ("--k", 6, "--granularity", "age=5", "--target", "illness", "--sensitive", "illness", *QUICK, "--json")
+def test_a_database_table_is_published_and_checked(stored, table, tmp_path, monkeypatch):
+    wishes = (
+        "--k",
+        6,
+        *KNOWN,
+        "--granularity",
+        "age=5",
+        "--target",
+        "illness",
+        "--sensitive",
+        "illness",
+        *QUICK,
+        "--json",
+    )
     ours = tacit("publish", stored, *wishes, "--out", tmp_path / "out.csv")
     assert ours.code == 0, ours.err
     theirs = tacit("publish", table, *wishes, "--out", tmp_path / "theirs.csv")
     assert ours.json | {"out": ""} == theirs.json | {"out": ""}
     beside = stored.replace("table=people", "table=hidden")
+    monkeypatch.chdir(tmp_path)  # where the private manifest of a table goes
     words = tacit("publish", stored, *wishes[:-1], "--out", beside)
+    assert (tmp_path / "hidden.private.json").exists()
     assert f"Written and verified: {beside!r}" in words.out
     checked = tacit("check", beside, "--attributes", "age,town,sex", "--json")
     assert checked.json["k"] == ours.json["effective_k"]
@@ -123,13 +165,13 @@ def test_a_database_table_is_published_and_checked(stored, table, tmp_path):
 def test_a_table_goes_into_the_database_of_its_input_only(stored, table, tmp_path):
     elsewhere = f"sqlite:///{tmp_path / 'other.db'}?table=hidden"
     for given in (stored, table):
-        assert "the database that holds the input only" in refused("publish", given, "--out", elsewhere, *QUICK)
+        assert "the database that holds the input only" in refused("publish", given, *ALL, "--out", elsewhere, *QUICK)
     assert "There is no file" in refused("check", elsewhere, "--attributes", "age")
 
 
 def test_ctrl_c_while_counting_leaves_no_release_at_all(table, tmp_path):
     with mock.patch("tacit.publish.publication.tally", side_effect=KeyboardInterrupt):
-        stopped = tacit("publish", table, "--out", tmp_path / "out.csv")
+        stopped = tacit("publish", table, *ALL, "--out", tmp_path / "out.csv")
     assert stopped.code == 130
     assert "Nothing was left half-written" in stopped.err
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
@@ -137,7 +179,7 @@ def test_ctrl_c_while_counting_leaves_no_release_at_all(table, tmp_path):
 
 def test_ctrl_c_while_recoding_publishes_what_there_is(table, tmp_path):
     with mock.patch("tacit.publish.local.best_cut", side_effect=KeyboardInterrupt):
-        stopped = tacit("publish", table, "--method", "local", "--out", tmp_path / "out.csv")
+        stopped = tacit("publish", table, "--method", "local", *ALL, "--out", tmp_path / "out.csv")
     assert stopped.code == 0
     assert "Note: Local recoding was interrupted" in stopped.out
     assert (tmp_path / "out.csv").exists()
@@ -154,6 +196,91 @@ def test_ctrl_c_while_recoding_publishes_what_there_is(table, tmp_path):
 )
 def test_what_cannot_be_done_is_refused_before_the_search(table, tmp_path, out, further, message):
     held = table.read_bytes()
-    assert message in refused("publish", table, "--k", 2, "--out", tmp_path / out, *further)
+    assert message in refused("publish", table, *ALL, "--k", 2, "--out", tmp_path / out, *further)
     assert list(tmp_path.iterdir()) == [table]
     assert table.read_bytes() == held
+
+
+def test_without_roles_they_are_shown_and_nothing_is_written(table, tmp_path):
+    shown = tacit("publish", table, "--k", 5, "--out", tmp_path / "out.csv")
+    assert shown.code == 2
+    assert "Nothing was published: say what each column is" in shown.err
+    assert "quasi-identifier" in shown.out
+    answer = tacit("publish", table, "--k", 5, "--out", tmp_path / "out.csv", "--json")
+    assert answer.code == 2
+    assert "Nothing was published" in answer.json["error"]
+    assert [column["name"] for column in answer.json["columns"]] == ["age", "town", "sex", "illness"]
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_roles_are_written_mended_and_used(table, tmp_path):
+    file = tmp_path / "roles.yaml"
+    answer = tacit("roles", table, "--out", file, "--json")
+    assert answer.code == 0, answer.err
+    assert all(set(column) == {"name", "role", "type", "reason"} for column in answer.json["columns"])
+    assert {c["name"]: c["role"] for c in answer.json["columns"]}["illness"] == "sensitive"
+    words = tacit("roles", table)
+    assert "(illness)" in words.out
+    done = tacit("publish", table, "--roles", file, "--k", 6, *QUICK, "--out", tmp_path / "out.csv", "--json")
+    assert done.code == 0, done.err
+    with (tmp_path / "out.csv").open() as lines:
+        assert next(csv.reader(lines)) == ["age", "town", "sex", "illness"]
+    file.write_text(file.read_text().replace("name: town", "name: twn"))
+    message = refused("publish", table, "--roles", file, "--out", tmp_path / "b.csv")
+    assert "Did you mean 'town'" in message
+
+
+def test_dropped_columns_are_not_published(table, tmp_path):
+    file = tmp_path / "roles.yaml"
+    tacit("roles", table, "--out", file)
+    wishes = ("--roles", file, "--drop", "illness,sex", "--method", "local", *QUICK)
+    done = tacit("publish", table, *wishes, "--out", tmp_path / "out.csv", "--json")
+    assert done.code == 0, done.err
+    assert set(done.json["partitions"]) == {"age", "town"}
+
+
+def test_a_second_release_is_refused_before_the_search_and_again_says_what_remains(table, tmp_path):
+    first = tacit("publish", table, *ALL, "--method", "local", *QUICK, "--out", tmp_path / "a.csv", "--json")
+    assert first.code == 0, first.err
+    with mock.patch("tacit.publish.anonymization.find", side_effect=AssertionError):
+        message = refused("publish", table, *ALL, "--method", "search", *QUICK, "--out", tmp_path / "b.csv")
+    assert "was released before" in message
+    wishes = (*ALL, "--method", "search", "--again", *QUICK)
+    again = tacit("publish", table, *wishes, "--out", tmp_path / "b.csv", "--json")
+    assert again.json["k_together"] >= 1
+    assert any("the k of all together is" in warning for warning in again.json["warnings"])
+
+
+def test_an_alternative_is_picked_and_the_report_shows_the_menu(table, tmp_path):
+    wishes = (*ALL, "--method", "search", "--prefer-bias", 0.05, *QUICK)
+    page = tmp_path / "report.html"
+    first = tacit("publish", table, *wishes, "--out", tmp_path / "a.csv", "--report", page, "--json")
+    assert first.code == 0, first.err
+    entry = first.json["front"][1]
+    assert entry["pick"] == 1
+    picked = tacit("publish", table, *wishes, "--pick", 1, "--again", "--out", tmp_path / "b.csv", "--json")
+    assert picked.json["nwp"] == pytest.approx(entry["nwp"])
+    assert picked.json["verified"]["k"] == entry["effective_k"]
+    text = page.read_text()
+    assert "The alternatives" in text
+    assert "Before and after" in text
+    assert 'src="http' not in text
+    assert "alternatives 0 to" in refused(
+        "publish", table, *wishes, "--pick", 999, "--again", "--out", tmp_path / "c.csv"
+    )
+
+
+def test_persons_are_counted_from_the_command_line(table, tmp_path):
+    with table.open(newline="") as lines:
+        rows = list(csv.reader(lines))
+    many = tmp_path / "many.csv"
+    with many.open("w", newline="") as lines:
+        csv.writer(lines).writerows([[*row, "id" if i == 0 else f"p{i // 3}"] for i, row in enumerate(rows)])
+    wishes = ("--person", "id", "--k", 4, *KNOWN, "--method", "local", *QUICK)
+    done = tacit("publish", many, *wishes, "--out", tmp_path / "out.csv", "--json")
+    assert done.code == 0, done.err
+    assert done.json["verified"]["counted"].startswith("persons")
+    assert done.json["verified"]["k"] >= 4
+    checked = tacit("check", many, "--attributes", "town,sex", "--person", "id", "--json")
+    plain = tacit("check", many, "--attributes", "town,sex", "--json")
+    assert checked.json["k"] < plain.json["k"]

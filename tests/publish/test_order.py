@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
-from tacit.publish.granularity import in_steps
 from tacit.publish.order import ordered_by_data
 from tacit.publish.source import hold
 from tests.publish.wishes import anonymize
@@ -40,18 +39,3 @@ def test_a_release_may_order_answers_by_the_data():
 def test_one_attribute_has_no_company():
     with pytest.raises(InvalidInput, match="Give it in the schema"):
         ordered_by_data(hold({"town": ["a", "b", "c"]}))
-
-
-def test_steps_are_right_closed_multiples():
-    cut = in_steps(5)(np.array([17.0, 20.0, 33.0]))
-    assert cut.edges == (20, 25, 30)
-    assert cut.labels() == ("<=20", "(20,25]", "(25,30]", ">30")
-
-
-@pytest.mark.parametrize(
-    ("width", "numbers", "message"),
-    [(0, [1, 2], "above 0"), (100, [1, 2], "in one step"), (0.001, [0, 9], "more than 500")],
-)
-def test_unusable_steps_are_refused(width, numbers, message):
-    with pytest.raises(InvalidInput, match=message):
-        in_steps(width)(np.array(numbers, float))

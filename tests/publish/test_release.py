@@ -9,7 +9,7 @@ import pytest
 
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish import check_release, released_rows, writing
-from tacit.publish.survival import classifier_survival, pair_error
+from tacit.publish.usefulness import classifier_survival, table_error
 from tacit.table import read_table
 from tests.publish.test_anonymization import QUICK, people
 from tests.publish.wishes import anonymize
@@ -90,12 +90,12 @@ def test_what_survives():
     data = {"x": [str(v) for v in x], "z": [str(v) for v in rng.integers(0, 3, 3000)], "y": [str(int(v)) for v in y]}
     whole = anonymize(data, 1, sensitive="y", **QUICK)
     kept = classifier_survival(whole, "y")
-    assert pair_error(whole) == pytest.approx(0, abs=1e-12)
+    assert table_error(whole.recoding) == pytest.approx(0, abs=1e-12)
     assert kept.before == kept.after == pytest.approx(0.9, abs=0.04)
     nothing = anonymize(data, 3000, sensitive="y", **QUICK)
     lost = classifier_survival(nothing, "y")
     assert lost.after == pytest.approx(lost.majority_share, abs=0.03)
-    assert 0 < pair_error(nothing) < 0.1  # x and z are nearly uniform, so spreading evenly is nearly right
+    assert 0 < table_error(nothing.recoding) < 0.1  # x and z are nearly uniform, so spreading evenly is nearly right
     with pytest.raises(InvalidInput, match="Did you mean 'y'"):
         classifier_survival(nothing, "yy")
 

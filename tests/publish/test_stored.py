@@ -21,7 +21,7 @@ from tacit.publish import check_release
 from tacit.publish import stored as storing
 from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.source import refuse_engine
-from tacit.publish.survival import classifier_survival
+from tacit.publish.usefulness import classifier_survival
 from tacit.schema import Attribute, Schema, numeric
 from tacit.table import read_table
 from tests.publish.databases import ENGINES, Filled

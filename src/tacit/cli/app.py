@@ -22,6 +22,7 @@ from tacit.cli import (
     prevalence,
     publish,
     reproduce,
+    roles,
     survey,
     tally,
 )
@@ -67,6 +68,7 @@ app.command("tally")(tally.tally)
 app.add_typer(mine.app, name="mine")
 mine.app.command("rules")(mine_rules.rules)
 app.command("publish")(publish.publish)
+app.command("roles")(roles.roles)
 app.command("check")(check.check)
 app.add_typer(survey.app, name="survey")
 app.command("reproduce")(reproduce.reproduce)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
-from tacit.cli.output import JsonFlag, print_json, print_text, progress
+from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text, progress
 from tacit.cli.writing import check_picture, check_writable, picture_kind
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from tacit.publish import Release
+    from tacit.publish import Preferences, Protection, Release
+    from tacit.publish.publication import Publication
+    from tacit.publish.settings import Settings
     from tacit.schema import Schema
 
-Method = Literal["search", "exact", "local"]
+Method = Literal["compare", "search", "exact", "local"]
 MissingChoice = Literal["refuse", "answer", "drop"]
 Order = Literal["schema", "data"]
 
@@ -30,13 +32,16 @@ def publish(
     k: Annotated[int, typer.Option(help="How many everyone hides among.")] = 5,
     schema: Annotated[Path | None, typer.Option(help="Document with the attributes and the order of answers.")] = None,
     attributes: Annotated[
-        str | None, typer.Option(help="Quasi-identifiers, by commas; several sets by semicolons. Default: all.")
+        str | None, typer.Option(help="Quasi-identifiers, by commas; several sets by semicolons.")
     ] = None,
+    roles: Annotated[Path | None, typer.Option(help="Roles of the columns (YAML), as tacit roles writes them.")] = None,
     weights: Annotated[str | None, typer.Option(help="Importance of each, such as age=.5,sex=.5; sums to 1.")] = None,
-    granularity: Annotated[str | None, typer.Option(help="Steps of numbers, such as age=5.")] = None,
+    granularity: Annotated[
+        str | None, typer.Option(help="Steps of numbers and dates, such as age=5,visit=month.")
+    ] = None,
     prefer_loss: Annotated[float, typer.Option(help="Loss (NWP) you would be content with.")] = 0.2,
     prefer_bias: Annotated[float, typer.Option(help="Bias (NECD) you would be content with.")] = 1.0,
-    method: Annotated[Method, typer.Option(help="How to look for the release.")] = "search",
+    method: Annotated[Method, typer.Option(help="How to look for the release.")] = "compare",
     suppress: Annotated[float, typer.Option(help="Share of rows that may be left out.")] = 0.0,
     sensitive: Annotated[
         str | None, typer.Option(help="Sensitive attributes, by commas; published as they are.")
@@ -48,6 +53,9 @@ def publish(
         str | None, typer.Option(help="Column that says whose row it is: k counts persons; never published.")
     ] = None,
     keep: Annotated[str | None, typer.Option(help="Further columns published as they are, by commas.")] = None,
+    drop: Annotated[
+        str | None, typer.Option(help="Columns of the roles or the schema to leave out, by commas.")
+    ] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="Folder of hierarchies, NAME.csv as in ARX.")] = None,
     order: Annotated[
         Order, typer.Option(help="Order of nominal answers: as given, or computed from the data.")
@@ -71,15 +79,24 @@ def publish(
         bool, typer.Option("--again", help="Release an input that was released before; says what k remains.")
     ] = False,
     plot: Annotated[Path | None, typer.Option(help="Picture of the front of alternatives.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Page about the release for its publisher (HTML).")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Publish a table k-anonymously: the release, its measures, and the front of alternatives."""
-    from tacit.publish import Effort, Preferences, Protection, anonymize
+    """Publish a table k-anonymously: the release, its measures, and the front of alternatives.
+
+    Without --roles, --attributes or --schema nothing is published: the roles that Tacit proposes are shown.
+    """
+    from tacit.publish import Effort, Preferences, Protection
+    from tacit.publish.anonymization import found_release
+    from tacit.publish.settings import Settings
 
     people, new_table = _opened(table), _table_beside(table, out)
     if new_table is None:
         _check_out(table, Path(out))
     check_picture(plot)
+    check_writable(report)
+    if attributes is None and schema is None and roles is None:
+        _show_roles(table, people, json=json)
     protection = Protection(
         k=k,
         attributes=None if attributes is None else listed_groups(attributes),
@@ -99,24 +116,69 @@ def publish(
         hierarchies=hierarchies,
         order=order,
         missing=missing,
+        granularity=_steps(granularity, schema),
         keep_order=keep_order,
     )
     effort = Effort(evaluations=evaluations, population=population, polish=polish, seconds=seconds, seed=seed)
-    known = _schema(people, schema, listed_numbers("granularity", granularity), missing)
+    known = _schema(schema, listed_names(drop))
+    if roles is not None:
+        protection, preferences = _by_roles(roles, people, protection, preferences, listed_names(drop))
     with progress("Searching and proving", 1.0) as bar:
-        release = anonymize(
-            people,
-            protection=protection,
-            preferences=preferences,
-            effort=effort,
-            schema=known,
-            progress=_advancing(bar),
-        )
+        publication = _posed(people, Settings(protection, preferences, effort), known, out, new_table, again=again)
+        release = found_release(publication, _advancing(bar))
     release = release if pick is None else release.pick(pick)
     written = _write(release, out, new_table, again=again)
     if plot is not None:
         _plot(release, plot)
+    if report is not None:
+        from tacit.report.release_page import write_release_page
+
+        write_release_page(release, report)
     _print(release, written, out, _survival(release, target), json=json)
+
+
+def _posed(
+    people: Any, settings: Settings, schema: Schema | None, out: str, new_table: str | None, *, again: bool
+) -> Publication:
+    """The publication; a second release that nobody asked for is refused before anything is searched."""
+    from tacit.publish.earlier_releases import earlier_releases, refuse_second_release
+    from tacit.publish.publication import pose_publication
+
+    publication = pose_publication(people, settings, schema)
+    if new_table is None and not again:
+        refuse_second_release(earlier_releases(publication, Path(out)), Path(out))
+    return publication
+
+
+def _show_roles(table: str, people: Any, *, json: bool) -> NoReturn:
+    """Show the proposed roles and end: nothing is published before somebody has looked at them."""
+    from tacit.cli.roles import print_roles
+    from tacit.publish.roles import propose_roles
+
+    proposed = propose_roles(people)
+    message = (
+        "Nothing was published: say what each column is. 'tacit roles FILE --out F' writes these roles to a file; mend them and "
+        "give it as --roles, or name the quasi-identifiers with --attributes."
+    )
+    if json:
+        print_json({"error": message} | proposed.to_document())
+    else:
+        print_roles(proposed, table)
+    note(f"Error: {message}")
+    raise SystemExit(2)
+
+
+def _by_roles(
+    path: Path, people: Any, protection: Protection, preferences: Preferences, dropped: list[str]
+) -> tuple[Protection, Preferences]:
+    """The settings with the columns that a file of roles names; what is dropped has none."""
+    from tacit.publish.roles import Roles, read_roles
+    from tacit.table.files import column_names
+
+    columns = column_names(people) if isinstance(people, Path) else list(people.columns)
+    given = read_roles(path, columns)
+    kept = Roles(tuple(column for column in given.columns if column.name not in dropped))
+    return kept.protection(protection), kept.preferences(preferences)
 
 
 def _opened(table: str) -> Any:
@@ -168,6 +230,8 @@ def _print(release: Release, written: dict[str, Any], out: str, survived: dict[s
         print_json(document | written | {"warnings": warnings, "out": shown(out).strip("'"), "survival": survived})
         return
     print_text(release.describe())
+    if len(release.methods) > 1:
+        _print_methods(release)
     for warning in said:
         print_text(f"Note: {warning}")
     print_text(_survival_words(survived))
@@ -176,21 +240,52 @@ def _print(release: Release, written: dict[str, Any], out: str, survived: dict[s
     print_text(f"Keep to yourself: {private} (it makes this release again from its input)")
 
 
-def _schema(
-    people: Any, document: Path | None, steps: dict[str, float] | None, missing: MissingChoice
-) -> Schema | None:
-    """The schema of a document, or one inferred with numbers cut in steps; None where it is plainly inferred."""
-    from tacit.channel.scheme import Scheme
-    from tacit.publish.granularity import in_steps
-    from tacit.publish.source import inferred
+def _print_methods(release: Release) -> None:
+    columns = ("method", "NWP", "NECD", "effective k", "suppressed", "query error", "labels overlap", "written")
+    rows = [
+        (
+            result.method,
+            f"{result.nwp:.4f}",
+            f"{result.necd:.4f}",
+            result.effective_k,
+            result.suppressed,
+            f"{result.query_error:.1%}",
+            "yes" if result.labels_overlap else "no",
+            "yes" if result.written else "",
+        )
+        for result in release.methods
+    ]
+    print_table("The methods side by side; the query error is the median over random queries", columns, rows)
 
-    if document is not None:
-        if steps:
-            raise InvalidInput("--granularity is for numbers in a file without --schema; the schema already cuts them.")
-        return Scheme.read(document).schema
-    if steps is None:
+
+def _schema(document: Path | None, dropped: list[str]) -> Schema | None:
+    """The schema of a document without the columns that are dropped."""
+    from tacit.channel.scheme import Scheme
+
+    if document is None:
         return None
-    return inferred(people, missing=missing, cuts={name: in_steps(step) for name, step in steps.items()})
+    schema = Scheme.read(document).schema
+    return schema.select([name for name in schema.names if name not in dropped])
+
+
+def _steps(text: str | None, schema: Path | None) -> dict[str, float | str] | None:
+    """``age=5,visit=month`` as a mapping."""
+    if text is None:
+        return None
+    if schema is not None:
+        raise InvalidInput("--granularity is for numbers in a file without --schema; the schema already cuts them.")
+    steps: dict[str, float | str] = {}
+    for entry in listed_names(text):
+        name, equals, value = entry.rpartition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InvalidInput(
+                f"--granularity takes entries like age=5 or visit=month separated by commas, not {entry!r}."
+            )
+        try:
+            steps[name.strip()] = float(value)
+        except ValueError:
+            steps[name.strip()] = value.strip()
+    return steps
 
 
 def _advancing(bar: Any) -> Callable[[float, str], None]:
@@ -206,9 +301,9 @@ def _advancing(bar: Any) -> Callable[[float, str], None]:
 
 
 def _survival(release: Release, target: str | None) -> dict[str, Any]:
-    from tacit.publish.survival import classifier_survival, pair_error
+    from tacit.publish.usefulness import classifier_survival, table_error
 
-    found: dict[str, Any] = {"pair_error": pair_error(release)}
+    found: dict[str, Any] = {"pair_error": table_error(release.recoding)}
     return found | ({"classifier": vars(classifier_survival(release, target))} if target else {})
 
 

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from tacit.publish.comparison import compare
 from tacit.publish.methods import find
-from tacit.publish.publication import pose_publication
+from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release import Release
 from tacit.publish.search import Progress
 from tacit.publish.settings import Effort, Preferences, Protection, Settings
@@ -70,5 +71,13 @@ def anonymize(
     if attributes is not None:
         asked = dataclasses.replace(asked, attributes=attributes)
     settings = Settings(asked, preferences or Preferences(), effort or Effort())
-    publication = pose_publication(data, settings, schema)
-    return Release.of(publication, find(publication, settings.preferences.method, progress))
+    return found_release(pose_publication(data, settings, schema), progress)
+
+
+def found_release(publication: Publication, progress: Progress | None = None) -> Release:
+    """The release that the method of a publication finds."""
+    method = publication.settings.preferences.method
+    if method == "compare":
+        compared = compare(publication, progress)
+        return Release.of(compared.publication, compared.answer, compared)
+    return Release.of(publication, find(publication, method, progress))

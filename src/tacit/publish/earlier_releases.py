@@ -14,6 +14,7 @@ from tacit.errors import InvalidInput
 from tacit.publish.class_measures import class_sizes
 from tacit.publish.held import HeldTable
 from tacit.publish.manifests import private_path, read_private, remake
+from tacit.publish.publication import Publication
 from tacit.publish.recoding import combination_keys
 from tacit.publish.release import Release
 
@@ -28,9 +29,8 @@ class EarlierRelease:
     document: dict[str, Any]
 
 
-def earlier_releases(release: Release, out: Path) -> list[EarlierRelease]:
+def earlier_releases(publication: Publication, out: Path) -> list[EarlierRelease]:
     """The releases of the same input whose private manifests lie in the folder of the output."""
-    publication = release.publication
     known_by = publication.held.fingerprint(publication.rows).sha256
     earlier = []
     for path in sorted(out.parent.glob(f"*{private_path('').name}")):

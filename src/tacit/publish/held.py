@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.count import MemoryEngine, SparseTally
 from tacit.errors import InvalidInput
+from tacit.publish.column_types import Reading
 from tacit.publish.recoding import Recoding
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
@@ -59,6 +60,7 @@ class HeldTable:
     schema: Schema
     batches: Callable[[], Iterator[Table]]
     known_by: Fingerprint
+    readings: Mapping[str, Reading] = field(default_factory=dict)  # how values become answers
 
     def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
         parts = [MemoryEngine(batch).sparse_tally(columns) for batch in self.batches() if len(batch)]
@@ -95,7 +97,7 @@ class HeldTable:
                 recoded = {name: place[columns[name]].astype(columns[name].dtype) for name, place in places.items()}
                 yield Table(schema, columns | recoded)
 
-        return HeldTable(schema, batches, self.known_by)
+        return HeldTable(schema, batches, self.known_by, self.readings)
 
     def fingerprint(self, tally: QuasiTally) -> Fingerprint:
         return self.known_by

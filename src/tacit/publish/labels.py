@@ -10,6 +10,10 @@ from tacit.schema import Attribute, Cut
 ANY = "*"
 MOST_NAMED = 3
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)")
+# "40 to 44", "40 up to 45"; of dates "March 2024", "Q1 2024", "2020s", "2024-03-31", "week from 2024-03-25"
+_STEP = re.compile(r"(\S+) (to|up to) (\S+)")
+_DATE = re.compile(r"[A-Z][a-z]+ \d{4}|Q[1-4] \d{4}|\d{4}s|\d{4}-\d\d-\d\d|(four )?weeks? from \d{4}-\d\d-\d\d")
+_CODE = re.compile(r"\w*\*+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -21,7 +25,8 @@ def label(attribute: Attribute, low: int, high: int) -> str:
         return ANY
     if attribute.cut is not None and attribute.answers == attribute.cut.labels():
         return _interval(attribute.cut, low, high)
-    return _span(attribute.answers[low], attribute.answers[high]) or _listed(attribute.answers[low : high + 1])
+    shown = attribute.answers[low : high + 1]
+    return _common_prefix(attribute.answers, shown) or _span(shown[0], shown[-1]) or _listed(shown)
 
 
 def block_label(attribute: Attribute, members: Sequence[int]) -> str:
@@ -47,7 +52,24 @@ def _span(first: str, last: str) -> str | None:
         return f"{begin[1]}-{end[2]}"
     if _NUMBER.fullmatch(first) and _NUMBER.fullmatch(last):
         return f"{first}-{last}"
+    low, high = _STEP.fullmatch(first), _STEP.fullmatch(last)
+    if (low or high) and (low or _NUMBER.fullmatch(first)) and (high or _NUMBER.fullmatch(last)):
+        between = (low or high or [""] * 3)[2]
+        return f"{low[1] if low else first} {between} {high[3] if high else last}"
+    if all(_DATE.fullmatch(end) for end in (first, last)) or all(_CODE.fullmatch(end) for end in (first, last)):
+        return f"{first} to {last}"
     return None
+
+
+def _common_prefix(answers: Sequence[str], shown: Sequence[str]) -> str | None:
+    """A label such as "10***" where the shown codes are all that begin so; None where they are not, or are no codes."""
+    if not all(_CODE.fullmatch(answer) for answer in shown):
+        return None
+    first, last = shown[0].rstrip("*"), shown[-1].rstrip("*")  # codes are sorted, so what these share, all share
+    prefix = first[: next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
+    if not prefix or sum(answer.startswith(prefix) for answer in answers) > len(shown):
+        return None
+    return prefix.ljust(len(shown[0]), "*")
 
 
 def _listed(answers: Sequence[str]) -> str:

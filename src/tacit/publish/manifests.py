@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import InvalidInput
+from tacit.publish.column_types import Reading, reading_from_document
+from tacit.publish.held import HeldTable
 from tacit.publish.methods import Alternative, Answer, find, of_classes, of_cuts
 from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release import Release
@@ -86,6 +88,7 @@ def private_manifest(release: Release) -> dict[str, Any]:
         "input_hash_of": known_by.of,
         "settings": publication.settings.to_document(),
         "schema": [attribute.to_document() for attribute in publication.held.schema],
+        "readings": {name: reading.to_document() for name, reading in _readings(release).items()},
         "method": release.method,
         "cuts": answer.cuts,
         # Local recoding follows from the settings, unless it was stopped on the way.
@@ -95,6 +98,11 @@ def private_manifest(release: Release) -> dict[str, Any]:
         "partitions": release.partitions,
         "warnings": list(release.warnings),
     }
+
+
+def _readings(release: Release) -> Mapping[str, Reading]:
+    held = release.held
+    return held.readings if isinstance(held, HeldTable) else {}
 
 
 def read_private(path: str | Path) -> dict[str, Any]:
@@ -123,7 +131,8 @@ def posed_again(document: Mapping[str, Any], data: Any) -> Publication:
     settings = Settings.from_document(document["settings"])
     # The schema holds the computed order already.
     asked = dataclasses.replace(settings, preferences=dataclasses.replace(settings.preferences, order="schema"))
-    publication = pose_publication(data, asked, schema)
+    readings = {name: reading_from_document(entry) for name, entry in document["readings"].items()}
+    publication = pose_publication(data, asked, schema, readings)
     found = publication.held.fingerprint(publication.rows).sha256
     if found != document["input_sha256"]:
         raise InvalidInput(
@@ -138,4 +147,4 @@ def _answer(publication: Publication, document: Mapping[str, Any]) -> Answer:
         return of_cuts(publication, document["method"], document["cuts"])
     if document["classes"] is not None:
         return of_classes(publication, np.array(document["classes"], np.int64))
-    return find(publication, document["method"])
+    return find(publication, document["method"])  # local recoding: nothing is drawn

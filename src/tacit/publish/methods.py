@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class Alternative:
     necd: float
     effective_k: int
     suppressed: int
+    suppress: float  # share of rows that could be suppressed
     cuts: str | None = None  # hexadecimal: a bit for every possible cut; None where the method alone says it
 
 
@@ -48,11 +49,28 @@ class Answer:
     interrupted: str | None  # what Ctrl-C stopped
     cuts: str | None  # of a global recoding
     classes: NDArray[np.int64] | None  # of a local one
+    suppress: float  # share of rows that could be suppressed
 
 
-def find(publication: Publication, method: str, progress: Progress | None = None) -> Answer:
+def find(publication: Publication, method: str, progress: Progress | None = None, *, with_proof: bool = True) -> Answer:
     """The answer of one method."""
-    return _locally(publication, progress) if method == "local" else _globally(publication, method, progress)
+    if method == "local":
+        return _locally(publication, progress)
+    return _globally(publication, method, progress, with_proof=with_proof)
+
+
+def proven(publication: Publication, answer: Answer, progress: Progress | None = None) -> Answer:
+    """The answer of a search, followed by the proof that its settings ask for."""
+    bits = read_cuts(answer.cuts or "", publication.problem.n_bits)
+    proof = None if publication.persons is not None else _proof(publication, answer.method, bits, progress)
+    if proof is None:
+        return answer
+    if answer.method == "exact" or _achieves_more(publication.problem, publication.preference, proof.bits, bits):
+        better = of_cuts(publication, answer.method, written_cuts(proof.bits))
+        answer = replace(better, front=answer.front, evaluations=answer.evaluations)
+    # The loss is summed in another order than the bound, so rounding may put it a hair below.
+    bound = min(proof.lower_bound, answer.nwp)
+    return replace(answer, lower_bound=bound, interrupted=None if proof.complete else "proof")
 
 
 def written_cuts(bits: Bits) -> str:
@@ -70,39 +88,32 @@ def of_cuts(publication: Publication, method: str, cuts: str) -> Answer:
     """The answer that known cuts make; nothing is searched."""
     recoding = publication.generalized(read_cuts(cuts, publication.problem.n_bits))
     nwp, necd = publication.loss_and_bias(recoding)
-    return Answer(method, recoding, nwp, necd, (), None, 0, None, cuts, None)
+    return Answer(method, recoding, nwp, necd, (), None, 0, None, cuts, None, _suppress(publication))
 
 
 def of_classes(publication: Publication, classes: NDArray[np.int64]) -> Answer:
     """The answer that known classes of combinations make."""
     recoding = publication.boxed(classes)
     nwp, necd = publication.loss_and_bias(recoding)
-    return Answer("local", recoding, nwp, necd, (), None, 0, None, None, classes)
+    return Answer("local", recoding, nwp, necd, (), None, 0, None, None, classes, _suppress(publication))
 
 
-def _globally(publication: Publication, method: str, progress: Progress | None) -> Answer:
-    problem, preference = publication.problem, publication.preference
+def _suppress(publication: Publication) -> float:
+    return publication.settings.protection.suppress
+
+
+def _globally(publication: Publication, method: str, progress: Progress | None, *, with_proof: bool) -> Answer:
     effort = publication.settings.effort
-    found = search(problem, preference, effort.evolution, np.random.default_rng(effort.seed), progress)
-    bits = _first_kept(publication, found)
-    proof = _proof(publication, method, bits, progress) if found.complete and publication.persons is None else None
-    if proof is not None and (method == "exact" or _achieves_more(problem, preference, proof.bits, bits)):
-        bits = proof.bits
-    recoding = publication.generalized(bits)
-    nwp, necd = publication.loss_and_bias(recoding)
-    return Answer(
-        method,
-        recoding,
-        nwp,
-        necd,
-        tuple(_alternatives(publication, method, found)),
-        # The loss is summed in another order than the bound, so rounding may put it a hair below.
-        None if proof is None else min(proof.lower_bound, nwp),
-        found.evaluations,
-        _interrupted(found, proof),
-        written_cuts(bits),
-        None,
+    found = search(
+        publication.problem, publication.preference, effort.evolution, np.random.default_rng(effort.seed), progress
     )
+    answer = replace(
+        of_cuts(publication, method, written_cuts(_first_kept(publication, found))),
+        front=tuple(_alternatives(publication, method, found)),
+        evaluations=found.evaluations,
+        interrupted=None if found.complete else "search",
+    )
+    return proven(publication, answer, progress) if with_proof and found.complete else answer
 
 
 def _first_kept(publication: Publication, found: Found) -> Bits:
@@ -133,13 +144,7 @@ def _alternatives(publication: Publication, method: str, found: Found) -> Iterat
                 continue
             smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
             figures = (*publication.loss_and_bias(recoding), smallest, recoding.suppressed)
-        yield Alternative(method, *figures, cuts=written_cuts(bits))
-
-
-def _interrupted(found: Found, proof: Proof | None) -> str | None:
-    if not found.complete:
-        return "search"
-    return None if proof is None or proof.complete else "proof"
+        yield Alternative(method, *figures, _suppress(publication), written_cuts(bits))
 
 
 def _proof_seconds(publication: Publication, method: str) -> float:
@@ -178,6 +183,6 @@ def _locally(publication: Publication, progress: Progress | None) -> Answer:
         )
     nwp, necd = publication.loss_and_bias(recoding)
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
-    front = (Alternative("local", nwp, necd, smallest, 0),)
+    front = (Alternative("local", nwp, necd, smallest, recoding.suppressed, _suppress(publication)),)
     interrupted = None if found.complete else "recoding"
-    return Answer("local", recoding, nwp, necd, front, None, 0, interrupted, None, found.classes)
+    return replace(of_classes(publication, found.classes), front=front, interrupted=interrupted)

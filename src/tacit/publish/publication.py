@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
+from tacit.publish.column_types import Reading
 from tacit.publish.held import Held
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
 from tacit.publish.order import ordered_by_data
@@ -21,7 +23,7 @@ from tacit.publish.persons import PersonRows, person_rows
 from tacit.publish.problem import STRENGTH, Bits, Problem, pose
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
 from tacit.publish.settings import NameSets, Settings
-from tacit.publish.source import hold, tally
+from tacit.publish.source import Wanted, hold, tally
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 
@@ -44,6 +46,18 @@ class Publication:
     @property
     def seed(self) -> int:
         return self.settings.effort.seed or 0
+
+    def with_suppression(self, share: float) -> Publication:
+        """The same publication where another share of rows may be left out."""
+        if share == self.settings.protection.suppress:
+            return self
+        protection = dataclasses.replace(self.settings.protection, suppress=share)
+        settings = dataclasses.replace(self.settings, protection=protection)
+        problem = dataclasses.replace(self.problem, demand=self.problem.demand._replace(limit=self._limit(share)))
+        return dataclasses.replace(self, settings=settings, problem=problem)
+
+    def _limit(self, share: float) -> int:
+        return math.floor(share * self.problem.rows + 1e-9)
 
     def generalized(self, bits: Bits) -> Recoding:
         """The recoding of a chromosome."""
@@ -75,10 +89,15 @@ class Publication:
         return self.persons is None or self.persons.keeps(recoding, self.settings.protection)
 
 
-def pose_publication(data: Any, settings: Settings, schema: Schema | None = None) -> Publication:
-    """Read and tally the table; whatever cannot be asked of it is refused here."""
+def pose_publication(
+    data: Any, settings: Settings, schema: Schema | None = None, readings: Mapping[str, Reading] | None = None
+) -> Publication:
+    """Read and tally the table; whatever cannot be asked of it is refused here.
+
+    `readings` say how columns become the answers of a schema that was found before.
+    """
     protection, preferences = settings.protection, settings.preferences
-    held = hold(data, schema, missing=preferences.missing)
+    held = hold(data, schema, missing=preferences.missing, wanted=_wanted(settings, readings or {}))
     held = ordered_by_data(held) if preferences.order == "data" else held
     sets = _quasi_identifier_sets(settings, held.schema)
     names = tuple(dict.fromkeys(name for members in sets for name in members))
@@ -99,6 +118,16 @@ def pose_publication(data: Any, settings: Settings, schema: Schema | None = None
     problem = pose(counted, k, weights, suppress=protection.suppress, diversity=protection.diversity, levels=levels)
     _refuse_impossible(problem, settings)
     return Publication(data, _completed(settings, known), held, rows, problem, persons)
+
+
+def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
+    """The columns that a publication looks at: where quasi-identifiers are named, no others."""
+    protection, preferences = settings.protection, settings.preferences
+    apart = (*protection.others, *(() if protection.person is None else (protection.person,)))
+    sets: Any = protection.attributes
+    named = None if sets is None else tuple(dict.fromkeys([*(name for members in sets for name in members), *apart]))
+    types: Any = preferences.types or {}
+    return Wanted(named, apart, types, preferences.granularity or {}, readings)
 
 
 def _completed(settings: Settings, known: Mapping[str, Hierarchy]) -> Settings:

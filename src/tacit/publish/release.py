@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.check import size_spread
+from tacit.publish.comparison import Comparison, MethodResult
 from tacit.publish.held import Held
 from tacit.publish.methods import Alternative, Answer, find, of_cuts
 from tacit.publish.persons import ONE_ROW_KNOWN
@@ -53,11 +54,14 @@ class Release:
     weights: dict[str, float]
     losses: dict[str, float]  # share of each attribute's detail that is lost
     front: tuple[Alternative, ...]
+    methods: tuple[MethodResult, ...]  # what was compared, this release among it
+    why: str | None  # it was taken, where several methods were compared
     warnings: tuple[str, ...]
 
     @classmethod
-    def of(cls, publication: Publication, answer: Answer) -> Release:
+    def of(cls, publication: Publication, answer: Answer, compared: Comparison | None = None) -> Release:
         """The release that an answer makes of a publication."""
+        compared = compared or Comparison.of_one(publication, answer)
         names = publication.rows.names
         nwp, necd = np.array([answer.nwp]), np.array([answer.necd])
         return cls(
@@ -72,7 +76,9 @@ class Release:
             lower_bound=answer.lower_bound,
             weights=dict(zip(names, publication.problem.weights.tolist(), strict=True)),
             losses=dict(zip(names, answer.recoding.losses().tolist(), strict=True)),
-            front=answer.front,
+            front=compared.front,
+            methods=compared.methods,
+            why=compared.why,
             warnings=tuple(_warnings(publication, answer)),
         )
 
@@ -141,9 +147,10 @@ class Release:
         if not 0 <= number < len(self.front):
             raise InvalidInput(f"There are the alternatives 0 to {len(self.front) - 1}, not {number}.")
         chosen = self.front[number]
+        publication = self.publication.with_suppression(chosen.suppress)
         if chosen.cuts is not None:
-            return Release.of(self.publication, of_cuts(self.publication, chosen.method, chosen.cuts))
-        return Release.of(self.publication, find(self.publication, chosen.method))
+            return Release.of(publication, of_cuts(publication, chosen.method, chosen.cuts))
+        return Release.of(publication, find(publication, chosen.method))
 
     def batches(self) -> Iterator[pa.Table]:
         """The published rows, sorted by their texts, or in the order of the input if that was asked for."""
@@ -194,7 +201,9 @@ class Release:
             "partitions": self.partitions,
             "labels": self.recoding.released_labels(),
             "losses": self.losses,
-            "front": [vars(entry) for entry in self.front],
+            "front": [{"pick": number} | vars(entry) for number, entry in enumerate(self.front)],
+            "methods": [result.to_document() for result in self.methods],
+            "why": self.why,
             "class_sizes": size_spread(self.class_sizes),
             "classes": len(self.class_sizes),
             "highest_risk": 1 / self.effective_k,
@@ -216,6 +225,7 @@ class Release:
             f"Class sizes: {sizes['least']} to {sizes['greatest']}, half of them up to {sizes['median']}. Who knows a "
             f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
             f"{self.mean_risk:.2%} on average.",
+            *([self.why] if self.why else []),
             "Detail lost: " + ", ".join(f"{name} {loss:.0%}" for name, loss in self.losses.items()) + ".",
         ]
         better = [

@@ -13,11 +13,12 @@ import numpy as np
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
+from tacit.publish.column_types import ColumnType
 from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.problem import Diversity
 from tacit.publish.search import EvolutionSettings
 
-Method = Literal["search", "exact", "local"]
+Method = Literal["compare", "search", "exact", "local"]
 AnswerOrder = Literal["schema", "data"]
 MissingValues = Literal["refuse", "answer", "drop", "most-frequent"]
 NameSets = tuple[tuple[str, ...], ...]
@@ -98,13 +99,17 @@ class Preferences:
         How much the detail of each quasi-identifier matters; they sum to one. Equal by default.
     method
         "search" (Dewri et al. 2009, then ruin and recreate, then the proof), "exact" (the least loss whatever the bias,
-        proven), or "local" (rows generalized differently).
+        proven), "local" (rows generalized differently), or "compare": search and local recoding side by side, of which the
+        one is taken that answers queries best.
     hierarchies
         A folder of files ``NAME.csv`` as ARX keeps them, or hierarchies by attribute.
     order
         "data" puts unordered answers that keep the same company side by side; only neighbours are merged.
     missing
         What empty values are: refused, an answer of their own, or a reason to drop the row.
+    types, granularity
+        What columns hold ("date", "code", "number", "nominal"; found from their values by default), and the finest steps
+        they are read in: ``{"age": 5, "visit": "month"}``.
     keep_order
         Keeps the rows in the order of the input, which tells whatever that order tells; they are sorted otherwise.
     """
@@ -112,10 +117,12 @@ class Preferences:
     loss: float = 0.2
     bias: float = 1.0
     weights: Mapping[str, float] | None = None
-    method: Method = "search"
+    method: Method = "compare"
     hierarchies: str | Path | Mapping[str, Hierarchy] | None = None
     order: AnswerOrder = "schema"
     missing: MissingValues = "refuse"
+    types: Mapping[str, ColumnType] | None = None
+    granularity: Mapping[str, float | str] | None = None
     keep_order: bool = False
 
     def __post_init__(self) -> None:
@@ -125,6 +132,7 @@ class Preferences:
             ("Method", self.method, get_args(Method)),
             ("Order", self.order, get_args(AnswerOrder)),
             ("Policy for missing values", self.missing, get_args(MissingValues)),
+            *(("Type of column", kind, get_args(ColumnType)) for kind in (self.types or {}).values()),
         ):
             if value not in allowed:
                 raise UnknownName(what, str(value), allowed)

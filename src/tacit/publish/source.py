@@ -5,23 +5,37 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.count.backend import single_row
 from tacit.count.connections import is_address, opened
 from tacit.count.inferred import inferred_schema
 from tacit.dataset import Dataset
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
+from tacit.publish.column_types import (
+    MOST_AS_THEY_ARE,
+    ColumnType,
+    Reading,
+    TypedColumn,
+    stepped_attribute,
+    typed_column,
+)
 from tacit.publish.held import Fingerprint, Held, HeldTable
 from tacit.publish.stored import StoredTable
 from tacit.publish.tally import QuasiTally
-from tacit.schema import Schema
+from tacit.schema import Attribute, Schema
 from tacit.table import Missing, Table, as_arrow, encode, infer_schema, read_batches, read_table
+from tacit.table.columns import missing_values
+from tacit.table.files import column_names
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from tacit.table.discretize import CutRule
     from tacit.table.infer import MissingPolicy
 
@@ -29,38 +43,119 @@ SLICE_ROWS = 1 << 20
 ENGINES = ("duckdb", "sqlite", "postgres")
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns of a table are read, and as what."""
+
+    columns: tuple[str, ...] | None = None  # None for all
+    as_they_are: tuple[str, ...] = ()  # of any number of answers, because they are not generalized
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
+    granularity: Mapping[str, float | str] = field(default_factory=dict)
+    readings: Mapping[str, Reading] = field(default_factory=dict)  # known already, with a schema
+
+
 def hold(
     data: Any,
     schema: Schema | None = None,
     *,
     missing: MissingPolicy = "refuse",
-    marks: tuple[str, ...] = (),
-    cuts: dict[str, CutRule] | None = None,
+    wanted: Wanted | None = None,
 ) -> Held:
     """Anything that can be published: a file, a Dataset, a data frame, the address of a database table, an ibis table.
 
-    A database table stays in its database. With a schema a file is never read whole; without one it is, to see what its
-    columns hold. Rows with missing values are dropped under ``missing="drop"``, and missing values are an answer of their
-    own under ``missing="answer"``.
+    A database table stays in its database. With a schema a file is never read whole; without one its wanted columns are, to
+    see what they hold. Rows with missing values are dropped under ``missing="drop"``, and missing values are an answer of
+    their own under ``missing="answer"``.
     """
+    wanted = wanted or Wanted()
     if is_stored(data):
-        if marks:
-            raise InvalidInput("In a database only null and blank texts are missing. Turn other marks into null first.")
         table = stored_table(data, writable=True)
         refuse_engine(table.get_backend().name)
-        known = schema or inferred(table, missing=missing, cuts=cuts)
+        known = schema or _stored_schema(table, missing, wanted)
         return StoredTable(table, known, drop_missing=missing == "drop")
     if isinstance(data, str | Path):
-        return _hold_file(data, schema, missing, marks, cuts)
+        return _hold_file(data, schema, missing, wanted)
     if not isinstance(data, Dataset | Table):
         table = as_arrow(data)
-        known = schema or inferred(table, missing=missing, marks=marks, cuts=cuts)
-        policy = Missing(marks, drop=missing == "drop")
-        data = encode(table, known, missing=policy, drop_others=True)
-    coded = data.table if isinstance(data, Dataset) else data
+        known, readings = (schema, wanted.readings) if schema else typed_schema(table, missing, wanted)
+        coded = _encoded(table, known, readings, missing)
+        return _held_in_memory(coded, readings)
+    if wanted.granularity:
+        raise InvalidInput("A Dataset has its answers already. Give its file or data frame to cut numbers in steps.")
+    return _held_in_memory(data.table if isinstance(data, Dataset) else data, {})
+
+
+def _held_in_memory(coded: Table, readings: Mapping[str, Reading]) -> HeldTable:
     if not len(coded):
         raise InvalidInput("The table has no rows: there is nothing to publish.")
-    return HeldTable(coded.schema, lambda: _slices(coded), Fingerprint(_hash_of_answers(coded), "answers"))
+    return HeldTable(
+        coded.schema, lambda: _slices(coded), Fingerprint(_hash_of_answers(coded), "answers"), dict(readings)
+    )
+
+
+def typed_schema(table: pa.Table, missing: MissingPolicy, wanted: Wanted) -> tuple[Schema, dict[str, Reading]]:
+    """The schema that a table without one is published under, and how its columns are read."""
+    names = list(table.column_names) if wanted.columns is None else list(wanted.columns)
+    for name in (*names, *wanted.granularity):
+        if name not in table.column_names:
+            raise UnknownName("Column", name, table.column_names)
+    table = table.select(names)
+    if not table.num_rows:
+        raise InvalidInput("The table has no rows: there is nothing to publish.")
+    if missing == "drop":
+        absent = np.logical_or.reduce([missing_values(column) for column in table.columns])
+        table = table.filter(~absent)
+        if not table.num_rows:
+            raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
+    columns = [_typed(table, name, missing, wanted) for name in names]
+    readings = {own.attribute.name: own.reading for own in columns if own.reading is not None}
+    return Schema(tuple(own.attribute for own in columns)), readings
+
+
+def _typed(table: pa.Table, name: str, missing: MissingPolicy, wanted: Wanted) -> TypedColumn:
+    if name in wanted.as_they_are:
+        alone = infer_schema(table.select([name]), missing=missing, most_answers=table.num_rows)
+        return TypedColumn(alone[name])
+    return typed_column(name, table.column(name), wanted.types.get(name), missing, wanted.granularity.get(name))
+
+
+def _stored_schema(table: Any, missing: MissingPolicy, wanted: Wanted) -> Schema:
+    """The schema of a database table; numbers with many values, or with a granularity, are cut in steps."""
+    names = list(table.columns) if wanted.columns is None else list(wanted.columns)
+    for name in (*names, *wanted.granularity):
+        if name not in table.columns:
+            raise UnknownName("Column", name, table.columns)
+    steps = {name: _stepped_there(table, name, wanted.granularity.get(name)) for name in names}
+    cut = {name: own for name, own in steps.items() if own is not None and name not in wanted.as_they_are}
+    rules = {name: _known_cut(own) for name, own in cut.items()}
+    schema = inferred_schema(table.select(names), missing=missing, cuts=rules)
+    return Schema(tuple(cut.get(attribute.name, attribute) for attribute in schema))
+
+
+def _known_cut(attribute: Attribute) -> CutRule:
+    cut = attribute.cut
+    if cut is None:
+        raise InvalidInput(f"{attribute.name!r} is not cut.")
+    return lambda numbers: cut
+
+
+def _stepped_there(table: Any, name: str, granularity: float | str | None) -> Attribute | None:
+    """The steps of a column of numbers in a database; None where its values are answers themselves."""
+    column = table[name]
+    if isinstance(granularity, str):
+        raise InvalidInput(
+            f"{name!r} cannot be read in steps of a {granularity} in a database. Write it to a Parquet file."
+        )
+    if not column.type().is_numeric():
+        if granularity is not None:
+            raise InvalidInput(f"{name!r} holds values that are not numbers, so it cannot be cut.")
+        return None
+    ends = single_row(table.agg(low=column.min(), high=column.max(), distinct=column.nunique()))
+    if ends["low"] is None or (granularity is None and ends["distinct"] <= MOST_AS_THEY_ARE):
+        return None
+    whole = 0.0 if column.type().is_integer() else 0.5
+    numbers = np.array([float(ends["low"]), float(ends["high"]), float(ends["low"]) // 1 + whole])
+    return stepped_attribute(name, numbers.clip(numbers[0], numbers[1]) if not whole else numbers[:2], granularity)
 
 
 def _hash_of_answers(coded: Table) -> str:
@@ -73,20 +168,6 @@ def _hash_of_answers(coded: Table) -> str:
         digest.update(json.dumps([attribute.name, *sorted(attribute.answers)]).encode())
         digest.update(place[coded[attribute.name]].tobytes())
     return digest.hexdigest()
-
-
-def inferred(
-    data: Any,
-    *,
-    missing: MissingPolicy = "refuse",
-    marks: tuple[str, ...] = (),
-    cuts: dict[str, CutRule] | None = None,
-) -> Schema:
-    """The schema that data without one are published under."""
-    if is_stored(data):
-        return inferred_schema(stored_table(data), missing=missing, cuts=cuts)
-    table = read_table(data) if isinstance(data, str | Path) else data
-    return infer_schema(table, missing=missing, marks=marks, cuts=cuts)
 
 
 def is_stored(data: Any) -> bool:
@@ -117,25 +198,36 @@ def _slices(coded: Table) -> Iterator[Table]:
         yield coded.rows(slice(start, start + SLICE_ROWS))
 
 
-def _hold_file(
-    path: str | Path,
-    schema: Schema | None,
-    missing: MissingPolicy,
-    marks: tuple[str, ...],
-    cuts: dict[str, CutRule] | None,
-) -> HeldTable:
-    known = schema or inferred(path, missing=missing, marks=marks, cuts=cuts)
-    policy = Missing(marks, drop=missing == "drop")
+def _hold_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> HeldTable:
+    known, readings = (schema, wanted.readings) if schema else typed_schema(_columns(path, wanted), missing, wanted)
 
     def batches() -> Iterator[Table]:
         for batch in read_batches(path, known.names):
-            yield encode(batch, known, missing=policy, drop_others=True)
+            yield _encoded(batch, known, readings, missing)
 
     digest = hashlib.sha256()
     with Path(path).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
-    return HeldTable(known, batches, Fingerprint(digest.hexdigest(), "file"))
+    return HeldTable(known, batches, Fingerprint(digest.hexdigest(), "file"), dict(readings))
+
+
+def _columns(path: str | Path, wanted: Wanted) -> pa.Table:
+    """The wanted columns of a file; what is not there is refused with the nearest name."""
+    names = column_names(path)
+    for name in (*(wanted.columns or ()), *wanted.granularity):
+        if name not in names:
+            raise UnknownName("Column", name, names)
+    return read_table(path, wanted.columns)
+
+
+def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], missing: MissingPolicy) -> Table:
+    """A batch as codes, columns that are read in a special way first."""
+    for name, reading in readings.items():
+        if name in batch.column_names:
+            place = batch.column_names.index(name)
+            batch = batch.set_column(place, name, reading.read(batch.column(name)))
+    return encode(batch, schema, missing=Missing(drop=missing == "drop"), drop_others=True)
 
 
 def tally(held: Held, sets: Sequence[Sequence[str]], sensitive: Sequence[str]) -> QuasiTally:

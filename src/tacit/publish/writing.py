@@ -50,7 +50,7 @@ class Written:
 
 
 def write_file(release: Release, path: Path, *, again: bool = False) -> Written:
-    earlier = earlier_releases(release, path)
+    earlier = earlier_releases(release.publication, path)
     if not again:
         refuse_second_release(earlier, path)
     together = k_together(release, earlier) if earlier else None

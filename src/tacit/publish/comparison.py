@@ -1,0 +1,134 @@
+"""The methods side by side, and which of them to publish: the one that answers a reader's queries best.
+
+Global recoding is a special case of local recoding, so the loss alone decides nothing: labels of local recoding overlap, and what
+they say of a range of answers must be spread. The error of random queries counts both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tacit.publish.methods import Alternative, Answer, find, proven
+from tacit.publish.publication import Publication
+from tacit.publish.search import Progress
+from tacit.publish.usefulness import LostGroup, labels_overlap, largest_lost_group, query_error, table_error
+
+SHOWN_SUPPRESSION = 0.04  # of the rows: shown beside a release without suppression, never written unasked
+
+
+@dataclass(frozen=True)
+class MethodResult:
+    """One line of the comparison."""
+
+    method: str
+    suppress: float  # share of rows that could be suppressed
+    nwp: float
+    necd: float
+    effective_k: int
+    suppressed: int
+    query_error: float  # median relative error of random queries
+    table_error: float  # mean total variation of the tables of two attributes
+    labels_overlap: bool
+    largest_lost_group: LostGroup | None
+    written: bool
+
+    @classmethod
+    def of(cls, publication: Publication, answer: Answer, *, written: bool) -> MethodResult:
+        recoding = answer.recoding
+        return cls(
+            _named(publication, answer),
+            answer.suppress,
+            answer.nwp,
+            answer.necd,
+            min(int(sizes.min()) for sizes in publication.class_sizes(recoding)),
+            recoding.suppressed,
+            query_error(recoding),
+            table_error(recoding),
+            labels_overlap(recoding),
+            largest_lost_group(recoding) if recoding.suppressed else None,
+            written,
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _named(publication: Publication, answer: Answer) -> str:
+    return f"{answer.method} with {answer.suppress:.0%} suppressed" if answer.suppress else answer.method
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What was compared, and what is to be published."""
+
+    publication: Publication
+    answer: Answer
+    methods: tuple[MethodResult, ...]
+    front: tuple[Alternative, ...]
+    why: str | None
+
+    @classmethod
+    def of_one(cls, publication: Publication, answer: Answer) -> Comparison:
+        """A single method, which is published whatever comes of it."""
+        alone = MethodResult.of(publication, answer, written=True)
+        return cls(publication, answer, (alone,), answer.front, None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    publication: Publication
+    answer: Answer
+    result: MethodResult
+    is_allowed: bool  # False for what is only shown
+
+
+def compare(publication: Publication, progress: Progress | None = None) -> Comparison:
+    """Run the methods that can serve this publication; Ctrl-C leaves those that were begun until then."""
+    candidates: list[_Candidate] = []
+    for posed, method, is_allowed in _contestants(publication):
+        answer = find(posed, method, progress, with_proof=False)
+        result = MethodResult.of(posed, answer, written=False)
+        candidates.append(_Candidate(posed, answer, result, is_allowed))
+        if answer.interrupted is not None:
+            break
+    allowed = [candidate for candidate in candidates if candidate.is_allowed]
+    chosen = min(allowed, key=lambda candidate: (candidate.result.query_error, candidate.result.nwp))
+    answer = chosen.answer
+    if answer.method == "search" and answer.interrupted is None:
+        answer = proven(chosen.publication, answer, progress)
+    results = tuple(
+        MethodResult.of(chosen.publication, answer, written=True) if candidate is chosen else candidate.result
+        for candidate in candidates
+    )
+    front = tuple(entry for candidate in candidates for entry in candidate.answer.front)
+    return Comparison(chosen.publication, answer, results, front, _reason(chosen, candidates))
+
+
+def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]]:
+    """The methods to compare, cheapest first, and whether each may be published."""
+    protection = publication.settings.protection
+    contestants = [(publication, "search", True)]
+    if publication.settings.preferences.hierarchies is None and not protection.suppress:
+        contestants.append((publication, "local", True))
+    if not protection.suppress and len(publication.rows.sets) == 1:
+        contestants.insert(1, (publication.with_suppression(SHOWN_SUPPRESSION), "search", False))
+    if protection.suppress and publication.settings.preferences.hierarchies is None:
+        # Local recoding gives every row its place, which a publisher who would suppress some is content with too.
+        contestants.append((publication.with_suppression(0.0), "local", True))
+    return contestants
+
+
+def _reason(chosen: _Candidate, candidates: list[_Candidate]) -> str:
+    """Why the chosen one is published, and what else would have served."""
+    others = [candidate for candidate in candidates if candidate is not chosen]
+    best = chosen.result
+    text = f"Written: {best.method}, whose median error of {best.query_error:.1%} over random queries is the least"
+    against = ", ".join(f"{other.result.method} {other.result.query_error:.1%}" for other in others if other.is_allowed)
+    text += f" (against {against})." if against else " of what may be published."
+    if best.labels_overlap:
+        text += " Its labels overlap: spread each evenly over its answers to group rows by them."
+    shown = next((other.result for other in others if not other.is_allowed), None)
+    if shown is not None and shown.query_error < best.query_error:
+        text += f" With --suppress {shown.suppress:g} the error would be {shown.query_error:.1%}."
+    return text

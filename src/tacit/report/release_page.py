@@ -1,0 +1,147 @@
+"""A page about a release for its publisher: the methods compared, the alternatives, before and after, what is at risk.
+
+It names answers that only suppressed people gave, so it is not for the readers of the release.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.publish.release import Release
+from tacit.report.page import Chapter, Picture, Rows, Text, write
+from tacit.report.plots import BLUE, GREY, new_figure
+from tacit.report.release_front import front_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+MOST_BARS = 40
+MOST_ALTERNATIVES = 60
+SMALL_CLASSES = (2, 3, 5, 10, 20, 50)
+
+
+def write_release_page(release: Release, path: Path) -> Path:
+    """Write the page of a release, whole or not at all."""
+    introduction = (
+        release.describe().splitlines()[0] + " For the publisher: it names answers that may not be published."
+    )
+    return write(path, "A k-anonymous release", introduction, [*_chapters(release)])
+
+
+def _chapters(release: Release) -> list[Chapter]:
+    return [
+        Chapter("Which method", (Text(release.why or f"Only {release.method} was asked for."), _methods(release))),
+        Chapter(
+            "The alternatives", (Picture(front_figure(release), "Loss against effective k."), _alternatives(release))
+        ),
+        Chapter("Before and after", tuple(_before_and_after(release))),
+        Chapter("The largest losses", (_losses(release),)),
+        Chapter("Rows at risk", (_at_risk(release), *(Text(warning, "warning") for warning in release.warnings))),
+    ]
+
+
+def _methods(release: Release) -> Rows:
+    columns = (
+        "method",
+        "NWP",
+        "NECD",
+        "effective k",
+        "suppressed",
+        "query error",
+        "table error",
+        "labels overlap",
+        "lost",
+    )
+    rows = [
+        (
+            f"{result.method} (written)" if result.written else result.method,
+            f"{result.nwp:.4f}",
+            f"{result.necd:.4f}",
+            result.effective_k,
+            result.suppressed,
+            f"{result.query_error:.1%}",
+            f"{result.table_error:.1%}",
+            "yes" if result.labels_overlap else "no",
+            "" if result.largest_lost_group is None else _group(result.largest_lost_group),
+        )
+        for result in release.methods
+    ]
+    return Rows(columns, rows, "Errors are medians over random queries, and means over tables of two attributes.")
+
+
+def _group(lost: object) -> str:
+    return "{attribute} = {answer} ({rows} rows)".format(**vars(lost))
+
+
+def _alternatives(release: Release) -> Rows:
+    rows = [
+        (number, entry.method, f"{entry.nwp:.4f}", f"{entry.necd:.4f}", entry.effective_k, entry.suppressed)
+        for number, entry in enumerate(release.front[:MOST_ALTERNATIVES])
+    ]
+    columns = ("--pick", "method", "NWP", "NECD", "effective k", "suppressed")
+    return Rows(columns, rows, f"{len(rows)} of {len(release.front)} alternatives.")
+
+
+def _before_and_after(release: Release) -> list[Picture | Text]:
+    """The distribution of every quasi-identifier in the input, and as the release shows it."""
+    pictures: list[Picture | Text] = []
+    for j, attribute in enumerate(release.recoding.tally.attributes):
+        before = release.recoding.tally.marginal(j)
+        after = _shown(release, j)
+        if attribute.size > MOST_BARS:
+            pictures.append(
+                Picture(_lines(before, after), f"{attribute.name}: {attribute.size} answers in their order.")
+            )
+        else:
+            pictures.append(Picture(_bars(attribute.answers, before, after), f"{attribute.name}."))
+    return pictures
+
+
+def _shown(release: Release, j: int) -> Floats:
+    recoding = release.recoding
+    kept = recoding.classes >= 0
+    members = recoding.members[j]
+    rows = np.bincount(recoding.labels[kept, j], recoding.counts[kept], len(members))
+    return np.asarray((rows / members.sum(axis=1)) @ members)
+
+
+def _lines(before: Floats, after: Floats) -> Figure:
+    figure, axes = new_figure(height=2.4)
+    axes.step(np.arange(len(before)), before, color=GREY, label="input")
+    axes.step(np.arange(len(after)), after, color=BLUE, label="release, labels spread evenly")
+    axes.set_ylabel("rows")
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _bars(answers: tuple[str, ...], before: Floats, after: Floats) -> Figure:
+    figure, axes = new_figure(height=0.8 + 0.22 * len(answers))
+    places = np.arange(len(answers))[::-1]
+    axes.barh(places + 0.2, before, 0.38, color=GREY, label="input")
+    axes.barh(places - 0.2, after, 0.38, color=BLUE, label="release, labels spread evenly")
+    axes.set_yticks(places, [answer[:30] for answer in answers], fontsize=7)
+    axes.set_xlabel("rows")
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _losses(release: Release) -> Rows:
+    ordered = sorted(release.losses.items(), key=lambda entry: -entry[1] * release.weights[entry[0]])
+    rows = [
+        (name, f"{loss:.1%}", f"{release.weights[name]:.3g}", f"{loss * release.weights[name]:.4f}")
+        for name, loss in ordered
+    ]
+    return Rows(("attribute", "detail lost", "weight", "part of the NWP"), rows)
+
+
+def _at_risk(release: Release) -> Rows:
+    sizes = release.class_sizes
+    rows = [(f"at most {size}", int((sizes <= size).sum()), int(sizes[sizes <= size].sum())) for size in SMALL_CLASSES]
+    return Rows(
+        ("class size", "classes", "in them"), rows, "Who knows a person's attributes guesses the row among so many."
+    )

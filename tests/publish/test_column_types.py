@@ -1,0 +1,204 @@
+"""Dates, codes, numbers and names of any number of values are published without preparation."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tacit.errors import InvalidInput, UnknownName
+from tacit.publish import remake
+from tacit.publish.column_types import (
+    CodeReading,
+    DateReading,
+    FrequentReading,
+    date_label,
+    found_type,
+    reading_from_document,
+    round_width,
+    stepped_attribute,
+    typed_column,
+)
+from tacit.publish.labels import label
+from tacit.schema import Attribute
+from tests.publish.wishes import anonymize
+
+
+def column(values) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(values)])
+
+
+def hospital(rows: int = 1_500) -> dict[str, list[str]]:
+    rng = np.random.default_rng(8)
+    born = np.datetime64("1935-06-01") + rng.integers(0, 28_000, rows)
+    visit = np.datetime64("2024-01-01") + rng.integers(0, 360, rows)
+    return {
+        "id": [f"x{i}" for i in range(rows)],
+        "born": [str(day) for day in born],
+        "zip": [f"{z:05d}" for z in 1000 + np.floor(rng.random(rows) ** 2 * 3_000).astype(int)],
+        "visit": [f"{d.item():%d.%m.%Y}" for d in visit],
+        "income": [f"{v:.2f}" for v in rng.lognormal(10, 0.5, rows)],
+        "street": [f"Street {i}" for i in np.floor(rng.random(rows) ** 3 * 700).astype(int)],
+        "sex": [str(s) for s in rng.choice(["f", "m"], rows)],
+        "illness": [str(i) for i in rng.choice(["flu", "gout"], rows)],
+        "note": [f"remark {i}" for i in range(rows)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("visit", ["2024-03-01", "2023-11-30"], "date"),
+        ("visit", ["2024-03-01 10:00", "2023-11-30 09:30"], "date"),
+        ("visit", ["31.12.2024", "01.02.2023"], "date"),
+        ("visit", ["13/02/2024", "01/02/2023"], "date"),
+        ("visit", [datetime.date(2024, 3, 1)], "date"),
+        ("zip", [f"{i:05d}" for i in range(500, 600)], "code"),
+        ("ward", ["0012", "0815"], "code"),
+        ("income", ["12.5", "13"], "number"),
+        ("age", [30, 31], "number"),
+        ("town", ["Ulm", "Rom"], "nominal"),
+        ("version", ["1.2.2024", "x"], "nominal"),
+    ],
+)
+def test_types_are_found_from_values_and_names(name, values, expected):
+    assert found_type(name, column(values)) == expected
+
+
+def test_dates_in_two_formats_or_with_days_that_may_be_months_are_refused():
+    with pytest.raises(InvalidInput, match=r"two formats, such as '2024-03-01' and '03\.04\.2024'"):
+        found_type("visit", column(["2024-03-01", "03.04.2024"]))
+    with pytest.raises(InvalidInput, match="day and month cannot be told apart"):
+        found_type("visit", column(["03/04/2024", "01/02/2024"]))
+    with pytest.raises(InvalidInput, match="no dates, such as 'soon'"):
+        typed_column("visit", column(["2024-03-01", "soon"]), "date", "refuse")
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("day", "2024-03-31"),
+        ("week", "week from 2024-03-25"),
+        ("four weeks", "four weeks from 2024-03-25"),
+        ("month", "March 2024"),
+        ("quarter", "Q1 2024"),
+        ("year", "2024"),
+        ("decade", "2020s"),
+    ],
+)
+def test_steps_of_dates_read_well(step, expected):
+    reading = DateReading.found("day", column(["2024-03-31", "2025-05-01"]), step)
+    shown = reading.read(column(["2024-03-31", None])).to_pylist()
+    assert shown[1] is None
+    if step == "four weeks":
+        assert re.fullmatch(r"four weeks from 2024-\d\d-\d\d", shown[0])
+        first = np.datetime64(shown[0][-10:])
+        assert first <= np.datetime64("2024-03-31") < first + 28
+    else:
+        assert shown[0] == expected
+    assert shown[0] in reading.answers()
+    assert reading_from_document(reading.to_document()) == reading
+
+
+def test_every_day_of_a_century_lies_in_its_step():
+    days = np.datetime64("1924-02-27") + np.arange(0, 40_000, 13)
+    texts = column([str(day) for day in days])
+    for step in ("week", "month", "quarter", "year", "decade"):
+        shown = DateReading.found("day", texts, step).read(texts).to_pylist()
+        for day, text in zip(days, shown, strict=True):
+            python = day.item()
+            number = {
+                "month": python.year * 12 + python.month - 1,
+                "quarter": python.year * 4 + (python.month - 1) // 3,
+                "year": python.year,
+                "decade": python.year // 10,
+            }.get(step)
+            if number is None:
+                monday = python - datetime.timedelta(days=python.weekday())
+                assert text == f"week from {monday}"
+            else:
+                assert text == date_label(step, number)
+
+
+def test_codes_are_kept_by_their_longest_prefix_that_is_not_too_many():
+    codes = [f"{i:05d}" for i in range(10_000, 12_000)]
+    reading = CodeReading.found(column(codes))
+    assert (reading.kept, reading.read(column(["10123"])).to_pylist()) == (4, ["1012*"])
+    numbers = CodeReading.found(column(list(range(500, 2_000))))
+    assert numbers.read(column([500])).to_pylist() == ["050*"]
+    assert reading_from_document(reading.to_document()) == reading
+    attribute = Attribute("zip", reading.answers())
+    assert label(attribute, 0, 9) == "100**"
+    assert label(attribute, 1, 9) == "1001* to 1009*"
+
+
+def test_rare_names_are_grouped():
+    names = [f"n{i}" for i in range(500) for _ in range(1 + (i < 100))]
+    reading = FrequentReading.found(column(names))
+    assert len(reading.answers()) == 200
+    assert reading.read(column(["n5", "n499", None])).to_pylist() == ["n5", "other", None]
+    assert reading_from_document(reading.to_document()) == reading
+
+
+def test_numbers_come_in_round_steps():
+    whole = stepped_attribute("income", np.arange(0, 100_000.0, 7))
+    assert whole.answers[1] == "500 to 999"
+    assert label(whole, 1, 2) == "500 to 1499"
+    parts = stepped_attribute("income", np.array([0.0, 0.25, 9.9]), 2.5)
+    assert parts.answers == ("0 up to 2.5", "2.5 up to 5", "5 up to 7.5", "7.5 up to 10")
+    assert [round_width(x) for x in (0.03, 1, 1.2, 6, 0)] == [0.05, 1, 2, 10, 1]
+    with pytest.raises(InvalidInput, match="more than 2,000"):
+        stepped_attribute("income", np.array([0.0, 1e6]), 1)
+    with pytest.raises(InvalidInput, match="above 0, not 0"):
+        stepped_attribute("income", np.array([3.0, 5.0]), 0)
+    with pytest.raises(InvalidInput, match="in one step of 100"):
+        stepped_attribute("income", np.array([3.0, 5.0]), 100)
+
+
+@pytest.mark.parametrize("method", ["search", "local"])
+def test_an_ordinary_table_is_published_as_it_comes(method, tmp_path):
+    path = tmp_path / "hospital.parquet"
+    pq.write_table(pa.table(hospital()), path)
+    release = anonymize(
+        path, 5, ["born", "zip", "visit", "income", "street", "sex"], sensitive=["illness"], keep=["note"], method=method,
+        evaluations=800, seconds=0, seed=1,
+    )  # fmt: skip
+    assert release.effective_k >= 5
+    assert any("'note' has 1,500 different values" in warning for warning in release.warnings)
+    labels = release.recoding.released_labels()
+    assert "id" not in labels
+    (tmp_path / "out").mkdir()
+    first = release.write(tmp_path / "out" / "out.csv")
+    assert remake(f"{first}.private.json", path).write(tmp_path / "out.csv").read_bytes() == first.read_bytes()
+
+
+def test_granularity_of_dates_and_numbers():
+    wishes = {"evaluations": 500, "seconds": 0, "seed": 1, "method": "local"}
+    steps = {"visit": "quarter", "income": 1_000}
+    release = anonymize(hospital(), 3, ["visit", "income"], granularity=steps, **wishes)
+    assert release.held.schema["visit"].answers == ("Q1 2024", "Q2 2024", "Q3 2024", "Q4 2024")
+    assert release.held.schema["income"].answers[3].endswith("000")
+    for granularity, error, message in (
+        ({"visit": 5}, InvalidInput, "give a step such as month, not 5"),
+        ({"visit": "moon"}, UnknownName, "Step of dates 'moon'"),
+        ({"sex": "month"}, InvalidInput, "holds no dates"),
+        ({"sex": 5}, InvalidInput, "not numbers"),
+        ({"hat": 5}, UnknownName, "Column 'hat'"),
+    ):
+        with pytest.raises(error, match=message):
+            anonymize(hospital(), 3, ["visit", "sex"], granularity=granularity, **wishes)
+
+
+def test_missing_dates_and_codes_follow_the_policy():
+    data = hospital()
+    data["visit"][:7] = [""] * 7
+    wishes = {"evaluations": 500, "seconds": 0, "seed": 1}
+    with pytest.raises(InvalidInput, match="'visit' has 7 missing"):
+        anonymize(data, 3, ["visit", "sex"], **wishes)
+    assert anonymize(data, 3, ["visit", "sex"], missing="drop", **wishes).rows == 1_493
+    own = anonymize(data, 3, ["visit", "sex"], missing="answer", **wishes)
+    assert own.held.schema["visit"].answers[-1] == "missing"

@@ -1,0 +1,93 @@
+"""By default the methods are compared, and the one that answers queries best is published."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.publish import anonymize as plainly_anonymize
+from tacit.publish.usefulness import labels_overlap, largest_lost_group, query_error
+from tests.publish.test_anonymization import QUICK, people
+from tests.publish.wishes import anonymize
+
+
+def test_the_least_query_error_is_written_and_the_reason_is_said():
+    release = anonymize(people(), 6, method="compare", **QUICK)
+    names = [result.method for result in release.methods]
+    assert names == ["search", "search with 4% suppressed", "local"]
+    (written,) = [result for result in release.methods if result.written]
+    allowed = [result for result in release.methods if not result.suppress]
+    assert written.query_error == min(result.query_error for result in allowed)
+    assert written.method == release.method
+    assert release.why.startswith(f"Written: {written.method}, whose median error of {written.query_error:.1%}")
+    assert release.suppressed == 0  # what was not asked for is shown, not written
+    assert {entry.method for entry in release.front} == {"search", "local"}
+    assert plainly_anonymize(people(), 6).method == release.method
+
+
+def test_picking_from_the_shown_suppression_writes_it():
+    release = anonymize(people(), 6, method="compare", **QUICK)
+    number = next(i for i, entry in enumerate(release.front) if entry.suppressed)
+    picked = release.pick(number)
+    assert picked.suppressed == release.front[number].suppressed > 0
+    assert picked.nwp == pytest.approx(release.front[number].nwp)
+
+
+def test_asked_suppression_is_searched_and_hierarchies_leave_local_out(tmp_path):
+    asked = anonymize(people(), 6, method="compare", suppress=0.05, **QUICK)
+    assert [result.method for result in asked.methods] == ["search with 5% suppressed", "local"]
+    sets = anonymize(people(), 6, [["age"], ["town", "sex"]], method="compare", **QUICK)
+    assert [result.method for result in sets.methods] == ["search", "local"]
+
+
+def slow_query_error(release, data, names, queries) -> float:
+    """Queries answered row by row; each label spread evenly over its answers."""
+    labels = release.recoding.released_labels()
+    shown = release.to_arrow()
+    errors = []
+    for ranges in queries:
+        truth = np.ones(len(data[names[0]]))
+        estimate = np.ones(shown.num_rows)
+        for name, wanted in ranges.items():
+            truth *= [value in wanted for value in data[name]]
+            parts = {text: np.mean([answer in wanted for answer in own]) for text, own in labels[name].items()}
+            estimate *= [parts[text] for text in shown[name].to_pylist()]
+        share = truth.mean()
+        if share:
+            errors.append(abs(estimate.mean() - share) / share)
+    return float(np.median(errors))
+
+
+@pytest.mark.parametrize("wishes", [{}, {"method": "local"}, {"suppress": 0.05}], ids=["search", "local", "suppressed"])
+def test_the_query_error_is_that_of_queries_answered_row_by_row(wishes):
+    data, names = people(), ["age", "town", "sex"]
+    release = anonymize(data, 12, names, **(QUICK | wishes))
+    rng = np.random.default_rng(5)
+    queries = []
+    for _ in range(300):
+        chosen = rng.choice(3, 2, replace=False)
+        ranges = {}
+        for j in chosen:
+            answers = release.held.schema[names[j]].answers
+            while True:
+                low, high = sorted(rng.integers(0, len(answers), 2))
+                if (low, high) != (0, len(answers) - 1):
+                    break
+            ranges[names[j]] = set(answers[low : high + 1])
+        queries.append(ranges)
+    # Two samples of queries from nearly the same law: medians of some hundred errors agree roughly.
+    assert query_error(release.recoding) == pytest.approx(slow_query_error(release, data, names, queries), abs=0.08)
+
+
+def test_nothing_generalized_answers_every_query():
+    release = anonymize(people(), 1, **QUICK)
+    assert query_error(release.recoding) == 0
+    assert not labels_overlap(release.recoding)
+    assert labels_overlap(anonymize(people(), 6, method="local").recoding)
+
+
+def test_the_largest_group_that_suppression_loses_is_named():
+    towns = {"town": [town for town in "abcdefghij" for _ in range(2 if town == "e" else 30)], "x": ["0", "1"] * 136}
+    lost = largest_lost_group(anonymize(towns, 10, ["town"], suppress=0.01, **QUICK).recoding)
+    assert (lost.attribute, lost.answer, lost.rows) == ("town", "e", 2)
+    assert largest_lost_group(anonymize(towns, 10, ["town"], **QUICK).recoding) is None
