@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tacit.design.scheme import design_scheme
     from tacit.disguising import disguise
     from tacit.errors import TacitError
-    from tacit.estimation import estimate, estimate_share, estimate_shares
+    from tacit.estimation import estimate, estimate_share, estimate_shares, estimate_tables
     from tacit.estimation.complex_samples import SampleDesign
     from tacit.estimation.prevalence import prevalence
     from tacit.joint import JointModel, fit_joint
@@ -67,6 +67,7 @@ _HOMES = {
     "estimate": "tacit.estimation",
     "estimate_share": "tacit.estimation",
     "estimate_shares": "tacit.estimation",
+    "estimate_tables": "tacit.estimation",
     "fit_joint": "tacit.joint",
     "JointModel": "tacit.joint",
     "Group": "tacit.channel.scheme",
@@ -129,6 +130,7 @@ __all__ = [
     "estimate",
     "estimate_share",
     "estimate_shares",
+    "estimate_tables",
     "exact_front",
     "fit_joint",
     "load_adult",

@@ -326,3 +326,28 @@ def test_counting_in_the_database_says_the_same_as_counting_in_memory(store: Sto
             in_database, in_memory = (estimate(one, names) for one in both)
             np.testing.assert_allclose(in_database.probabilities, in_memory.probabilities, atol=1e-12)
             np.testing.assert_allclose(in_database.standard_errors, in_memory.standard_errors, atol=1e-12)
+
+
+def test_the_page_goes_through_stored_reports_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every question, every pair with one of them and every group: as few queries as there are tables to count together."""
+    from tacit.count.table import TableEngine
+    from tacit.survey import counting
+    from tacit.survey import dashboard as page
+
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    fill(store, survey, [("yes", "no", AGES[0]), ("no", "yes", AGES[1])] * 20)
+    asked: list[tuple[str, ...]] = []
+    counted = TableEngine._counted
+
+    def watched(engine: TableEngine, columns: tuple[str, ...]) -> object:
+        asked.append(tuple(columns))
+        return counted(engine, columns)
+
+    monkeypatch.setattr(TableEngine, "_counted", watched)
+    monkeypatch.setattr(page, "countable", lambda *given: counting.countable(*given, read_up_to=0))
+    view = dashboard(store, survey, by="smokes")
+    assert len(view.tables) == 3
+    assert len(view.crossed) == 2
+    assert len(asked) == 1
+    store.close()

@@ -19,6 +19,7 @@ import numpy as np
 
 from tacit.channel.protocol import Array
 from tacit.count.protocol import Source
+from tacit.count.remembered import Remembered, remembered
 from tacit.count.sources import ReportSource, sources
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
@@ -26,7 +27,7 @@ from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.conjunctions import Condition, shares
 from tacit.estimation.evidence import gathered
 from tacit.estimation.intervals import Interval, ShareLaw
-from tacit.estimation.inversion import Inverted, filled, inverted
+from tacit.estimation.inversion import Inverted, filled, inverted, tallied_columns
 from tacit.estimation.likelihood import MAX_STEPS, most_likely
 from tacit.estimation.pooling import Pooled, pooled
 from tacit.estimation.profile import LikelihoodErrors, covered_names
@@ -49,6 +50,7 @@ __all__ = [
     "estimate",
     "estimate_share",
     "estimate_shares",
+    "estimate_tables",
     "projected",
     "true_schema",
 ]
@@ -105,6 +107,54 @@ def _weighted(
         attributes, p, p, np.sqrt(found.variances), found.table.n_reports, method, sampling, found.interval,
         found.covariance,
     )  # fmt: skip
+
+
+def estimate_tables(
+    reports: ReportSource | Sequence[ReportSource],
+    tables: Sequence[str | Sequence[str]],
+    *,
+    method: Method = "inversion",
+    sampling: Sampling = "population",
+    max_steps: int = MAX_STEPS,
+) -> list[TableEstimate]:
+    """Many joint distributions at once: the reports are gone through as few times as possible, not once for each.
+
+    Parameters
+    ----------
+    reports : Reports, stored reports, or several of them
+        As for `estimate`.
+    tables : sequence of str or sequence of str
+        The attributes of each wanted table.
+    method, sampling, max_steps
+        As for `estimate`.
+
+    Returns
+    -------
+    list of TableEstimate
+        In the order of `tables`.
+
+    Raises
+    ------
+    NotEstimable
+        Where the reports hold no information about one of the tables.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> reports = tacit.Reports.from_truth({"smokes": ["no", "yes", "no"], "age": ["old", "old", "young"]})
+    >>> [table.names for table in tacit.estimate_tables(reports, ["smokes", ["smokes", "age"]])]
+    [('smokes',), ('smokes', 'age')]
+    """
+    counted = counted_once(reports, tables)
+    return [estimate(counted, names, method=method, sampling=sampling, max_steps=max_steps) for names in tables]
+
+
+def counted_once(reports: ReportSource | Sequence[ReportSource], tables: Sequence[str | Sequence[str]]) -> Remembered:
+    """The reports, with everything counted that estimates of these tables need."""
+    found = sources(reports)
+    schema = true_schema(found)
+    wanted = [_checked_names(names, schema) for names in tables]
+    return Remembered(tuple(remembered(source, tallied_columns(source, wanted)) for source in found))
 
 
 @dataclass(frozen=True, eq=False)

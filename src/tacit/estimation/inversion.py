@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.channel.protocol import Array
-from tacit.count.protocol import Source
+from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.parts import (
@@ -144,6 +145,18 @@ def inverted(source: Source, names: Sequence[str]) -> Inverted:
     parts = [with_guess(source, part) for part in parts_for(source.questionnaire, names)]
     counts = source.engine.tally(columns_of(parts))
     return Inverted(tuple(names), tuple(parts), counts / source.engine.n_rows, source.engine.n_rows)
+
+
+def tallied_columns(source: Source, tables: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The columns whose tallies the estimates of these tables need from a source."""
+    wanted: list[list[str]] = []
+    for names in tables:
+        parts = parts_for(source.questionnaire, [name for name in names if name in source.questionnaire.attributes])
+        columns = columns_of(parts)
+        cells = math.prod(source.engine.schema[name].tally_size for name in columns)
+        if columns and cells <= DENSE_CELLS:  # what is too large is refused where it is estimated
+            wanted += [columns, *(list(part.columns) for part in parts if part.channel.has_choice)]
+    return wanted
 
 
 def filled(sources: Sequence[Source]) -> list[Source]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
+from tacit.reports import Reports
 from tacit.survey.checks import Fit, fit_of, largest_shift
 from tacit.survey.counting import countable
 from tacit.survey.models import MinedModel, mined
@@ -64,6 +65,8 @@ class Dashboard:
 def dashboard(
     store: Store, survey: StoredSurvey, by: str | None = None, target: str | None = None, *, fakes: int = FAKES
 ) -> Dashboard:
+    from tacit.estimation import counted_once
+
     counts = store.counts(survey)
     names = survey.definition.scheme.schema.names
     attributes = [(name, survey.definition.label(name)) for name in names]
@@ -72,13 +75,17 @@ def dashboard(
     if counts.reports == 0:
         return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, fakes, None)
     reports = countable(store, survey, counts.reports)
-    fits = [fit_of(reports, group) for group in survey.definition.scheme.groups]
+    counted = counted_once(reports, _tables(survey, by))
+    # Sets are compared report by report, while they are held; all else is counted already.
+    fits = [
+        fit_of(reports if isinstance(reports, Reports) else counted, group) for group in survey.definition.scheme.groups
+    ]
     return Dashboard(
         counts=counts,
         attributes=attributes,
         warnings=_warnings(counts, fits),
-        tables=[estimate_table(reports, survey, name, fakes) for name in names],
-        crossed=[crossed_table(reports, survey, name, by) for name in names if name != by] if by else [],
+        tables=[estimate_table(counted, survey, name, fakes) for name in names],
+        crossed=[crossed_table(counted, survey, name, by) for name in names if name != by] if by else [],
         fits=fits,
         models=mined(reports, target) if target else [],
         by=by,
@@ -86,6 +93,13 @@ def dashboard(
         fakes=fakes,
         second=second_round(store, survey),
     )
+
+
+def _tables(survey: StoredSurvey, by: str | None) -> list[list[str]]:
+    """Everything that the page estimates: each question, each with the one they are crossed with, each group."""
+    scheme = survey.definition.scheme
+    crossed = [[by, name] for name in scheme.schema.names if name != by] if by else []
+    return [[name] for name in scheme.schema.names] + crossed + [list(group.names) for group in scheme.groups]
 
 
 def _warnings(counts: Counts, fits: list[Fit]) -> list[str]:
