@@ -42,6 +42,8 @@ CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((2, 3), {"kind": "randomized-gamma-diagonal", "gamma": 5, "alpha": 0.2}),
     ((5,), {"kind": "subset", "size": 2, "gamma": 4}),
     ((2, 3), {"kind": "subset", "size": 3, "gamma": 2.5}),
+    ((5,), {"kind": "hadamard", "gamma": 4}),
+    ((2, 3), {"kind": "hadamard", "gamma": 2.5}),
 ]
 
 

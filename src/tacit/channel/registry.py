@@ -22,6 +22,7 @@ FILES = {
     "cut-and-paste": "bits",
     "randomized-gamma-diagonal": "randomized",
     "subset": "subset",
+    "hadamard": "hadamard",
 }
 
 KINDS = tuple(FILES)
