@@ -20,9 +20,9 @@ from tacit import Dataset, bundled
 from tacit.count import MemoryEngine
 from tacit.publish import Effort, Preferences, Protection, anonymize
 from tacit.publish.achievement import Preference
+from tacit.publish.opening import open_input, tally
 from tacit.publish.problem import NECD, NWP, STRENGTH, Problem, pose
 from tacit.publish.search import EvolutionSettings, search
-from tacit.publish.source import hold, tally
 from tacit.table import Table
 
 EVALUATIONS, POPULATION = 50_000, 100
@@ -49,8 +49,8 @@ def run() -> list[Ratio]:
 
 
 def adult(k: int) -> Problem:
-    held = hold(bundled.adult_nine())
-    return pose(tally(held, [held.schema.names], ()), k, np.full(9, 1 / 9))
+    source = open_input(bundled.adult_nine())
+    return pose(tally(source, [source.schema.names], ()), k, np.full(9, 1 / 9))
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

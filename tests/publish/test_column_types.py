@@ -180,8 +180,8 @@ def test_granularity_of_dates_and_numbers():
     wishes = {"evaluations": 500, "seconds": 0, "seed": 1, "method": "local"}
     steps = {"visit": "quarter", "income": 1_000}
     release = anonymize(hospital(), 3, ["visit", "income"], granularity=steps, **wishes)
-    assert release.held.schema["visit"].answers == ("Q1 2024", "Q2 2024", "Q3 2024", "Q4 2024")
-    assert release.held.schema["income"].answers[3].endswith("000")
+    assert release.input.schema["visit"].answers == ("Q1 2024", "Q2 2024", "Q3 2024", "Q4 2024")
+    assert release.input.schema["income"].answers[3].endswith("000")
     for granularity, error, message in (
         ({"visit": 5}, InvalidInput, "give a step such as month, not 5"),
         ({"visit": "moon"}, UnknownName, "Step of dates 'moon'"),
@@ -201,4 +201,4 @@ def test_missing_dates_and_codes_follow_the_policy():
         anonymize(data, 3, ["visit", "sex"], **wishes)
     assert anonymize(data, 3, ["visit", "sex"], missing="drop", **wishes).rows == 1_493
     own = anonymize(data, 3, ["visit", "sex"], missing="answer", **wishes)
-    assert own.held.schema["visit"].answers[-1] == "missing"
+    assert own.input.schema["visit"].answers[-1] == "missing"

@@ -68,7 +68,7 @@ def test_the_query_error_is_that_of_queries_answered_row_by_row(wishes):
         chosen = rng.choice(3, 2, replace=False)
         ranges = {}
         for j in chosen:
-            answers = release.held.schema[names[j]].answers
+            answers = release.input.schema[names[j]].answers
             while True:
                 low, high = sorted(rng.integers(0, len(answers), 2))
                 if (low, high) != (0, len(answers) - 1):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
+from tacit.publish.opening import open_input
 from tacit.publish.order import ordered_by_data
-from tacit.publish.source import hold
 from tests.publish.wishes import anonymize
 
 
@@ -14,7 +14,7 @@ def test_answers_that_keep_the_same_company_become_neighbours():
     group = rng.integers(0, 2, 2000)
     town = np.where(group == 0, rng.choice(["a", "c"], 2000), rng.choice(["b", "d"], 2000))
     food = np.where(rng.random(2000) < 0.9, group, 1 - group).astype(str)
-    ordered = ordered_by_data(hold({"town": town.tolist(), "food": food.tolist()}))
+    ordered = ordered_by_data(open_input({"town": town.tolist(), "food": food.tolist()}))
     assert {frozenset(ordered.schema["town"].answers[:2]), frozenset(ordered.schema["town"].answers[2:])} == {
         frozenset("ac"),
         frozenset("bd"),
@@ -38,4 +38,4 @@ def test_a_release_may_order_answers_by_the_data():
 
 def test_one_attribute_has_no_company():
     with pytest.raises(InvalidInput, match="Give it in the schema"):
-        ordered_by_data(hold({"town": ["a", "b", "c"]}))
+        ordered_by_data(open_input({"town": ["a", "b", "c"]}))

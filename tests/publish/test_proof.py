@@ -9,10 +9,10 @@ from tacit import bundled
 from tacit.errors import InvalidInput
 from tacit.publish import proof
 from tacit.publish.achievement import Preference
+from tacit.publish.opening import open_input, tally
 from tacit.publish.problem import NWP, STRENGTH, Diversity, pose
 from tacit.publish.proof import prove
 from tacit.publish.search import EvolutionSettings, search
-from tacit.publish.source import hold, tally
 from tests.publish.small import every_chromosome, posed, small_tally
 
 # The least NWP of the nine Adult attributes, equal weights, each proven by this branch and bound.
@@ -20,9 +20,9 @@ LEAST_NWP = {10: 0.433771953, 25: 0.482606719, 50: 0.528084326, 100: 0.570791442
 
 
 def adult(k, names=None, **demands):
-    held = hold(bundled.adult_nine())
-    names = names or held.schema.names
-    return pose(tally(held, [names], ()), k, np.full(len(names), 1 / len(names)), **demands)
+    source = open_input(bundled.adult_nine())
+    names = names or source.schema.names
+    return pose(tally(source, [names], ()), k, np.full(len(names), 1 / len(names)), **demands)
 
 
 def brute_force(problem) -> float:

@@ -57,9 +57,9 @@ def test_files_are_published_batch_by_batch(tmp_path, monkeypatch):
     whole = anonymize(path, 6, **QUICK)
     monkeypatch.setattr(files, "BATCH_ROWS", 64)
     monkeypatch.setattr(released_rows, "SLICE_ROWS", 150)
-    parts = anonymize(path, 6, schema=whole.held.schema, **QUICK)
+    parts = anonymize(path, 6, schema=whole.input.schema, **QUICK)
     assert [len(batch) for batch in parts.batches()] == [150, 150, 100]
-    kept = anonymize(path, 6, schema=whole.held.schema, keep_order=True, **QUICK)
+    kept = anonymize(path, 6, schema=whole.input.schema, keep_order=True, **QUICK)
     assert len(list(kept.batches())) == 7
     assert parts.to_arrow().to_pydict() == whole.to_arrow().to_pydict()
 

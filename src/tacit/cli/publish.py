@@ -183,7 +183,7 @@ def _by_roles(
 
 def _opened(table: str) -> Any:
     """A file by its path; a table of a database opened, once for everything that is asked of it."""
-    from tacit.publish.source import is_stored, stored_table
+    from tacit.publish.opening import is_stored, stored_table
 
     return stored_table(table, writable=True) if is_stored(table) else Path(table)
 

@@ -21,9 +21,9 @@ from tacit import bundled
 from tacit.experiments.kanon_plots import blocks_kept, loss_and_bias, loss_by_k
 from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
 from tacit.publish.achievement import Preference
+from tacit.publish.opening import open_input, tally
 from tacit.publish.problem import NECD, NWP, SMALLEST, Bits, Problem, pose
 from tacit.publish.search import EvolutionSettings, Found, search
-from tacit.publish.source import hold, tally
 from tacit.publish.tally import QuasiTally
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class Run:
 
 def run(out: Path, quick: bool, seed: int, progress: Progress = lambda share: None) -> StudyResult:
     """The four studies; `quick` spends a few thousand evaluations on each search."""
-    held = hold(bundled.adult_nine())
-    counted = tally(held, [held.schema.names], ())
+    source = open_input(bundled.adult_nine())
+    counted = tally(source, [source.schema.names], ())
     evaluations = QUICK_EVALUATIONS if quick else EVALUATIONS
     studies = []
     for done, study in enumerate((_wanted_k, _populations, _weightings, _biases)):

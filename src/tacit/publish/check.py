@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tacit.count.backend import answer
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
-from tacit.publish.source import is_stored, stored_table
+from tacit.publish.opening import is_stored, stored_table
 from tacit.schema import Schema
 from tacit.table import as_arrow, read_batches
 

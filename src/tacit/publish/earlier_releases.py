@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.class_measures import class_sizes
-from tacit.publish.held import HeldTable
 from tacit.publish.manifests import private_path, read_private, remake
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import combination_keys
 from tacit.publish.release import Release
+from tacit.publish.release_input import CodedInput
 
 Codes = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ class EarlierRelease:
 
 def earlier_releases(publication: Publication, out: Path) -> list[EarlierRelease]:
     """The releases of the same input whose private manifests lie in the folder of the output."""
-    known_by = publication.held.fingerprint(publication.rows).sha256
+    known_by = publication.input.fingerprint(publication.rows).sha256
     earlier = []
     for path in sorted(out.parent.glob(f"*{private_path('').name}")):
         try:
@@ -55,7 +55,7 @@ def refuse_second_release(earlier: Sequence[EarlierRelease], out: Path) -> None:
 def k_together(release: Release, earlier: Sequence[EarlierRelease]) -> int | None:
     """The k of all these releases together: classes intersect; None where their rows cannot be put side by side."""
     releases = [release, *(remake(entry.document, release.publication.data) for entry in earlier)]
-    if not all(isinstance(each.held, HeldTable) for each in releases):
+    if not all(isinstance(each.input, CodedInput) for each in releases):
         return None
     columns = [_classes(each) for each in releases]
     if len({len(column) for column in columns}) > 1:
@@ -74,7 +74,7 @@ def _classes(release: Release) -> Codes:
     number = np.full(len(recoding.keys), -1, np.int64)
     number[kept] = np.unique(recoding.labels[kept], axis=0, return_inverse=True)[1].ravel()
     parts = []
-    for batch in release.held.batches():  # type: ignore[attr-defined]
+    for batch in release.input.batches():  # type: ignore[attr-defined]
         keys = combination_keys([batch[name] for name in recoding.tally.names], recoding.tally)
         parts.append(number[np.searchsorted(recoding.keys, keys)])
     return np.concatenate(parts)
@@ -84,5 +84,5 @@ def _persons(release: Release) -> Codes | None:
     if release.publication.persons is None:
         return None
     person = release.publication.settings.protection.person or ""
-    parts = [batch[person].astype(np.int64) for batch in release.held.batches()]  # type: ignore[attr-defined]
+    parts = [batch[person].astype(np.int64) for batch in release.input.batches()]  # type: ignore[attr-defined]
     return np.concatenate(parts)

@@ -12,10 +12,10 @@ import numpy as np
 
 from tacit.errors import InvalidInput
 from tacit.publish.column_types import Reading, reading_from_document
-from tacit.publish.held import HeldTable
 from tacit.publish.methods import Alternative, Answer, find, of_classes, of_cuts
 from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release import Release
+from tacit.publish.release_input import CodedInput
 from tacit.publish.settings import Settings
 from tacit.schema import Attribute, Schema
 
@@ -68,7 +68,7 @@ def public_manifest(release: Release) -> dict[str, Any]:
 
 def _sensitive(release: Release, name: str) -> dict[str, Any]:
     """A sensitive column: the answers that released rows show, in their order."""
-    attribute = release.held.schema[name]
+    attribute = release.input.schema[name]
     shown = release.released_answers(name)
     return {"name": name, "ordered": attribute.ordered, "answers": [a for a in attribute.answers if a in shown]}
 
@@ -78,7 +78,7 @@ def private_manifest(release: Release) -> dict[str, Any]:
     from tacit import __version__
 
     publication, answer = release.publication, release.answer
-    known_by = publication.held.fingerprint(publication.rows)
+    known_by = publication.input.fingerprint(publication.rows)
     interrupted = answer.classes is not None and answer.interrupted is not None
     return {
         "format": PRIVATE_FORMAT,
@@ -87,7 +87,7 @@ def private_manifest(release: Release) -> dict[str, Any]:
         "input_sha256": known_by.sha256,
         "input_hash_of": known_by.of,
         "settings": publication.settings.to_document(),
-        "schema": [attribute.to_document() for attribute in publication.held.schema],
+        "schema": [attribute.to_document() for attribute in publication.input.schema],
         "readings": {name: reading.to_document() for name, reading in _readings(release).items()},
         "method": release.method,
         "cuts": answer.cuts,
@@ -101,8 +101,8 @@ def private_manifest(release: Release) -> dict[str, Any]:
 
 
 def _readings(release: Release) -> Mapping[str, Reading]:
-    held = release.held
-    return held.readings if isinstance(held, HeldTable) else {}
+    source = release.input
+    return source.readings if isinstance(source, CodedInput) else {}
 
 
 def read_private(path: str | Path) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def posed_again(document: Mapping[str, Any], data: Any) -> Publication:
     asked = dataclasses.replace(settings, preferences=dataclasses.replace(settings.preferences, order="schema"))
     readings = {name: reading_from_document(entry) for name, entry in document["readings"].items()}
     publication = pose_publication(data, asked, schema, readings)
-    found = publication.held.fingerprint(publication.rows).sha256
+    found = publication.input.fingerprint(publication.rows).sha256
     if found != document["input_sha256"]:
         raise InvalidInput(
             f"This is not the input of the release: its SHA-256 is {found[:12]}..., not {document['input_sha256'][:12]}... "

@@ -11,32 +11,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish.held import Held
+from tacit.publish.release_input import ReleaseInput
 from tacit.schema import Schema
 
 
-def ordered_by_data(held: Held) -> Held:
+def ordered_by_data(source: ReleaseInput) -> ReleaseInput:
     """The table with unordered answers in their order along the first axis of correspondence analysis."""
-    if len(held.schema) < 2:
+    if len(source.schema) < 2:
         raise InvalidInput("An order is computed from the other attributes, and there are none. Give it in the schema.")
     orders = {
-        attribute.name: _first_axis_order(_together(held, attribute.name))
-        for attribute in held.schema
+        attribute.name: _first_axis_order(_together(source, attribute.name))
+        for attribute in source.schema
         if not attribute.ordered and attribute.size > 2
     }
     attributes = tuple(
         dataclasses.replace(a, answers=tuple(a.answers[code] for code in orders[a.name]), ordered=True)
         if a.name in orders
         else a
-        for a in held.schema
+        for a in source.schema
     )
-    return held.in_order(Schema(attributes))
+    return source.in_order(Schema(attributes))
 
 
-def _together(held: Held, name: str) -> NDArray[np.float64]:
+def _together(source: ReleaseInput, name: str) -> NDArray[np.float64]:
     """How often each answer of an attribute occurs with each answer of the others."""
-    pairs = [(name, other.name) for other in held.schema if other.name != name]
-    return np.concatenate(held.tallies(pairs), axis=1).astype(np.float64)
+    pairs = [(name, other.name) for other in source.schema if other.name != name]
+    return np.concatenate(source.tallies(pairs), axis=1).astype(np.float64)
 
 
 def _first_axis_order(together: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
-from tacit.publish.held import Held
 from tacit.publish.recoding import Recoding, combination_keys
+from tacit.publish.release_input import ReleaseInput
 from tacit.publish.settings import Protection
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute
@@ -101,10 +101,10 @@ def _cells(keys: NDArray[np.uint64], sensitive: Codes) -> Codes:
     return np.concatenate([keys.astype(np.int64)[:, None], sensitive], axis=1)
 
 
-def person_rows(held: Held, rows: QuasiTally, person: str) -> PersonRows | None:
+def person_rows(source: ReleaseInput, rows: QuasiTally, person: str) -> PersonRows | None:
     """Whose rows show what; None where every person has one row, so that rows are persons."""
     secret = [attribute.name for attribute in rows.sensitive]
-    counted = held.sparse_tally([*rows.names, *secret, person])
+    counted = source.sparse_tally([*rows.names, *secret, person])
     _, persons = np.unique(counted.codes[:, -1], return_inverse=True)
     if int(persons.max()) + 1 == int(counted.counts.sum()):
         return None

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
 from tacit.publish.column_types import Reading
-from tacit.publish.held import Held
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
+from tacit.publish.opening import Wanted, open_input, tally
 from tacit.publish.order import ordered_by_data
 from tacit.publish.persons import PersonRows, person_rows
 from tacit.publish.problem import STRENGTH, Bits, Problem, pose
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
+from tacit.publish.release_input import ReleaseInput
 from tacit.publish.settings import NameSets, Settings
-from tacit.publish.source import Wanted, hold, tally
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 
@@ -34,7 +34,7 @@ class Publication:
 
     data: Any  # as it was handed in
     settings: Settings  # with the seed that was drawn and the hierarchies that were read
-    held: Held
+    input: ReleaseInput
     rows: QuasiTally
     problem: Problem  # its tally counts rows, or shares of persons
     persons: PersonRows | None  # whose rows they are, where a person has several
@@ -97,16 +97,16 @@ def pose_publication(
     `readings` say how columns become the answers of a schema that was found before.
     """
     protection, preferences = settings.protection, settings.preferences
-    held = hold(data, schema, missing=preferences.missing, wanted=_wanted(settings, readings or {}))
-    held = ordered_by_data(held) if preferences.order == "data" else held
-    sets = _quasi_identifier_sets(settings, held.schema)
+    source = open_input(data, schema, missing=preferences.missing, wanted=_wanted(settings, readings or {}))
+    source = ordered_by_data(source) if preferences.order == "data" else source
+    sets = _quasi_identifier_sets(settings, source.schema)
     names = tuple(dict.fromkeys(name for members in sets for name in members))
-    known = _hierarchies(preferences.hierarchies, held.schema, names)
+    known = _hierarchies(preferences.hierarchies, source.schema, names)
     _refuse_combinations(settings, sets, known)
     weights = _weights(preferences.weights, names)
     asked = protection.l is not None or protection.t is not None
-    rows = tally(held, sets, protection.sensitive if asked else ())
-    persons = None if protection.person is None else person_rows(held, rows, protection.person)
+    rows = tally(source, sets, protection.sensitive if asked else ())
+    persons = None if protection.person is None else person_rows(source, rows, protection.person)
     counted = rows if persons is None else persons.shares(rows)
     everyone, what = (rows.rows, "rows") if persons is None else (persons.n_persons, "persons")
     if protection.k > everyone:
@@ -117,7 +117,7 @@ def pose_publication(
     levels = [known[name].blocks if name in known else None for name in names]
     problem = pose(counted, k, weights, suppress=protection.suppress, diversity=protection.diversity, levels=levels)
     _refuse_impossible(problem, settings)
-    return Publication(data, _completed(settings, known), held, rows, problem, persons)
+    return Publication(data, _completed(settings, known), source, rows, problem, persons)
 
 
 def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.publish.check import size_spread
 from tacit.publish.comparison import Comparison, MethodResult
-from tacit.publish.held import Held
 from tacit.publish.methods import Alternative, Answer, find, of_cuts
 from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
+from tacit.publish.release_input import ReleaseInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,8 +87,8 @@ class Release:
         return self.answer.recoding
 
     @property
-    def held(self) -> Held:
-        return self.publication.held
+    def input(self) -> ReleaseInput:
+        return self.publication.input
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -134,9 +134,9 @@ class Release:
 
     def released_answers(self, name: str) -> set[str]:
         """The answers of a column published as it is that some released row shows."""
-        answers = self.held.schema[name].answers
+        answers = self.input.schema[name].answers
         if not self.suppressed:
-            counts = self.held.tallies([[name]])[0]
+            counts = self.input.tallies([[name]])[0]
             return {answers[code] for code in np.flatnonzero(counts).tolist()}
         import pyarrow.compute as pc
 
@@ -154,7 +154,7 @@ class Release:
 
     def batches(self) -> Iterator[pa.Table]:
         """The published rows, sorted by their texts, or in the order of the input if that was asked for."""
-        return self.held.published(self.recoding, self.others, keep_order=self.keep_order)
+        return self.input.published(self.recoding, self.others, keep_order=self.keep_order)
 
     def to_arrow(self) -> pa.Table:
         import pyarrow as pa
@@ -268,7 +268,7 @@ def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
 
 def _warnings_of_columns(publication: Publication) -> Iterator[str]:
     """Columns that are published as they are and may tell more than the labels hide."""
-    protection, schema = publication.settings.protection, publication.held.schema
+    protection, schema = publication.settings.protection, publication.input.schema
     unprotected = [name for name in protection.sensitive if protection.l is None and protection.t is None]
     if unprotected:
         yield (

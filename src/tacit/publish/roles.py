@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.column_types import ColumnType, found_type, words_of
+from tacit.publish.opening import is_stored, stored_table
 from tacit.publish.settings import Preferences, Protection
-from tacit.publish.source import is_stored, stored_table
 from tacit.table import as_arrow, read_table
 from tacit.table.columns import as_text, missing_values, plain
 

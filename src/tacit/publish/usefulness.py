@@ -129,7 +129,7 @@ def classifier_survival(release: Release, target: str, seed: int = 0) -> Classif
         raise UnknownName("Published attribute", target, (*release.recoding.tally.names, *release.others))
     recoding = release.recoding
     names = recoding.tally.names
-    counted = release.held.sparse_tally([*names, *(() if target in names else (target,))])
+    counted = release.input.sparse_tally([*names, *(() if target in names else (target,))])
     codes = counted.codes[:, : len(names)]
     place = np.searchsorted(recoding.keys, combination_keys(list(codes.T), recoding.tally))
     inputs = [j for j, name in enumerate(names) if name != target]

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from tacit.count.backend import asking, command, dropped, has_table
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish.check import counted_stored
+from tacit.publish.database_input import DatabaseInput
 from tacit.publish.earlier_releases import earlier_releases, k_together, refuse_second_release
 from tacit.publish.manifests import private_manifest, private_path, public_manifest, public_path
 from tacit.publish.reading_back import ROWS, BrokenPromise, ReadBack, judge, read_back
 from tacit.publish.release import Release, as_text_columns
-from tacit.publish.stored import StoredTable
 from tacit.table.files import is_parquet, written_whole
 
 if TYPE_CHECKING:
@@ -71,15 +71,15 @@ def write_file(release: Release, path: Path, *, again: bool = False) -> Written:
 
 def write_table(release: Release, name: str) -> dict[str, Any]:
     """Write a table beside the input; returns what was counted from it."""
-    held = release.held
-    if not isinstance(held, StoredTable):
+    source = release.input
+    if not isinstance(source, DatabaseInput):
         raise InvalidInput(
             "Only what is in a database can be published into a table beside it. Give the name of a file instead."
         )
-    connection = held.table.get_backend()
+    connection = source.table.get_backend()
     _refuse_taken(connection, name)
     part = f"tacit_{secrets.token_hex(8)}"
-    with held.release(release.recoding, release.others) as rows, asking(f"Writing the table {name!r}"):
+    with source.release(release.recoding, release.others) as rows, asking(f"Writing the table {name!r}"):
         try:
             written = connection.create_table(part, rows)
             manifest = public_manifest(release)
@@ -143,7 +143,7 @@ def _promises(release: Release) -> Iterator[None]:
     try:
         yield
     except BrokenPromise as error:
-        if isinstance(release.held, StoredTable):
+        if isinstance(release.input, DatabaseInput):
             raise TacitError(
                 f"The release was not kept: {error}. Did the table change in between? Publish it again, from a copy or while "
                 "nobody writes to it."

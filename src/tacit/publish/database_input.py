@@ -19,8 +19,8 @@ from tacit.count.answers import by_answer
 from tacit.count.backend import lent, streamed
 from tacit.count.inferred import complete_rows
 from tacit.errors import InvalidInput
-from tacit.publish.held import Fingerprint
 from tacit.publish.recoding import Recoding
+from tacit.publish.release_input import Fingerprint
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredTable:
+class DatabaseInput:
     """Truths in an ibis table; only tallies and published rows ever leave their database."""
 
     table: Any
@@ -53,7 +53,7 @@ class StoredTable:
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         return self._engine.tallies(column_sets)
 
-    def in_order(self, schema: Schema) -> StoredTable:
+    def in_order(self, schema: Schema) -> DatabaseInput:
         return dataclasses.replace(self, schema=schema)
 
     def published(self, recoding: Recoding, others: Sequence[str], *, keep_order: bool = False) -> Iterator[pa.Table]:

@@ -29,7 +29,7 @@ class Fingerprint:
     of: str
 
 
-class Held(Protocol):
+class ReleaseInput(Protocol):
     """Truths, wherever they are: what publishing asks of them."""
 
     @property
@@ -47,14 +47,14 @@ class Held(Protocol):
         Sorted by their texts, so that they do not tell the order of the input; `keep_order` keeps that order.
         """
 
-    def in_order(self, schema: Schema) -> Held:
+    def in_order(self, schema: Schema) -> ReleaseInput:
         """The same rows with the answers of attributes in another order."""
 
     def fingerprint(self, tally: QuasiTally) -> Fingerprint: ...
 
 
 @dataclass(frozen=True, eq=False)
-class HeldTable:
+class CodedInput:
     """Coded rows that come in batches."""
 
     schema: Schema
@@ -84,7 +84,7 @@ class HeldTable:
         codes = (recoding.apply(batch, others) for batch in self.batches())
         yield from columns.as_they_come(codes) if keep_order else columns.in_order(codes)
 
-    def in_order(self, schema: Schema) -> HeldTable:
+    def in_order(self, schema: Schema) -> CodedInput:
         places = {
             old.name: np.array([new.encode(answer) for answer in old.answers])
             for old, new in zip(self.schema, schema, strict=True)
@@ -97,7 +97,7 @@ class HeldTable:
                 recoded = {name: place[columns[name]].astype(columns[name].dtype) for name, place in places.items()}
                 yield Table(schema, columns | recoded)
 
-        return HeldTable(schema, batches, self.known_by, self.readings)
+        return CodedInput(schema, batches, self.known_by, self.readings)
 
     def fingerprint(self, tally: QuasiTally) -> Fingerprint:
         return self.known_by

@@ -25,8 +25,8 @@ from tacit.publish.column_types import (
     stepped_attribute,
     typed_column,
 )
-from tacit.publish.held import Fingerprint, Held, HeldTable
-from tacit.publish.stored import StoredTable
+from tacit.publish.database_input import DatabaseInput
+from tacit.publish.release_input import CodedInput, Fingerprint, ReleaseInput
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute, Schema
 from tacit.table import Missing, Table, as_arrow, encode, infer_schema, read_batches, read_table
@@ -54,13 +54,13 @@ class Wanted:
     readings: Mapping[str, Reading] = field(default_factory=dict)  # known already, with a schema
 
 
-def hold(
+def open_input(
     data: Any,
     schema: Schema | None = None,
     *,
     missing: MissingPolicy = "refuse",
     wanted: Wanted | None = None,
-) -> Held:
+) -> ReleaseInput:
     """Anything that can be published: a file, a Dataset, a data frame, the address of a database table, an ibis table.
 
     A database table stays in its database. With a schema a file is never read whole; without one its wanted columns are, to
@@ -72,23 +72,23 @@ def hold(
         table = stored_table(data, writable=True)
         refuse_engine(table.get_backend().name)
         known = schema or _stored_schema(table, missing, wanted)
-        return StoredTable(table, known, drop_missing=missing == "drop")
+        return DatabaseInput(table, known, drop_missing=missing == "drop")
     if isinstance(data, str | Path):
-        return _hold_file(data, schema, missing, wanted)
+        return _open_file(data, schema, missing, wanted)
     if not isinstance(data, Dataset | Table):
         table = as_arrow(data)
         known, readings = (schema, wanted.readings) if schema else typed_schema(table, missing, wanted)
         coded = _encoded(table, known, readings, missing)
-        return _held_in_memory(coded, readings)
+        return _input_in_memory(coded, readings)
     if wanted.granularity:
         raise InvalidInput("A Dataset has its answers already. Give its file or data frame to cut numbers in steps.")
-    return _held_in_memory(data.table if isinstance(data, Dataset) else data, {})
+    return _input_in_memory(data.table if isinstance(data, Dataset) else data, {})
 
 
-def _held_in_memory(coded: Table, readings: Mapping[str, Reading]) -> HeldTable:
+def _input_in_memory(coded: Table, readings: Mapping[str, Reading]) -> CodedInput:
     if not len(coded):
         raise InvalidInput("The table has no rows: there is nothing to publish.")
-    return HeldTable(
+    return CodedInput(
         coded.schema, lambda: _slices(coded), Fingerprint(_hash_of_answers(coded), "answers"), dict(readings)
     )
 
@@ -198,7 +198,7 @@ def _slices(coded: Table) -> Iterator[Table]:
         yield coded.rows(slice(start, start + SLICE_ROWS))
 
 
-def _hold_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> HeldTable:
+def _open_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> CodedInput:
     known, readings = (schema, wanted.readings) if schema else typed_schema(_columns(path, wanted), missing, wanted)
 
     def batches() -> Iterator[Table]:
@@ -209,7 +209,7 @@ def _hold_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, 
     with Path(path).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
-    return HeldTable(known, batches, Fingerprint(digest.hexdigest(), "file"), dict(readings))
+    return CodedInput(known, batches, Fingerprint(digest.hexdigest(), "file"), dict(readings))
 
 
 def _columns(path: str | Path, wanted: Wanted) -> pa.Table:
@@ -230,17 +230,17 @@ def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], m
     return encode(batch, schema, missing=Missing(drop=missing == "drop"), drop_others=True)
 
 
-def tally(held: Held, sets: Sequence[Sequence[str]], sensitive: Sequence[str]) -> QuasiTally:
+def tally(source: ReleaseInput, sets: Sequence[Sequence[str]], sensitive: Sequence[str]) -> QuasiTally:
     """The tally of all quasi-identifiers in `sets`, with the sensitive attributes beside them."""
     names = tuple(dict.fromkeys(name for members in sets for name in members))
-    found = held.sparse_tally([*names, *sensitive])
-    sizes = [held.schema[name].size for name in sensitive]
+    found = source.sparse_tally([*names, *sensitive])
+    sizes = [source.schema[name].size for name in sensitive]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if sizes else np.empty(0, np.int64)
     return QuasiTally(
-        tuple(held.schema[name] for name in names),
+        tuple(source.schema[name] for name in names),
         np.ascontiguousarray(found.codes[:, : len(names)], dtype=np.int64),
         found.counts.astype(np.int64),
         tuple(tuple(names.index(name) for name in members) for members in sets),
-        tuple(held.schema[name] for name in sensitive),
+        tuple(source.schema[name] for name in sensitive),
         np.ascontiguousarray(found.codes[:, len(names) :] + starts, dtype=np.int64),
     )

@@ -17,10 +17,9 @@ from tacit import bundled
 from tacit.count import backend
 from tacit.count.connections import opened
 from tacit.errors import InvalidInput, TacitError
-from tacit.publish import check_release
-from tacit.publish import stored as storing
+from tacit.publish import check_release, database_input
 from tacit.publish.hierarchies import Hierarchy
-from tacit.publish.source import refuse_engine
+from tacit.publish.opening import refuse_engine
 from tacit.publish.usefulness import classifier_survival
 from tacit.schema import Attribute, Schema, numeric
 from tacit.table import read_table
@@ -106,7 +105,7 @@ def test_a_table_is_published_into_a_table(filled: Filled, engine):
     address = filled(engine, pa.table(people()))
     release = anonymize(address, 6, sensitive="illness", suppress=0.02, **QUICK)
     assert release.write_table("hidden") == "hidden"
-    connection = release.held.table.get_backend()
+    connection = release.input.table.get_backend()
     with backend.asking("Opening"):  # ibis uses names that DuckDB deprecates
         hidden, notes = connection.table("hidden"), connection.table("hidden_manifest")
     published = backend.answer(hidden)
@@ -124,7 +123,7 @@ def test_a_table_is_published_into_a_table(filled: Filled, engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_table_that_changed_in_between_is_not_kept(filled: Filled, engine, tmp_path):
     release = anonymize(filled(engine, pa.table(people())), 6, ["age", "town"], **QUICK)
-    connection = release.held.table.get_backend()
+    connection = release.input.table.get_backend()
     backend.command(connection, "INSERT INTO people VALUES ('20', 'Ulm', 'f', 'flu')")
     with pytest.raises(TacitError, match=r"401 rows were written where the manifest says 400.*Did the table change"):
         release.write(tmp_path / "out.csv")
@@ -172,7 +171,7 @@ def test_a_schema_is_inferred_as_in_memory(filled: Filled, missing):
     rows = pa.table(holes)
     address = filled("duckdb", rows)
     ours, theirs = (anonymize(data, 6, missing=missing, **QUICK) for data in (address, rows))
-    assert ours.held.schema == theirs.held.schema
+    assert ours.input.schema == theirs.input.schema
     assert rows_of(ours) == rows_of(theirs)
     with pytest.raises(InvalidInput, match=r"'town' has 6 missing value\(s\)\. State what they mean"):
         anonymize(address, 6, **QUICK)
@@ -181,7 +180,7 @@ def test_a_schema_is_inferred_as_in_memory(filled: Filled, missing):
 def test_an_ibis_table_is_published_where_it_is(filled: Filled):
     table = opened(filled("sqlite", pa.table(people())))
     release = anonymize(table.filter(table.sex == "f").drop("sex"), 6, ["age", "town"], **QUICK)
-    assert isinstance(release.held, storing.StoredTable)
+    assert isinstance(release.input, database_input.DatabaseInput)
     assert release.rows == people()["sex"].count("f")
 
 
@@ -190,7 +189,7 @@ def test_the_fingerprint_is_of_the_tally(filled: Filled):
     prints = []
     for engine, shown in (("duckdb", rows), ("sqlite", rows.take(np.arange(400)[::-1])), ("duckdb", rows.slice(1))):
         release = anonymize(filled(engine, shown) if engine == "sqlite" else memory_duckdb(shown), 6, **QUICK)
-        prints.append(release.held.fingerprint(release.recoding.tally).sha256)
+        prints.append(release.input.fingerprint(release.recoding.tally).sha256)
     assert prints[0] == prints[1] != prints[2]
 
 
