@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.survey.codes import code_token, new_code
+from tacit.survey.invitations import fingerprint_words
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.browser.answering import answer_small, open_page, send, start
@@ -153,3 +154,34 @@ def test_a_signature_that_does_not_fit_is_refused_by_the_page(
     page = open_page(context, server, coded, f"#code={code}")
     context.route("**/tokens", lambda route: route.fulfill(json={"signature": "A" * 341 + "B"}))
     assert "does not fit this survey" in pressed(page)
+
+
+def test_the_fingerprint_stands_on_the_page_as_on_the_invitation(
+    context: Any, served: Served, coded: StoredSurvey
+) -> None:
+    server, _ = served
+    assert open_page(context, server, coded).inner_text(".fingerprint") == fingerprint_words(coded.fingerprint)
+
+
+def test_a_report_is_withdrawn_with_the_receipt_that_was_shown(
+    context: Any, served: Served, fresh_survey: StoredSurvey
+) -> None:
+    server, store = served
+    traffic = recorded(context)
+    page = open_page(context, server, fresh_survey)
+    answer_small(page, smokes=True, drinks=False)
+    receipt = page.inner_text(".receipt")
+    (sent,) = [one for one in traffic if one["method"] == "PUT"]
+    assert receipt.replace("-", "") not in sent["url"] + sent["body"]  # only its hash is sent
+    again = open_page(context, server, fresh_survey)
+    answer_small(again, smokes=True, drinks=False)
+    assert again.inner_text(".receipt") == receipt  # sending again shows the same one
+    before = store.counts(fresh_survey)
+    page = open_page(context, server, fresh_survey)
+    page.click(".withdraw summary")
+    for typed, told in ((receipt[:-1] + "0" + receipt[-1:], "no report with this receipt"), (receipt, "was deleted")):
+        page.fill("#withdraw-receipt", typed)
+        page.click(".withdraw button")
+        page.wait_for_selector(f".withdrawn:has-text('{told}')")
+    after = store.counts(fresh_survey)
+    assert (after.reports, after.withdrawn) == (before.reports - 1, before.withdrawn + 1)

@@ -45,7 +45,7 @@ def shape(traffic: list[dict[str, Any]]) -> str:
         body = request["body"]
         if body is not None:
             content = json.loads(body)
-            assert set(content) == {"report"}
+            assert set(content) <= {"report", "receipt"}
             body = {"length": len(body), "keys": sorted(content)}
         blotted.append({**request, "url": VARYING.sub("TOKEN", request["url"]), "body": body})
     return json.dumps(blotted, sort_keys=True)
@@ -159,10 +159,11 @@ def test_a_later_wave_meets_the_same_disguise(
     first = store.named("health/1")
     for survey in (first, fresh_survey):
         answer_small(open_page(context, server, survey), smokes=True, drinks=False)
-    bodies = [one["body"] for one in traffic if one["method"] == "PUT"]
+    bodies = [json.loads(one["body"]) for one in traffic if one["method"] == "PUT"]
     tokens = {one["url"].rsplit("/", 1)[1] for one in traffic if one["method"] == "PUT"}
-    assert bodies[0] == bodies[1]
+    assert bodies[0]["report"] == bodies[1]["report"]
     assert len(tokens) == 2  # yet the two cannot be linked by their tickets
+    assert bodies[0]["receipt"] != bodies[1]["receipt"]  # nor by their receipts
 
 
 def test_a_renamed_copy_meets_the_same_disguise(
@@ -177,8 +178,8 @@ def test_a_renamed_copy_meets_the_same_disguise(
     assert "2 disguised answers were sent from this device before" in page.inner_text("p.ledger")
     # Other answers change nothing: what was sent is sent again.
     answer_small(page, smokes=False, drinks=True)
-    bodies = {one["body"] for one in traffic if one["method"] == "PUT"}
-    assert len(bodies) == 1
+    reports = {json.loads(one["body"])["report"] for one in traffic if one["method"] == "PUT"}
+    assert len(reports) == 1
 
 
 def test_the_device_keeps_what_was_sent_and_nothing_else(
@@ -192,6 +193,8 @@ def test_the_device_keeps_what_was_sent_and_nothing_else(
     kept = page.evaluate(
         "Object.fromEntries(Object.keys(localStorage).map((name) => [name, localStorage.getItem(name)]))"
     )
+    (receipt,) = [name for name in kept if name.startswith("tacit.receipt.")]
+    assert re.fullmatch("[0-9a-f]{20}", kept.pop(receipt))
     assert set(kept) == {"tacit.sent", "tacit.unsent", f"tacit.ticket.{fresh_survey.fingerprint}"}
     assert kept["tacit.unsent"] == "[]"
     entries = json.loads(kept["tacit.sent"])
@@ -263,7 +266,7 @@ def test_unsent_reports_wait_on_the_device_disguised_and_are_retried(
     assert "waits on this device" in page.inner_text("h1")
     assert store.counts(fresh_survey).reports == 0
     (waiting,) = json.loads(page.evaluate("localStorage.getItem('tacit.unsent')"))
-    assert set(json.loads(waiting["body"])) == {"report"}
+    assert set(json.loads(waiting["body"])) == {"report", "receipt"}
     context.unroute("**/reports/*")
     open_page(context, server, fresh_survey)
     assert store.counts(fresh_survey).reports == 1

@@ -251,3 +251,25 @@ def test_a_proxy_that_is_no_address_is_refused() -> None:
     opened()
     with pytest.raises(InvalidInput, match="'nginx' does not appear"):
         run("serve", "--proxy", "nginx", "--port", "0")
+
+
+def test_invitations_are_printed_and_reminded() -> None:
+    opened(CODES)
+    made = answer("invite", "health", "--count", 3, "--out", "codes.csv", "--print", "codes.html")
+    assert made["files"] == ["codes.csv", "codes.html"]
+    assert made["fingerprint_words"] in Path("codes.html").read_text()
+    assert answer("reminders", "health", "--codes", "codes.csv", "--out", "left.csv")["codes"] == 3
+    assert Path("left.csv").read_text() == Path("codes.csv").read_text()
+    assert answer("status")["surveys"][0]["started"] == 0
+    with pytest.raises(InvalidInput, match="There is no file"):
+        run("reminders", "health", "--codes", "none.csv", "--out", "left.csv")
+
+
+def test_backups_and_exports_are_their_owners_alone() -> None:
+    opened()
+    filled()
+    answer("backup", "backup.db")
+    answer("export", "health", "--out", "data")
+    files = [Path("backup.db"), *Path("data").iterdir()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert Path("data").stat().st_mode & 0o777 == 0o700

@@ -25,6 +25,7 @@ from tacit.survey.store.database import StoreUnavailable, connect
 from tacit.survey.store.submissions import Writer
 from tacit.survey.store.surveys import Store
 from tacit.survey.tokens import Tokens
+from tacit.survey.withdrawing import Withdrawing
 
 
 class SurveyServer:
@@ -38,9 +39,16 @@ class SurveyServer:
         self._receiving = Receiving(shelf, self.writer, self.settings)
         self.tokens = Tokens(shelf, self.store, self.settings)
         administration = Administration(self.store, Accounts(self.store.database), self.settings)
+        withdrawing = Withdrawing(shelf, self.store, self.settings)
         health = Health(self.store, self.settings, lambda: self.writer.waiting, self._receiving.answers)
         pages = Starlette(
-            routes=[*Site(shelf).routes, *health.routes, *self.tokens.routes, *administration.routes],
+            routes=[
+                *Site(shelf).routes,
+                *health.routes,
+                *self.tokens.routes,
+                *withdrawing.routes,
+                *administration.routes,
+            ],
             exception_handlers={TacitError: _refused, HTTPException: _not_here},
             lifespan=self._lifespan,
         )

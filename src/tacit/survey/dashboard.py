@@ -106,6 +106,12 @@ def _warnings(counts: Counts, fits: list[Fit]) -> list[str]:
     warnings = []
     if counts.reports < FEWEST_REPORTS:
         warnings.append(f"Only {counts.reports} reports: the intervals are rough, and hardly anything can be said yet.")
+    if counts.withdrawn:
+        gone = counts.withdrawn / (counts.reports + counts.withdrawn)
+        warnings.append(
+            f"{counts.withdrawn} reports were withdrawn. The estimates are of those who stayed; if who withdrew is different, "
+            f"a share among all who answered may differ by up to {gone:.1%} more."
+        )
     strange = [", ".join(fit.names) for fit in fits if fit.verdict.startswith("suspicious")]
     if strange:
         warnings.append(

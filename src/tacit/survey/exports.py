@@ -180,6 +180,9 @@ def export_folder(
                     progressed(1)
         note = scheme_note(survey.definition.scheme, is_simulation=False)
         (whole / "reports.csv.json").write_text(json.dumps(note) + "\n", encoding="utf-8")
+        for file_path in whole.iterdir():
+            file_path.chmod(0o600)
+        whole.chmod(0o700)
         if folder.exists():
             folder.rmdir()
         whole.rename(folder)

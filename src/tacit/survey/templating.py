@@ -20,6 +20,11 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
+def page_text(template: str, **values: Any) -> str:
+    """A page that is no answer to a request, such as one to print."""
+    return _environment().get_template(template).render(**values)
+
+
 def rendered(template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     text = _environment().get_template(template).render(style=page_style().text, **values)
     return HTMLResponse(text, status_code=status_code, headers={"Cache-Control": "no-store"})

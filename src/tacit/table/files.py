@@ -227,8 +227,8 @@ def made_folder(path: str | Path) -> Path:
 
 
 @contextlib.contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
-    """A temporary file that takes its final name only when everything went well."""
+def written_whole(path: str | Path, *, private: bool = False) -> Iterator[Path]:
+    """A temporary file that takes its final name only when everything went well; a private one is its owner's alone."""
     target = Path(path)
     if target.is_dir():
         raise InvalidInput(f"{str(path)!r} is a folder. Give the name of a file.")
@@ -242,10 +242,11 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes private files; the final one gets what the user's umask would have given it.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
+        if not private:
+            # mkstemp makes private files; the final one gets what the user's umask would have given it.
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)
         temporary.replace(target)
     except OSError as error:
         raise InvalidInput(f"{str(path)!r} could not be written: {error.strerror or error}.") from None

@@ -23,7 +23,7 @@ def status(
         rows = [_status_row(opened, one) for one in surveys]
     lines = [
         f"{row['name']} (wave {row['wave']}, {row['state']}): {row['reports']} reports, {row['tests']} tests, "
-        f"{row['codes']} codes"
+        f"{row['codes']} codes, {row['started']} started, {row['withdrawn']} withdrawn"
         for row in rows
     ]
     show({"surveys": rows}, lines or ["No survey has been opened in this store."], as_json=as_json)
@@ -39,6 +39,8 @@ def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
         "reports": counts.reports,
         "tests": counts.tests,
         "codes": counts.codes,
+        "started": counts.started,
+        "withdrawn": counts.withdrawn,
     }
 
 

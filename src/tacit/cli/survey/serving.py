@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -194,34 +193,69 @@ def invite(
     survey: SurveyArgument,
     count: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many single-use codes.")],
     out: Annotated[Path, typer.Option(help="A CSV file: the only place where the codes will stand.")],
+    printed: Annotated[
+        Path | None, typer.Option("--print", help="Also a page to print: code, QR code, fingerprint in words.")
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make single-use invitation codes, as links and for printing; the store keeps only their hashes."""
     with opened_store(store) as opened:
-        found = opened.named(survey)
-        if not found.definition.needs_codes:
-            raise InvalidInput(f"The survey {found.definition.name!r} has an open link. For codes write: access: codes")
-        _write_codes(opened, found, count, out, link_to(url, found.fingerprint))
+        found = _coded(opened, survey)
+        _write_codes(opened, found, count, out, printed, link_to(url, found.fingerprint))
         record(opened, f"made {count} codes", found.definition.name)
-    show(
-        {"codes": count, "file": str(out)},
-        [f"Wrote {count} codes to {out}. Keep the file safe; it cannot be made again."],
-        as_json=as_json,
-    )
+        from tacit.survey.invitations import fingerprint_words
+
+        words = fingerprint_words(found.fingerprint)
+    files = [str(one) for one in (out, printed) if one]
+    lines = [f"Wrote {count} codes to {' and '.join(files)}. Keep the file safe; it cannot be made again."]
+    lines.append(f"The page shows this fingerprint: {words}")
+    show({"codes": count, "file": str(out), "files": files, "fingerprint_words": words}, lines, as_json=as_json)
 
 
-def _write_codes(store: Store, survey: StoredSurvey, count: int, out: Path, link: str) -> None:
-    """The codes into a file and their hashes into the store: both or, with an error, neither."""
-    from tacit.survey.codes import code_token, new_code, printed
+def reminders(
+    survey: SurveyArgument,
+    codes: Annotated[Path, typer.Option(help="The CSV file that `invite` wrote.")],
+    out: Annotated[Path, typer.Option(help="A CSV file of those codes with which nobody has started.")],
+    printed: Annotated[Path | None, typer.Option("--print", help="Also as a page to print.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """List the codes with which nobody has pressed Start yet. Who started may not have sent; nobody can tell."""
+    with opened_store(store) as opened:
+        from tacit.survey.invitations import not_started, write_codes, write_pages
+
+        found = _coded(opened, survey)
+        left = not_started(codes, found, opened.codes.unspent(found.number))
+        write_codes(out, left)
+        if printed is not None:
+            write_pages(printed, found, left)
+        record(opened, f"listed {len(left)} codes to be reminded", found.definition.name)
+    show({"codes": len(left), "file": str(out)}, [f"Wrote {len(left)} codes to {out}."], as_json=as_json)
+
+
+def _coded(store: Store, name: str) -> StoredSurvey:
+    found = store.named(name)
+    if not found.definition.needs_codes:
+        raise InvalidInput(f"The survey {found.definition.name!r} has an open link. For codes write: access: codes")
+    return found
+
+
+def _write_codes(store: Store, survey: StoredSurvey, count: int, out: Path, printed: Path | None, page: str) -> None:
+    """The hashes into the store only after the files are whole: a code that stands nowhere would be of no use."""
+    from tacit.survey.codes import code_token, new_code
+    from tacit.survey.invitations import Invitation, write_codes, write_pages
     from tacit.survey.store.submissions import token_hash
-    from tacit.table.files import written_whole
 
-    codes = [new_code() for _ in range(count)]
-    with written_whole(out) as temporary:
-        with temporary.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["code", "link", "page"])
-            writer.writerows([printed(code), f"{link}#code={code}", link] for code in codes)
-        store.add_codes(survey, [token_hash(survey, code_token(survey.fingerprint, code)) for code in codes])
+    invitations = [Invitation(new_code(), page) for _ in range(count)]
+    write_codes(out, invitations)
+    if printed is not None:
+        write_pages(printed, survey, invitations)
+    try:
+        store.add_codes(survey, [token_hash(survey, code_token(survey.fingerprint, one.code)) for one in invitations])
+    except BaseException:
+        for file in (out, printed):
+            if file is not None:
+                file.unlink()
+        raise

@@ -18,3 +18,9 @@ export async function documentHash(document) {
   const { hash, ...rest } = document;
   return sha256(canonical(rest));
 }
+
+// Half of the link's fingerprint as four words that can be read aloud, 16 bits each.
+export function spoken(digits) {
+  const word = (bits) => [12, 10, 6, 4, 0].map((shift, at) => (at % 2 ? "aiou"[(bits >> shift) & 3] : "bdfghjklmnprstvz"[(bits >> shift) & 15])).join("");
+  return digits.slice(0, 16).match(/..../g).map((part) => word(parseInt(part, 16))).join("-");
+}

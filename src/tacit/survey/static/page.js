@@ -1,6 +1,6 @@
 // The page: introduction and consent, the questions, a last look, what was sent. Nothing leaves it but the finished report.
 
-import { documentHash, sha256 } from "./canonical.js";
+import { documentHash, sha256, spoken } from "./canonical.js";
 import { boundedGamma, examine, WHOLE_CAP } from "./checks.js";
 import * as device from "./device.js";
 import { element, paragraphs } from "./dom.js";
@@ -9,6 +9,7 @@ import { freshDraws, percentAtMost, privacyLabel, simulator } from "./label.js";
 import { isListed, ratio, split } from "./program.js";
 import { allQuestions, contentOf, dealsOf, groupsOf, isAsked, isHidden, NO_ANSWER, predicted, publicAttributes, readCode, report, truths } from "./questionnaire.js";
 import { bought, forgetTokens } from "./tokens.js";
+import { forgetReceipts, receiptFor, withdrawing } from "./withdrawing.js";
 import { answerText, upTo, wordsOf } from "./words.js";
 
 const root = document.getElementById("survey");
@@ -143,6 +144,7 @@ function introduction() {
       problem,
       element("p", { class: "buttons" }, element("button", { type: "submit" }, words.start)),
     ),
+    status.state === "open" && withdrawing(fingerprint, words),
   ].flat();
 }
 
@@ -152,12 +154,6 @@ function ledgerLines() {
   if (entries.length === 0) return [];
   const gamma = entries.reduce((all, one) => all * (one.gamma ?? 1), 1) * boundedGamma(whole.deals);
   return [words.ledger(entries.length, upTo(gamma, language)), gamma > WHOLE_CAP && words.ledgerNotice].filter(Boolean).map((line) => element("p", { class: "ledger" }, line));
-}
-
-// Half of the link's fingerprint as four words that can be read aloud, 16 bits each.
-function spoken(digits) {
-  const word = (bits) => [12, 10, 6, 4, 0].map((shift, at) => (at % 2 ? "aiou"[(bits >> shift) & 3] : "bdfghjklmnprstvz"[(bits >> shift) & 15])).join("");
-  return digits.slice(0, 16).match(/..../g).map((part) => word(parseInt(part, 16))).join("-");
 }
 
 // One page of questions. Skip logic may leave a page empty: it is then passed over.
@@ -282,15 +278,16 @@ async function finish() {
   const made = await disguised();
   const ticket = fingerprint + (isTest ? " test" : "");
   const token = bearer?.token ?? (isShared ? device.randomToken() : device.deviceToken(ticket));
+  const receipt = await receiptFor(token);
   const submission = {
     path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
-    body: JSON.stringify({ report: made.text, signature: bearer?.signature }),
+    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: bearer?.signature }),
   };
   device.keepUnsent(submission);
   if (keepAnswers) device.remember(fingerprint, { truth: truths(definition, answers), token });
-  const receipt = (await sha256(`receipt ${token}`)).slice(0, 12);
   show(() => done({ state: "sending" }, made, receipt));
   const outcome = await device.send(submission);
+  if (isShared && outcome.state !== "later") [forgetTokens, forgetReceipts].forEach((forget) => forget());
   show(() => done(outcome, made, receipt));
   if (outcome.state === "later") retry(submission, made, receipt);
 }
@@ -318,7 +315,7 @@ function done(outcome, made, receipt) {
     outcome.state !== "refused" && element("h2", {}, words.sentWords),
     outcome.state !== "refused" && element("p", {}, words.sentHelp),
     outcome.state !== "refused" && element("dl", { class: "sent" }, listed),
-    element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt)),
+    element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
     element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
   ];
 }
@@ -348,6 +345,7 @@ function reportRatio(node, digits) {
 function someoneElse() {
   device.startAfresh();
   forgetTokens();
+  forgetReceipts();
   // The next person must not be offered this one's code.
   link.delete("code");
   history.replaceState(null, "", location.pathname + (isTest && link.has("test") ? "#test" : ""));

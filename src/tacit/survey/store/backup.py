@@ -55,7 +55,7 @@ class Copied:
 
 def back_up(store: Store, path: Path, progressed: Progressed = _nobody_watches) -> Copied:
     """Write everything as of one moment into a file that appears whole or not at all; people may go on answering."""
-    with written_whole(path) as temporary:
+    with written_whole(path, private=True) as temporary:
         temporary.unlink()  # an empty file would do, but a database wants to begin its own
         database = SqliteDatabase(temporary)
         target = Store(database, codes=database)

@@ -181,6 +181,22 @@ class Store:
         self.codes.tidy()
         self.database.tidy()
 
+    def withdraw(self, survey: StoredSurvey, receipt: str) -> bool:
+        """Delete the report of a receipt, given by its hash; its token is good for no other. False if there is none."""
+        box = f"reports {survey.number}"
+        with self.database.transaction():
+            states = self.database.rows("SELECT state FROM tacit_surveys WHERE number = ?", (survey.number,))
+            found = self.database.rows(
+                "SELECT report_key FROM tacit_receipts WHERE receipt = ? AND box = ?", (receipt, box)
+            )
+            if states != [("open",)] or not found:
+                return False
+            ((key,),) = found
+            self.database.run(f"DELETE FROM {survey.table('reports')} WHERE report_key = ?", (key,))
+            self.database.run("DELETE FROM tacit_receipts WHERE receipt = ?", (receipt,))
+            self.database.run("INSERT INTO tacit_withdrawn VALUES (?, ?)", (key, box))
+        return True
+
     def delete_survey(self, survey: StoredSurvey) -> None:
         """Take a survey away for good, with its reports, codes, receipts and key; nothing of it stays in the files."""
         if survey.state == "open":

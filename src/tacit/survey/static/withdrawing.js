@@ -1,0 +1,61 @@
+// Taking a report back: a receipt, drawn on the device from neither code nor token, deletes the one report it was sent with.
+
+import { sha256 } from "./canonical.js";
+import { storage, storedNames } from "./device.js";
+import { element } from "./dom.js";
+
+const RECEIPTS = "tacit.receipt.";
+const DIGITS = 20;
+
+const place = async (token) => RECEIPTS + (await sha256(`receipt of ${token}`)).slice(0, 32);
+const spelled = (receipt) => receipt.match(/.{4}/g).join("-");
+const readReceipt = (typed) => typed.toLowerCase().replace(/[^0-9a-f]/g, "");
+
+// The receipt of the report that goes out under a token: drawn once, so that sending again shows the same one.
+export async function receiptFor(token) {
+  const name = await place(token);
+  const bytes = crypto.getRandomValues(new Uint8Array(DIGITS / 2));
+  const receipt = storage.getItem(name) ?? Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  storage.setItem(name, receipt);
+  return { shown: spelled(receipt), hash: await sha256(`receipt ${receipt}`) };
+}
+
+export function forgetReceipts() {
+  for (const name of storedNames()) if (name.startsWith(RECEIPTS)) storage.removeItem(name);
+}
+
+async function withdrawn(fingerprint, receipt) {
+  const answer = await fetch(`/s/${fingerprint}/withdrawals`, {
+    method: "POST",
+    body: JSON.stringify({ receipt }),
+    headers: { "Content-Type": "application/json" },
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+  }).catch(() => null);
+  if (answer?.ok) return "withdrawDone";
+  return { 404: "withdrawUnknown", 409: "withdrawClosed" }[answer?.status] ?? "withdrawLater";
+}
+
+// A folded part of the page, with a field for the receipt.
+export function withdrawing(fingerprint, words) {
+  const field = element("input", { id: "withdraw-receipt", autocomplete: "off", spellcheck: "false", "aria-describedby": "withdraw-help" });
+  const result = element("p", { role: "status", class: "withdrawn" });
+  async function withdraw(event) {
+    event.preventDefault();
+    const receipt = readReceipt(field.value);
+    result.textContent = words[receipt.length === DIGITS ? await withdrawn(fingerprint, receipt) : "withdrawUnknown"];
+  }
+  return element(
+    "details",
+    { class: "withdraw" },
+    element("summary", {}, words.withdraw),
+    element(
+      "form",
+      { onsubmit: withdraw, novalidate: true },
+      element("p", { id: "withdraw-help", class: "help" }, words.withdrawHelp),
+      element("p", {}, element("label", { for: "withdraw-receipt" }, words.receipt), field),
+      element("p", { class: "buttons" }, element("button", { type: "submit", class: "quiet" }, words.withdrawSend)),
+    ),
+    result,
+  );
+}

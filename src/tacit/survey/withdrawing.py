@@ -1,0 +1,68 @@
+"""Taking a report back: ``POST /s/FINGERPRINT/withdrawals`` with the receipt that its device drew."""
+
+from __future__ import annotations
+
+import hashlib
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from tacit.survey.bodies import Refused, json_object
+from tacit.survey.headers import Settings, client_address, origin
+from tacit.survey.limits import RateLimit
+from tacit.survey.shelf import Shelf
+from tacit.survey.store.database import StoreUnavailable
+from tacit.survey.store.surveys import Store, StoredSurvey
+
+RECEIPT_DIGITS = 20
+_HEX = frozenset("0123456789abcdef")
+
+
+class Withdrawing:
+    """A receipt deletes the one report it was sent with, while the survey is open."""
+
+    def __init__(self, shelf: Shelf, store: Store, settings: Settings) -> None:
+        self._shelf = shelf
+        self._store = store
+        self._settings = settings
+        self._limit = RateLimit(rate=0.5, burst=20)
+
+    @property
+    def routes(self) -> list[Route]:
+        return [Route("/s/{fingerprint}/withdrawals", self.withdraw, methods=["POST"])]
+
+    async def withdraw(self, request: Request) -> Response:
+        headers = {"Cache-Control": "no-store"}
+        try:
+            survey, receipt = await self._asked(request)
+            if not await run_in_threadpool(self._store.withdraw, survey, receipt_hash(receipt)):
+                raise Refused(404, "There is no report with this receipt in this survey.")
+        except Refused as refused:
+            close = {"Connection": "close"} if refused.status in (408, 413) else {}
+            return JSONResponse(refused.content, refused.status, headers | close)
+        except StoreUnavailable as error:
+            return JSONResponse({"error": str(error)}, 503, headers | {"Retry-After": "2"})
+        return JSONResponse({"outcome": "withdrawn"}, headers=headers)
+
+    async def _asked(self, request: Request) -> tuple[StoredSurvey, str]:
+        if not self._limit.allows(origin(client_address(request.scope, self._settings))):
+            raise Refused(429, "Too many withdrawals from one address. Please try again in a minute.")
+        survey = await self._shelf.fresh(request.path_params["fingerprint"])
+        if survey is None:
+            raise Refused(404, "There is no such survey.")
+        if survey.state != "open":
+            raise Refused(409, "This survey is not open: what was estimated from it cannot be taken back.", "closed")
+        content = await json_object(request.scope, request.receive, "A receipt")
+        receipt = content.get("receipt")
+        if set(content) != {"receipt"} or not isinstance(receipt, str) or len(receipt) != RECEIPT_DIGITS:
+            raise Refused(400, f'A receipt is sent as {{"receipt": {RECEIPT_DIGITS} DIGITS}} and nothing else.')
+        if not _HEX.issuperset(receipt):
+            raise Refused(400, "A receipt has the digits 0-9 and a-f.")
+        return survey, receipt
+
+
+def receipt_hash(receipt: str) -> str:
+    """What the page sent with the report, and the store keeps: who reads it cannot withdraw."""
+    return hashlib.sha256(f"receipt {receipt}".encode()).hexdigest()
