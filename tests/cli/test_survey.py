@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tacit.channel.document import document_hash
 from tacit.cli.survey import app
 from tacit.errors import InvalidInput, MissingExtra, UnknownName
 from tacit.survey.accounts import Accounts
 from tacit.survey.codes import code_token, read_code
+from tacit.survey.definition import Definition
 from tacit.survey.store.codes import Spending
 from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store
@@ -58,6 +60,29 @@ def test_a_new_questionnaire_can_be_opened_as_it_is() -> None:
         run("new", "mine.yaml")
     with pytest.raises(InvalidInput, match="no folder"):
         run("new", "nowhere/mine.yaml")
+
+
+def test_opening_gives_every_answer_and_the_amplification_of_all() -> None:
+    Path("survey.yaml").write_text(SMALL)
+    document = answer("open", "survey.yaml")
+    assert document["gamma"] == pytest.approx((7 / 3) ** 2)
+    assert [one["attribute"] for one in document["answers"]] == ["smokes", "drinks"]
+    assert set(document["answers"][0]) >= {"gamma", "map_privacy", "worst_posterior", "pse"}
+    filled()
+    results = answer("results", "health")
+    assert results["answers"] == document["answers"]
+    assert results["gamma"] == document["gamma"]
+
+
+def test_opening_too_much_of_one_person_is_refused_and_nothing_is_opened() -> None:
+    asked = "".join(
+        f"      - {{name: q{n}, kind: yes-no, text: About {n}?, sensitive: true, prefer_not_to_say: false}}\n"
+        for n in range(33)
+    )
+    Path("survey.yaml").write_text(SMALL + asked)
+    with pytest.raises(InvalidInput, match="Deal each respondent a part instead"):
+        run("open", "survey.yaml")
+    assert not Path("survey.db").exists()
 
 
 def test_opening_again_changes_nothing_and_an_edited_survey_is_refused() -> None:
@@ -105,6 +130,24 @@ def test_invitations_stand_in_their_file_only_and_work() -> None:
     assert store.codes.spend([spending]) == [Spending.SPENT]
     store.close()
     assert answer("status")["surveys"][0]["codes"] == 3
+
+
+def test_a_survey_of_the_first_version_is_not_served_but_stays_readable() -> None:
+    document = {
+        key: value for key, value in Definition.from_yaml(SMALL).document.items() if key not in ("programs", "hash")
+    }
+    old = Definition({**document, "hash": document_hash(document)})
+    store = Store.open("survey.db")
+    store.add(old, SMALL)
+    store.close()
+    filled(30)
+    with pytest.raises(
+        InvalidInput, match=r"opened by the first version.*close it \(tacit survey close health\) and export"
+    ):
+        run("serve", "--port", "0")
+    assert answer("results", "health")["n_reports"] == 30
+    assert answer("close", "health")["state"] == "closed"
+    assert answer("export", "health", "--out", "out")
 
 
 def test_a_survey_with_an_open_link_needs_no_codes() -> None:

@@ -15,11 +15,13 @@ from tacit.channel.scheme import Group
 from tacit.errors import InvalidInput
 from tacit.randomness import SeededRandomness
 from tacit.survey.dashboard import results_document
-from tacit.survey.definition import Definition
+from tacit.survey.definition import Definition, surest
 from tacit.survey.promise import check_whole, promise
 from tacit.survey.proposal import LEVELS
 from tacit.survey.store.submissions import Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.survey.page import node
+from tests.survey.questionnaires import RICH
 
 HEAD = """\
 name: routed
@@ -233,3 +235,15 @@ def test_a_routed_survey_is_stored_estimated_and_checked(tmp_path: Path) -> None
     assert tables["f3"]["yes"]["standard_error"] == pytest.approx(2.96 / math.sqrt(4000), rel=0.05)
     assert document["fit"][0]["p_value"] > 1e-6
     store.close()
+
+
+def test_the_page_finds_the_same_figures_in_the_programs() -> None:
+    definitions = [Definition.from_yaml(text) for text in (*(text for text, _ in BLOCKS.values()), FIVE, RICH)]
+    examined = node("examine", script="page_checks.mjs", documents=[one.document for one in definitions])
+    for definition, page in zip(definitions, examined, strict=True):
+        assert page["reasons"] == []
+        (blocks,) = page["deals"]
+        shown = {name: sure for block in blocks for name, sure in block["worst"].items()}
+        told = {answer.attribute: surest(answer) for answer in definition.whole.answers()}
+        assert shown == pytest.approx(told, abs=1e-9)
+        assert math.prod(block["gamma"] for block in blocks) == pytest.approx(definition.whole.gamma, rel=1e-9)

@@ -27,6 +27,7 @@ NEWTON_STEPS = 60
 CENTRED = 1e-4  # of the barrier's own size: the next, smaller barrier starts from here anyway
 # Patterns that carry less than this share of the heaviest one's weight are left out.
 NEGLIGIBLE = 1e-5
+DECIMALS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,8 @@ def staircase(parts: Sequence[Classes], gamma: float, prior: Array, wanted: Arra
     part_of = np.array(places)
     weights = _best_weights(rows, part_of, [int(classes.max()) + 1 for classes in parts], parts, prior, wanted)
     kept = weights > NEGLIGIBLE * weights.max()
+    # Rounded, so that another machine's last digits give the same channel and a questionnaire the same fingerprint.
+    weights = weights.round(DECIMALS)
     chances = weights[kept, None] * rows[kept]
     chances /= chances.sum(axis=0)
     return Staircase(chances, part_of[kept], tuple(one for one, keep in zip(patterns, kept, strict=True) if keep))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tacit.count.sources import ReportSource
@@ -9,9 +10,12 @@ from tacit.errors import NotEstimable
 from tacit.reports import Reports
 from tacit.survey.checks import Fit, fit_of, largest_shift
 from tacit.survey.counting import countable
+from tacit.survey.definition import Definition, surest
 from tacit.survey.models import MinedModel, mined
 from tacit.survey.second_round import SecondRound, second_round
 from tacit.survey.store.surveys import Counts, Store, StoredSurvey
+
+_PROMISED: dict[str, Promises] = {}
 
 FAKES = 10
 FEWEST_REPORTS = 30
@@ -42,6 +46,23 @@ class EstimateTable:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What a whole report tells of one answer: how sure of it, and how far its odds can change."""
+
+    title: str
+    sure: float
+    gamma: float
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What the whole report of one respondent tells, as it was promised."""
+
+    answers: tuple[Promise, ...]
+    gamma: float
+
+
+@dataclass(frozen=True)
 class Dashboard:
     """Everything on the page of one survey."""
 
@@ -56,6 +77,7 @@ class Dashboard:
     target: str | None
     fakes: int
     second: SecondRound | None
+    promises: Promises
 
     @property
     def may_offer(self) -> bool:
@@ -72,8 +94,9 @@ def dashboard(
     attributes = [(name, survey.definition.label(name)) for name in names]
     by = by if by in names else None
     target = target if target in names else None
+    promised = promises(survey.definition)
     if counts.reports == 0:
-        return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, fakes, None)
+        return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, fakes, None, promised)
     reports = countable(store, survey, counts.reports)
     counted = counted_once(reports, _tables(survey, by))
     # Sets are compared report by report, while they are held; all else is counted already.
@@ -92,6 +115,7 @@ def dashboard(
         target=target,
         fakes=fakes,
         second=second_round(store, survey),
+        promises=promised,
     )
 
 
@@ -100,6 +124,15 @@ def _tables(survey: StoredSurvey, by: str | None) -> list[list[str]]:
     scheme = survey.definition.scheme
     crossed = [[by, name] for name in scheme.schema.names if name != by] if by else []
     return [[name] for name in scheme.schema.names] + crossed + [list(group.names) for group in scheme.groups]
+
+
+def promises(definition: Definition) -> Promises:
+    """Worked out once for each survey: a definition never changes."""
+    if definition.hash not in _PROMISED:
+        answers = definition.whole.answers()
+        told = tuple(Promise(definition.label(one.attribute), surest(one), one.gamma) for one in answers)
+        _PROMISED[definition.hash] = Promises(told, definition.whole.gamma)
+    return _PROMISED[definition.hash]
 
 
 def _warnings(counts: Counts, fits: list[Fit]) -> list[str]:
@@ -166,6 +199,8 @@ def results_document(
         "fingerprint": survey.fingerprint,
         "n_reports": view.counts.reports,
         "warnings": view.warnings,
+        "answers": [answer.to_document() for answer in survey.definition.whole.answers()],
+        "gamma": view.promises.gamma if math.isfinite(view.promises.gamma) else None,
         "questions": [_table_document(table) for table in view.tables],
         "by": by,
         "fakes": fakes,

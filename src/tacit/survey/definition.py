@@ -118,6 +118,11 @@ class Definition:
     def scheme(self) -> Scheme:
         return Scheme.from_document(self.document["scheme"])
 
+    @property
+    def has_programs(self) -> bool:
+        """Whether it says what its page will run; surveys of the first version did not."""
+        return "programs" in self.document
+
     @cached_property
     def whole(self) -> WholeReport:
         """Everything that one respondent sends, and what it tells."""

@@ -49,6 +49,7 @@ def serve_surveys(
     with opened_store(store) as opened:
         for path in file or []:
             _check_unchanged(opened, path)
+        _check_programs(opened.surveys())
         from tacit.survey.accounts import Accounts
         from tacit.survey.app import SurveyServer
         from tacit.survey.headers import Settings
@@ -66,6 +67,18 @@ def serve_surveys(
 def _check_unchanged(store: Store, path: Path) -> None:
     definition = read_definition(path)
     store.add(definition, path.read_text(encoding="utf-8"), "draft")
+
+
+def _check_programs(surveys: Sequence[StoredSurvey]) -> None:
+    """Refuse open surveys of the first version, whose definitions do not say what a page would run."""
+    for survey in surveys:
+        if survey.state == "open" and not survey.definition.has_programs:
+            name = survey.definition.name
+            raise InvalidInput(
+                f"The survey {name!r} was opened by the first version of Tacit; this one cannot check what its page would "
+                f"send, so it does not serve it. With the version that opened it, close it (tacit survey close {name}) and "
+                "export its reports; then open the questionnaire here as a new wave. Closed surveys stay readable."
+            )
 
 
 def _announce(surveys: Sequence[StoredSurvey], base: str, *, as_json: bool) -> None:
