@@ -75,6 +75,60 @@ def test_traffic_is_the_same_whatever_is_answered_and_reports_follow_the_columns
         assert binomtest(agreeing[group.names[0]], SESSIONS, chance).pvalue >= FALSE_ALARM
 
 
+ROUTED = """\
+name: routed
+title: Routed
+introduction: We ask some of you more.
+contact: research@example.org
+privacy: strong
+pages:
+  - questions:
+      - {name: region, kind: choice, text: Where do you live?, answers: [north, south], sensitive: false}
+      - {name: used, kind: yes-no, text: Have you used it?, sensitive: true, prefer_not_to_say: false}
+  - questions:
+      - name: often
+        kind: choice
+        text: How often?
+        answers: [daily, weekly, rarely]
+        sensitive: true
+        when: {used: "yes"}
+        optional: true
+  - questions:
+      - {name: shop, kind: yes-no, text: Is there a shop?, sensitive: false, when: {region: north}}
+      - {name: told, kind: yes-no, text: Have you told anyone?, sensitive: true, prefer_not_to_say: false}
+"""
+
+
+def test_traffic_does_not_depend_on_what_was_asked(browser: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    survey = store.add(Definition.from_yaml(ROUTED), ROUTED)
+    shapes: Counter[str] = Counter()
+    for number in range(12):
+        used, left_out = number % 2, number % 4 == 1
+        context = browser.new_context(viewport={"width": 390, "height": 844}, locale="en")
+        traffic = recorded(context)
+        page = open_page(context, server, survey)
+        start(page)
+        page.check("#region-0")
+        page.check(f"#used-{used}")
+        page.click("button[type=submit]")
+        if used:
+            page.wait_for_selector("#often-0")
+            if not left_out:
+                page.check(f"#often-{number % 3}")
+            page.click("button[type=submit]")
+        page.wait_for_selector("#told-0")
+        assert page.locator("#often-0").count() == 0
+        page.check("#shop-1")
+        page.check("#told-1")
+        send(page)
+        assert page.get_attribute("#survey", "data-state") == "stored"
+        context.close()
+        shapes[shape(traffic)] += 1
+    assert len(shapes) == 1, f"{len(shapes)} different kinds of traffic"
+    assert store.counts(survey).reports == 12
+
+
 def test_the_comparison_notices_one_changed_character(served: tuple[RunningServer, Store]) -> None:
     request = {"method": "PUT", "url": "/s/a", "body": '{"report": "0001"}', "headers": {}}
     longer = {**request, "body": '{"report": "000100"}'}

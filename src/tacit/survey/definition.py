@@ -26,6 +26,7 @@ from tacit.survey.proposal import GroupDocument, attribute_of, groups_of
 from tacit.survey.questionnaire import Question, Questionnaire
 from tacit.survey.reading import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
+from tacit.survey.verification import examine
 
 FORMAT = "tacit-survey/1"
 FINGERPRINT_DIGITS = 32  # 128 bits of the hash
@@ -72,6 +73,7 @@ class Definition:
             "scheme": scheme.to_document(),
             "programs": programs_of(scheme, questionnaire),
         }
+        _check_page(document, questionnaire.place)
         return cls({**document, "hash": document_hash(document)})
 
     @classmethod
@@ -147,6 +149,13 @@ class Definition:
                     suffix = f" {option['text'].get(language, option['name'])}" if option else ""
                     return f"{question['text'][language]}{suffix}"
         return attribute
+
+
+def _check_page(document: dict[str, Any], place: Located) -> None:
+    """Refuse here already what the page would refuse to ask; what all answers tell together is refused when it opens."""
+    for objection in examine(document).objections:
+        if objection.reason != "exceeds":
+            place.refuse(objection.message)
 
 
 def _question_document(question: Question) -> dict[str, Any]:

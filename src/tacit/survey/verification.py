@@ -482,14 +482,17 @@ def _group_law(program: str, radices: tuple[int, ...], truths: tuple[tuple[int, 
 def _priors(
     document: Document, groups: Sequence[GroupProgram], answers: Sequence[Mapping[str, str]], even: Array
 ) -> Iterator[Array]:
+    """The even prior, and the one that the scheme states for some groups while the rest stays even."""
     yield even
-    stated = [_stated(document, group) for group in groups]
-    if any(one is not None for one in stated):
-        weights = np.ones(len(answers))
-        for group, prior in zip(groups, stated, strict=True):
-            if prior is not None:
-                weights *= [prior[joint(group.digits(record), group.radices)] for record in answers]
-        yield weights
+    stated = None
+    for group in groups:
+        prior = _stated(document, group)
+        if prior is not None:
+            numbers = np.array([joint(group.digits(record), group.radices) for record in answers])
+            share = np.bincount(numbers, even, minlength=len(prior))
+            stated = (even if stated is None else stated) * prior[numbers] / share[numbers]
+    if stated is not None:
+        yield stated
 
 
 def _stated(document: Document, group: GroupProgram) -> Array | None:

@@ -2,7 +2,7 @@
 // asked. `tacit survey verify` makes the same checks from outside.
 
 import { BadProgram } from "./program.js";
-import { allQuestions, answersOf, dealsOf, isHidden, modeOf, NOT_ASKED, specialOf } from "./questionnaire.js";
+import { allQuestions, answersOf, dealsOf, isHidden, modeOf, NOT_ASKED, plainText, specialOf } from "./questionnaire.js";
 import { wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
@@ -117,7 +117,7 @@ function askedObjections(definition) {
   for (const language of definition.languages) {
     const texts = new Map();
     for (const { name, text } of questions) {
-      const plain = text[language].normalize("NFKC").toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
+      const plain = plainText(text[language]);
       if (texts.has(plain)) reasons.push(objection("twice", [texts.get(plain), name]));
       texts.set(plain, name);
     }

@@ -7,7 +7,8 @@ import { element, paragraphs } from "./dom.js";
 import { field, isAnswered } from "./fields.js";
 import { freshDraws, percentAtMost, privacyLabel, simulator } from "./label.js";
 import { isListed, ratio, split } from "./program.js";
-import { allQuestions, contentOf, dealsOf, groupsOf, isAsked, isHidden, NO_ANSWER, predicted, publicAttributes, readCode, report, truths } from "./questionnaire.js";
+import { allQuestions, dealsOf, groupsOf, isAsked, isHidden, NO_ANSWER, predicted, publicAttributes, readCode, truths } from "./questionnaire.js";
+import { disguised } from "./report.js";
 import { bought, forgetTokens } from "./tokens.js";
 import { forgetReceipts, receiptFor, withdrawing } from "./withdrawing.js";
 import { answerText, upTo, wordsOf } from "./words.js";
@@ -257,25 +258,9 @@ function review(last) {
   ].flat(2).filter(Boolean);
 }
 
-// The reports of all groups: what this device has sent for the same question before, else drawn now.
-async function disguised() {
-  const kept = {};
-  const known = isShared || isTest ? {} : device.ledger();
-  const made = await report(definition, { answers, harmless, deal }, async (group, run) => {
-    const content = await contentOf(definition, group);
-    if (known[content]) return known[content].digits;
-    const digits = run(freshDraws());
-    const { gamma } = whole.deals[deal].blocks.find(({ groups }) => groups.some(({ names }) => names.join() === group.names.join()));
-    kept[content] = { digits, gamma: Number.isFinite(gamma) ? gamma : null };
-    return digits;
-  });
-  if (!isShared && !isTest) device.keepSent(kept);
-  return made;
-}
-
 async function finish() {
   show(() => [heading(words.sending)]);
-  const made = await disguised();
+  const made = await disguised(definition, { answers, harmless, deal }, { blocks: whole.deals[deal].blocks, draws: freshDraws(), isKept: !isShared && !isTest });
   const ticket = fingerprint + (isTest ? " test" : "");
   const token = bearer?.token ?? (isShared ? device.randomToken() : device.deviceToken(ticket));
   const receipt = await receiptFor(token);

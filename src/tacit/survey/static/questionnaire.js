@@ -1,19 +1,19 @@
-// What the definition asks, and the way from the answers on this page to what is sent. All of it happens here.
+// What the definition asks: questions, attributes, groups with their programs, and skip logic, which all happens here.
 
-import { canonical, sha256 } from "./canonical.js";
 import { compile } from "./program.js";
 
 export const DECLINED = "prefer not to say";
 export const NO_ANSWER = "no answer";
 export const NOT_ASKED = "not asked";
-// At least two characters to the digit, and as many as its largest value needs: the length of a report says nothing.
-const DIGIT = 2;
 
 export const allQuestions = (definition) => definition.pages.flatMap((page) => page.questions);
 export const modeOf = (question) => question.mode ?? (question.sensitive ? "disguised" : "public");
 export const isHidden = (question) => modeOf(question) === "disguised" || modeOf(question) === "self";
 
 export const answersOf = (definition) => new Map(definition.scheme.attributes.map(({ name, answers }) => [name, answers]));
+
+// A text without what does not make it another one: case, spaces, punctuation.
+export const plainText = (text) => text.normalize("NFKC").toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
 
 // What can be said in place of an answer, of all options at once.
 export const specialOf = ({ declines, optional }) => [...(declines ? [DECLINED] : []), ...(optional ? [NO_ANSWER] : [])];
@@ -23,8 +23,17 @@ export function dealsOf({ scheme }) {
   return scheme.questionnaires ?? [{ name: null, probability: 1, groups: scheme.groups }];
 }
 
+const compiled = new WeakMap();
+
 // The groups of a questionnaire, each with its program ready to run.
 export function groupsOf(definition, deal = 0) {
+  if (!compiled.has(definition)) compiled.set(definition, []);
+  const known = compiled.get(definition);
+  known[deal] ??= readGroups(definition, deal);
+  return known[deal];
+}
+
+function readGroups(definition, deal) {
   const names = answersOf(definition);
   return dealsOf(definition)[deal].groups.map(({ attributes, records = null, channel }, index) => {
     const answers = attributes.map((name) => names.get(name));
@@ -44,7 +53,7 @@ export function truthDigits(group, truth) {
   return [number];
 }
 
-function codeOf(answer, names, attribute) {
+export function codeOf(answer, names, attribute) {
   const code = names.indexOf(answer);
   if (code < 0) throw new RangeError(`${attribute} has no such answer`);
   return code;
@@ -85,48 +94,6 @@ export function truths(definition, answers, deal = 0) {
 function attributeAnswer(answer, option) {
   if (option === null || !Array.isArray(answer)) return answer ?? NO_ANSWER;
   return answer.includes(option) ? "yes" : "no";
-}
-
-// What a group asks, in all its words, and the program that will disguise it: whoever asks the same under another name or
-// in another survey meets the report that was sent before, because fresh ones could be averaged away.
-export function contentOf(definition, group) {
-  const asked = allQuestions(definition).filter(({ attributes }) => attributes.some(({ attribute }) => group.names.includes(attribute)));
-  const texts = asked.map(({ text, answers, harmless = null }) => ({ text, harmless, answers: answers.map(({ name, text: own }) => own ?? name) }));
-  const options = group.names.map((name) => asked.flatMap(({ attributes }) => attributes).find(({ attribute }) => attribute === name).option);
-  return sha256(canonical({ texts, options, answers: group.answers, records: group.records, program: group.program }));
-}
-
-// The disguised report of one questionnaire: a list of digits for each group, the public answers' codes, and all as text.
-// `sampled(group, run)` decides where the draws come from, and may find that the group was answered before.
-export async function report(definition, { answers, harmless, deal = 0 }, sampled) {
-  const truth = truths(definition, answers, deal);
-  const groups = groupsOf(definition, deal);
-  const digits = [];
-  for (const group of groups) {
-    const codes = truthDigits(group, truth);
-    const instead = harmlessDigits(definition, group, harmless);
-    digits.push(await sampled(group, (draws) => group.node.run(codes, draws, instead)));
-  }
-  const open = publicAttributes(definition).map(({ name, answers: names }) => codeOf(truth[name], names, name));
-  return { groups: digits, open, deal, text: reportText(definition, groups, { digits, open, deal }) };
-}
-
-function reportText(definition, groups, { digits, open, deal }) {
-  const dealt = definition.scheme.questionnaires ? [spelled(deal, definition.scheme.questionnaires.length)] : [];
-  const hidden = groups.flatMap(({ node }, index) => digits[index].map((digit, at) => spelled(digit, node.shape[at])));
-  const shown = publicAttributes(definition).map(({ answers }, index) => spelled(open[index], answers.length));
-  return [...dealt, ...hidden, ...shown].join("");
-}
-
-function spelled(digit, radix) {
-  return digit.toString(36).padStart(Math.max(DIGIT, (radix - 1).toString(36).length), "0");
-}
-
-// Digits of the harmless question's answer where it is really asked; else the program draws them.
-function harmlessDigits(definition, group, harmless) {
-  const question = allQuestions(definition).find((one) => one.harmless && one.name === group.names[0]);
-  if (!question || harmless[question.name] === undefined) return null;
-  return [codeOf(harmless[question.name], group.answers[0], question.name)];
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

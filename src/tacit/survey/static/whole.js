@@ -178,13 +178,23 @@ export function* blockLaw({ groups }, records) {
   yield* rows;
 }
 
+// The even prior, and the one that the scheme states for some groups while the rest stays even.
+function priorsOf(definition, { groups }, records, even) {
+  let stated = null;
+  for (const group of groups) {
+    const prior = statedPrior(definition, group);
+    if (!prior) continue;
+    const digits = records.map((record) => truthDigits(group, record));
+    const share = new Map();
+    digits.forEach((one, index) => share.set(one.join(), (share.get(one.join()) ?? 0) + even[index]));
+    stated = (stated ?? even).map((weight, index) => (weight * prior(digits[index])) / share.get(digits[index].join()));
+  }
+  return stated ? [even, stated] : [even];
+}
+
 function collect(figures, definition, block, records) {
   const names = attributesOf(block);
-  const priors = [evenWeights(records, names)];
-  const stated = block.groups.map((group) => statedPrior(definition, group));
-  if (stated.some(Boolean)) {
-    priors.push(records.map((record) => block.groups.reduce((all, group, index) => all * (stated[index]?.(truthDigits(group, record)) ?? 1), 1)));
-  }
+  const priors = priorsOf(definition, block, records, evenWeights(records, names));
   for (const { chances } of blockLaw(block, records)) {
     if (!chances.some((chance) => chance > 0)) continue;
     figures.gamma = Math.max(figures.gamma, ratio(chances));

@@ -1,0 +1,208 @@
+"""The leak hunter: random questionnaires, everybody who could answer them, every draw of the real page.
+
+All that is sent and all that the device keeps is compared with what the label states: how sure the least lucky report
+makes someone of an answer, and the amplification of all answers together. The law comes from running the page's code,
+the comparison is made here, from the definition of the figures.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import subprocess
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput
+from tacit.survey.definition import Definition
+from tacit.survey.definition import surest as surest_of
+from tests.survey.page import HERE, required
+from tests.survey.random_questionnaires import NOT_ASKED, Person, everybody, questionnaire
+
+WANTED = 4000 if os.environ.get("TACIT_SOAK") == "1" else 500
+SEED = 1965
+MOST_PEOPLE = 40
+EQUAL = 1e-9
+
+Document = Mapping[str, Any]
+Array = NDArray[np.float64]
+
+
+def enumerated(cases: Sequence[tuple[Document, list[Person]]], leak: str = "") -> list[dict[str, Any]]:
+    """What the page makes of each definition, and the law of what each person's device sends and keeps."""
+    documents = [{"definition": one, "people": [person.to_document() for person in people]} for one, people in cases]
+    done = subprocess.run(
+        [required("node", "node is not installed"), "--no-warnings", str(HERE / "page_leaks.mjs")],
+        input=json.dumps({"cases": documents, "leak": leak}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return list(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def accepted() -> list[tuple[Document, list[Person]]]:
+    rng = random.Random(SEED)
+    found: list[tuple[Document, list[Person]]] = []
+    while len(found) < WANTED:
+        try:
+            document = Definition.from_yaml(questionnaire(rng)).document
+        except InvalidInput:
+            continue
+        people = everybody(document)
+        if len(people) <= MOST_PEOPLE:
+            found.append((document, people))
+    return found
+
+
+@pytest.fixture(scope="module")
+def told(accepted: list[tuple[Document, list[Person]]]) -> list[dict[str, Any]]:
+    return enumerated(accepted)
+
+
+def test_what_is_sent_and_kept_has_exactly_the_law_that_the_label_states(
+    accepted: list[tuple[Document, list[Person]]], told: list[dict[str, Any]]
+) -> None:
+    compared = 0
+    for (document, people), page in zip(accepted, told, strict=True):
+        assert "objections" not in page, f"the page refuses what was opened: {page} {json.dumps(document)}"
+        if "laws" in page:
+            problem = difference(document, people, page)
+            assert not problem, f"{problem}\n{json.dumps(document)}"
+            compared += 1
+    assert compared >= 0.9 * len(accepted)
+
+
+def difference(document: Document, people: list[Person], page: Mapping[str, Any]) -> str:
+    """How the enumerated law differs from what the label states; empty where it does not."""
+    truths, law = merged(people, page["laws"])
+    hidden = [name for group in document["scheme"]["groups"] for name in group["attributes"]]
+    names = [one["name"] for one in document["scheme"]["attributes"] if one["name"] in hidden]
+    public = [one["name"] for one in document["scheme"]["attributes"] if one["name"] not in hidden]
+    gamma, worst = 1.0, dict.fromkeys(names, 0.0)
+    situations: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for index, truth in enumerate(truths):
+        situations[tuple(truth[name] for name in public)].append(index)
+    for members in situations.values():
+        here, chances = [truths[index] for index in members], law[:, members]
+        chances = chances[chances.any(axis=1)]
+        low, high = chances.min(axis=1), chances.max(axis=1)
+        gamma = max(gamma, math.inf if (low == 0).any() else float((high / low).max()))
+        for prior in priors(document, here, names):
+            for name, sure in surest(here, chances * prior, names).items():
+                worst[name] = max(worst[name], sure)
+    stated = math.inf if page["gamma"] is None else page["gamma"]
+    if not (gamma == stated or math.isclose(gamma, stated, rel_tol=EQUAL)):
+        return f"all answers together: {gamma} is enumerated, {stated} stated"
+    wrong = [name for name in names if abs(worst[name] - page["worst"][name]) > EQUAL]
+    return "; ".join(f"{name}: {worst[name]} is enumerated, {page['worst'][name]} stated" for name in wrong)
+
+
+def merged(people: list[Person], laws: list[dict[str, float]]) -> tuple[list[dict[str, str]], Array]:
+    """The law of each true record, over the harmless answers that somebody with it could give."""
+    sent = {text: row for row, text in enumerate(dict.fromkeys(text for law in laws for text in law))}
+    records: dict[str, int] = {}
+    columns: list[Array] = []
+    truths: list[dict[str, str]] = []
+    for person, law in zip(people, laws, strict=True):
+        key = json.dumps(person.truth)
+        if key not in records:
+            records[key] = len(columns)
+            columns.append(np.zeros(len(sent)))
+            truths.append(person.truth)
+        for text, chance in law.items():
+            columns[records[key]][sent[text]] += person.weight * chance
+    return truths, np.stack(columns, axis=1)
+
+
+def priors(document: Document, truths: list[dict[str, str]], names: list[str]) -> list[Array]:
+    """Even, answer by answer; and as stated, for the groups that state one."""
+    weights = np.ones(len(truths))
+    prefixes = [""] * len(truths)
+    for name in names:
+        after = [f"{prefix}\n{truth[name]}" for prefix, truth in zip(prefixes, truths, strict=True)]
+        follow: dict[str, set[str]] = defaultdict(set)
+        for prefix, one in zip(prefixes, after, strict=True):
+            follow[prefix].add(one)
+        weights /= [len(follow[prefix]) for prefix in prefixes]
+        prefixes = after
+    stated = document["scheme"].get("prior") or {}
+    if not stated:
+        return [weights]
+    answers = {one["name"]: one["answers"] for one in document["scheme"]["attributes"]}
+    changed = weights.copy()
+    for key, table in stated.items():
+        own = key.split("+")
+        shape = [len(answers[name]) for name in own]
+        for index, truth in enumerate(truths):
+            place = np.ravel_multi_index([answers[name].index(truth[name]) for name in own], shape)
+            changed[index] *= table[place] * math.prod(shape)
+    return [weights, changed]
+
+
+def surest(truths: list[dict[str, str]], joint: Array, names: list[str]) -> dict[str, float]:
+    joint = joint[joint.sum(axis=1) > 0]
+    shares = joint / joint.sum(axis=1, keepdims=True)
+    worst = {}
+    for name in names:
+        answers = {truth[name] for truth in truths} - {NOT_ASKED}
+        own = [shares[:, [truth[name] == answer for truth in truths]].sum(axis=1).max() for answer in answers]
+        worst[name] = float(max(own, default=0.0))
+    return worst
+
+
+def test_what_open_prints_is_what_the_page_says(
+    accepted: list[tuple[Document, list[Person]]], told: list[dict[str, Any]]
+) -> None:
+    for (document, _), page in list(zip(accepted, told, strict=True))[:150]:
+        whole = Definition(dict(document)).whole
+        stated = {answer.attribute: surest_of(answer) for answer in whole.answers()}
+        if "worst" in page:
+            assert stated == pytest.approx(page["worst"], abs=EQUAL), json.dumps(document)
+            assert whole.gamma == pytest.approx(math.inf if page["gamma"] is None else page["gamma"], rel=EQUAL)
+
+
+def test_the_chances_of_everything_sent_sum_to_one(told: list[dict[str, Any]]) -> None:
+    for page in told:
+        for law in page.get("laws", []):
+            assert sum(law.values()) == pytest.approx(1, abs=1e-9)
+
+
+def test_every_kind_of_question_and_of_protection_was_met(accepted: list[tuple[Document, list[Person]]]) -> None:
+    questions = [one for document, _ in accepted for page in document["pages"] for one in page["questions"]]
+    kinds = {group["channel"]["kind"] for document, _ in accepted for group in document["scheme"]["groups"]}
+    assert {one["kind"] for one in questions} == {"yes-no", "choice", "scale", "several"}
+    assert {one["mode"] for one in questions} == {"disguised", "public", "self", "direct"}
+    assert any(one["declines"] for one in questions)
+    assert any(one["optional"] for one in questions)
+    assert any("records" in group for document, _ in accepted for group in document["scheme"]["groups"])
+    assert any(one["when"] for one in questions)
+    assert any(one["harmless"] for one in questions)
+    assert any(not one["sensitive"] for one in questions)
+    assert any(document["scheme"].get("prior") for document, _ in accepted)
+    assert any(document["allow_unbounded"] for document, _ in accepted)
+    assert len(kinds) >= 10
+
+
+def test_a_leak_of_one_answer_in_the_length_is_noticed(accepted: list[tuple[Document, list[Person]]]) -> None:
+    some = [case for case in accepted if len(case[1]) > 1][:20]
+    found = enumerated(some, leak="length")
+    noticed = [difference(*case, page) for case, page in zip(some, found, strict=True) if "laws" in page]
+    assert sum(map(bool, noticed)) >= 0.8 * len(noticed)
+
+
+def test_a_wrong_label_is_noticed(accepted: list[tuple[Document, list[Person]]], told: list[dict[str, Any]]) -> None:
+    (document, people), page = next((case, page) for case, page in zip(accepted, told, strict=True) if "laws" in page)
+    name = next(iter(page["worst"]))
+    wrong = {**page, "worst": {**page["worst"], name: page["worst"][name] - 1e-6}}
+    assert difference(document, people, wrong)
