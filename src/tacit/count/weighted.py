@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from tacit.channel.protocol import Array
 from tacit.count.backend import answer, single_row
 from tacit.count.columns import as_number, value_codes
+from tacit.count.memory import COMPILED_ROWS, COPIED_COUNTERS
 from tacit.count.protocol import DENSE_CELLS, CountEngine
 from tacit.count.slots import joint_slots
 from tacit.count.table import TableEngine
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table import Table
 
-BLOCK_ROWS = 1 << 19
+# Codes of a block stay in the second-level cache; smaller blocks cost more in calls than they save.
+BLOCK_ROWS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,21 +54,61 @@ class SampleColumns:
 
 
 def weighted_tally(
-    table: Table, columns: Sequence[str], weights: Array, keys: NDArray[np.intp], strata: NDArray[np.intp]
+    table: Table,
+    columns: Sequence[str],
+    weights: Array,
+    keys: NDArray[np.intp],
+    stratum_of: NDArray[np.intp],
+    *,
+    compiled_from: int = COMPILED_ROWS,
 ) -> WeightedTally:
-    """The weighted tally of a table in memory, block by block."""
+    """The weighted tally of a table in memory, by the key of each row; `stratum_of` holds each key's stratum."""
     shape = tuple(table.schema[name].tally_size for name in columns)
-    n_keys, n_strata = int(keys.max()) + 1, int(strata.max()) + 1
-    checked_keys(math.prod(shape), max(n_keys, n_strata))
-    sums, squares = np.zeros(math.prod(shape) * n_keys), np.zeros(math.prod(shape) * n_strata)
-    for start in range(0, table.n_rows, BLOCK_ROWS):
-        here = slice(start, start + BLOCK_ROWS)
+    checked_keys(math.prod(shape), len(stratum_of))
+    show_one = all(table.schema[name].shows == "one" for name in columns)
+    add = _compiled if show_one and table.n_rows >= compiled_from else _by_numpy
+    both = add(table, columns, weights, keys, (math.prod(shape), len(stratum_of)))
+    squares = np.zeros((math.prod(shape), int(stratum_of.max()) + 1))
+    np.add.at(squares.T, stratum_of, both[:, :, 1].T)
+    return WeightedTally(both[:, :, 0].reshape(*shape, -1), squares.reshape(*shape, -1))
+
+
+def _by_numpy(
+    table: Table, columns: Sequence[str], weights: Array, keys: NDArray[np.intp], size: tuple[int, int]
+) -> Array:
+    """Sums of weights and of their squares, ``(cells, keys, 2)``, block by block."""
+    both = np.zeros((2, size[0] * size[1]))
+    for start in range(0, table.n_rows, COMPILED_ROWS):
+        here = slice(start, start + COMPILED_ROWS)
         slots = joint_slots(table.rows(here), columns)
         many = np.diff(slots.row_ends(), prepend=0)
-        cells, weight = slots.values.astype(np.intp), np.repeat(weights[here], many)
-        sums += np.bincount(cells * n_keys + np.repeat(keys[here], many), weight, len(sums))
-        squares += np.bincount(cells * n_strata + np.repeat(strata[here], many), weight**2, len(squares))
-    return WeightedTally(sums.reshape(*shape, n_keys), squares.reshape(*shape, n_strata))
+        cells = slots.values.astype(np.intp) * size[1] + np.repeat(keys[here], many)
+        weight = np.repeat(weights[here], many)
+        both[0] += np.bincount(cells, weight, both.shape[1])
+        both[1] += np.bincount(cells, weight**2, both.shape[1])
+    return np.moveaxis(both.reshape(2, *size), 0, -1)
+
+
+def _compiled(
+    table: Table, columns: Sequence[str], weights: Array, keys: NDArray[np.intp], size: tuple[int, int]
+) -> Array:
+    """The same by compiled loops, for columns that show one answer."""
+    from tacit.count._memory_kernels import extend_codes
+    from tacit.count._weighted_kernels import add_weights
+
+    copies = 4 if size[0] * size[1] <= COPIED_COUNTERS else 1
+    both = np.zeros((copies, size[0] * size[1], 2))
+    buffer = np.empty(BLOCK_ROWS, dtype=np.uint32)
+    for start in range(0, table.n_rows, BLOCK_ROWS):
+        here = slice(start, min(start + BLOCK_ROWS, table.n_rows))
+        codes = buffer[: here.stop - start]
+        codes[:] = 0
+        for name in columns:
+            extend_codes(codes, table[name][here], np.uint32(table.schema[name].size))
+        if size[1] > 1:
+            extend_codes(codes, keys[here], np.uint32(size[1]))
+        add_weights(codes, weights[here], both)
+    return both.sum(axis=0).reshape(*size, 2)
 
 
 def checked_keys(cells: int, keys: int) -> None:
@@ -105,8 +147,11 @@ def stored_groups(engine: CountEngine, columns: Sequence[str], sample: SampleCol
         cells = cells * attribute.size + value_codes(result.column(f"k{position}"), attribute, counts)
     strata, stratum = _named(result.column("stratum").to_pylist())
     clusters, cluster = _named(result.column("cluster").to_pylist())
-    numbers = {name: np.asarray(result.column(name).to_numpy(), np.float64) for name in ("sums", "squares", "sampled")}
     rows = np.asarray(counts.to_numpy(), np.int64)
+    share = 0.0 if sample.sampled is None or isinstance(sample.sampled, str) else sample.sampled
+    numbers = {"sampled": np.full(len(rows), float(share))}
+    for name in {"sums", "squares", "sampled"} & set(result.column_names):
+        numbers[name] = np.asarray(result.column(name).to_numpy(), np.float64)
     return StoredGroups(strata, clusters, stratum, cluster, cells, rows, **numbers)
 
 
@@ -117,7 +162,8 @@ def _query(engine: TableEngine, columns: Sequence[str], sample: SampleColumns) -
     for name in sample.named:
         if name not in table.columns:
             raise UnknownName("Column", name, table.columns)
-    weight = ibis.literal(1.0) if sample.weights is None else table[sample.weights].cast("float64")
+    # Counting adds whole numbers, which no database turns into decimals of its own.
+    weight = ibis.literal(1, type="int64") if sample.weights is None else table[sample.weights].cast("float64")
     if sample.weights is not None:
         _checked_stored(table.select(w=weight))
     share = sample.sampled
@@ -126,11 +172,10 @@ def _query(engine: TableEngine, columns: Sequence[str], sample: SampleColumns) -
         stratum=_text(table, sample.strata),
         cluster=_text(table, sample.clusters),
         w=weight,
-        f=table[share].cast("float64") if isinstance(share, str) else ibis.literal(float(share or 0.0)),
+        **({"sampled": table[share].cast("float64")} if isinstance(share, str) else {}),
     )
-    keys = [*(f"k{position}" for position in range(len(columns))), "stratum", "cluster", "f"]
-    grouped = shown.group_by(keys).agg(rows=shown.count(), sums=shown.w.sum(), squares=(shown.w * shown.w).sum())
-    return grouped.rename(sampled="f")
+    keys = [name for name in shown.columns if name != "w"]
+    return shown.group_by(keys).agg(rows=shown.count(), sums=shown.w.sum(), squares=(shown.w * shown.w).sum())
 
 
 def _text(table: Any, name: str | None) -> Any:

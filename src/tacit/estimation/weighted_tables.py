@@ -172,7 +172,8 @@ def _in_memory(
     if len(design.weights) != source.engine.n_rows:
         raise InvalidInput(f"The design is of {len(design.weights):,} people, the reports of {source.engine.n_rows:,}.")
     keys = design.clusters if design.has_clusters else design.strata
-    tally = weighted_tally(source.engine.table, columns, design.weights, keys, design.strata)
+    stratum_of = design.stratum_of if design.has_clusters else np.arange(design.n_strata)
+    tally = weighted_tally(source.engine.table, columns, design.weights, keys, stratum_of)
     return tally, design, np.bincount(design.strata, minlength=design.n_strata).astype(np.float64)
 
 
