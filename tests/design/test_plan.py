@@ -7,7 +7,6 @@ import pytest
 from tacit import Attribute, Scheme, channels
 from tacit.design.plan import _variance_at, plan
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.measures.scheme import measure
 from tacit.schema import Schema
 from tests.conformance.channels import NAMED
 
@@ -57,16 +56,34 @@ def test_attributes_the_prior_does_not_speak_of_are_planned_at_one_half():
 
 
 def test_the_planned_number_keeps_the_margin_and_one_fewer_does_not():
+    """Against the two-way channel that a single answer of a gamma-diagonal group is asked through."""
     scheme = Scheme.of(SCHEMA, [(["smokes", "age"], channels.gamma_diagonal(19))])
     prior = {"smokes": [0.7, 0.3], "age": np.arange(1, 11) / 55}
     needed = plan(scheme, 0.05, prior)
+    keep = 18 / (19 + 20 - 1)
+    for name, answers in (("smokes", 2), ("age", 10)):
+        reported = keep * np.array(prior[name]) + (1 - keep) / answers
+        variance = (reported * (1 - reported)).max() / keep**2
+        assert Z * math.sqrt(variance / needed.per_attribute[name]) <= 0.05
+        assert Z * math.sqrt(variance / (needed.per_attribute[name] - 1)) > 0.05
+    assert needed.respondents == max(needed.per_attribute.values())
 
-    def margin(respondents):
-        errors = measure(scheme, prior, respondents).errors
-        return max(Z * error.worst for error in errors if len(error.attributes) == 1)
 
-    assert margin(needed.respondents) <= 0.05
-    assert margin(needed.respondents - 1) > 0.05
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_uneven_answers_are_planned_by_the_one_that_needs_most(place):
+    """One answer is hidden far better than the others, wherever it stands; enumerated from the matrix itself."""
+    matrix = np.array([[0.8, 0.1, 0.3], [0.1, 0.8, 0.3], [0.1, 0.1, 0.4]])
+    order = np.roll(np.arange(3), place)
+    matrix = matrix[np.ix_(order, order)]
+    inverse = np.linalg.inv(matrix)
+    variances = []
+    for code in range(3):
+        truth = np.where(np.arange(3) == code, 0.5, 0.25)
+        variances.append(float((inverse[code] ** 2) @ (matrix @ truth)) - 0.25)
+    assert max(variances) > 1.5 * min(variances)
+    schema = Schema((Attribute("x", ("a", "b", "c")),))
+    needed = plan(Scheme.of(schema, [(["x"], channels.matrix(matrix))]), 0.05)
+    assert needed.respondents == pytest.approx((Z / 0.05) ** 2 * max(variances), abs=1)
 
 
 def test_shares_that_need_more_than_one_half_are_named():
