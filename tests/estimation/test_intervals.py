@@ -218,3 +218,12 @@ def test_an_interval_from_a_standard_error_alone() -> None:
 def test_levels_that_are_none_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"lies between 0 and 1, such as 0\.95; it cannot be 95"):
         share_interval(0.3, 0.02, 100, level=95)
+
+
+def test_rounding_beyond_an_edge_means_nothing() -> None:
+    """An undisguised share of 0 whose estimate is off by a last digit, and one that is far off through no fault of chance."""
+    law = ShareLaw(np.zeros(2), np.full(2, 1 / 50), np.full(2, 1 / 50))
+    found = law.interval(np.array([-1e-17, -0.3]))
+    assert found.low.tolist() == [0, 0]
+    assert found.high[0] == pytest.approx(1 - 0.05 ** (1 / 50))
+    assert 0 < found.high[1] <= 1

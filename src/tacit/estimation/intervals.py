@@ -87,7 +87,7 @@ class ShareLaw:
         low, high = self._root(estimate, (1 - level) / 2)[0], self._root(estimate, (1 + level) / 2)[1]
         near = np.clip(estimate, 0, 1)
         beyond = np.abs(estimate - near) > ROUNDING
-        from_edge = self._score(estimate, z**2 + self._distance(estimate, near))
+        from_edge = self._score(estimate, z**2 + np.where(beyond, self._distance(estimate, near), 0.0))
         low = np.where(beyond, np.minimum(low, from_edge[0]), low)
         high = np.where(beyond, np.maximum(high, from_edge[1]), high)
         known = self.variance(near) <= ROUNDING**2  # just the respondents, undisguised: nothing is left to chance
@@ -96,7 +96,7 @@ class ShareLaw:
 
     def _distance(self, estimate: Array, p: Array) -> Array:
         """Squared, in standard errors."""
-        return (estimate - p) ** 2 / np.maximum(self.variance(p), np.finfo(np.float64).tiny)
+        return (estimate - p) ** 2 / np.maximum(self.variance(p), ROUNDING**2)
 
     def _score(self, estimate: Array, bound: Array) -> tuple[Array, Array]:
         """The shares whose squared distance from the estimate is at most `bound`, cut to [0, 1]: roots of a quadratic."""
