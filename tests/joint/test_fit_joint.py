@@ -108,6 +108,14 @@ def test_tables_under_several_schemes_are_fitted_together(joint: JointModel) -> 
     assert fitted.log_likelihood([first, second]) > joint.log_likelihood([first, second]) - 0.05
 
 
+def test_attributes_keep_the_order_of_the_scheme_however_they_are_grouped() -> None:
+    truth = bimodal(3000, 5)
+    scheme = Scheme.of(truth.schema, [(["c", "a"], channels.flip(0.9))])
+    fitted = fit_joint(disguise(truth, scheme, seed=1))
+    assert fitted.schema.names == ("a", "b", "c")
+    assert float(fitted.share({"b": "yes"})) == pytest.approx(float(truth.table["b"].mean()), abs=0.01)
+
+
 def test_dealt_questionnaires_are_fitted_together() -> None:
     truth = bimodal(6000, 3)
     dealt = Scheme.dealt(

@@ -11,7 +11,7 @@ from tacit.joint.ascent import climbed
 from tacit.joint.classes import LatentClasses, class_step, fit_classes, random_classes, split, turned
 from tacit.joint.evidence import WholeReports, whole_reports
 from tacit.joint.exact import ExactTable, Tabled, fit_table, table_step
-from tacit.joint.forest import Forest, branches, fit_forest, forest_step, n_terms, split_forest
+from tacit.joint.forest import Forest, branches, fit_forest, forest_step, gathered_evidence, n_terms, split_forest
 from tacit.joint.selection import RecordModel
 from tests.joint.brute import chance_matrix, every_record, reported, schema_of
 from tests.statistics import assert_drawn_from, power_against
@@ -121,7 +121,7 @@ def test_no_step_of_a_climb_loses(groups: str, prior: float) -> None:
     part = folded(reported(SCHEMA, GROUPS[groups], people=500))
     climbs = {
         "classes": (classes(2), lambda model: class_step(model, [part], prior)),
-        "trees": (forest(2), lambda model: forest_step(model, [part], prior)),
+        "trees": (forest(2), lambda model: forest_step(model, list(gathered_evidence(model, part)), prior)),
         "table": (
             ExactTable(np.full(24, 1 / 24), SCHEMA.shape()),
             lambda model: table_step(model, [Tabled(part, SCHEMA.shape())], np.full(24, prior)),
@@ -141,7 +141,8 @@ def test_the_objective_is_the_likelihood() -> None:
     _, height = class_step(model, [part], 0.0)
     assert height == pytest.approx(float(part.counts @ model.report_logs(part)) / part.people)
     trees = forest(2)
-    assert forest_step(trees, [part], 0.0)[1] == pytest.approx(
+    evidence = list(gathered_evidence(trees, part))
+    assert forest_step(trees, evidence, 0.0)[1] == pytest.approx(
         float(part.counts @ trees.report_logs(part)) / part.people
     )
 

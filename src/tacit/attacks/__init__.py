@@ -1,4 +1,4 @@
-"""The attack: what the best guesser learns about single people from their reports alone.
+"""The attack: what the best guesser we know learns about single people from their reports alone.
 
 >>> import tacit
 >>> from tacit.bundled import binary_breast_cancer
@@ -11,66 +11,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
+from collections.abc import Callable, Iterator, Sequence
 
 from tacit.attacks.caveats import attack_warnings
-from tacit.attacks.evidence import Evidence, cells_per_row, evidence
-from tacit.attacks.fit import fit
-from tacit.attacks.result import AttackResult, CoinShare, Share
-from tacit.attacks.score import Score, score
-from tacit.attacks.shares import starting_shares
-from tacit.attacks.tally import distinct
+from tacit.attacks.result import AttackResult, CoinShare, Share, Shares, Stability
+from tacit.attacks.score import Batch, Target, batches_of, batches_with, scored, with_blind
+from tacit.channel.scheme import Scheme
+from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
+from tacit.joint import JointModel, fit_joint
 from tacit.reports import HoldsTable, Reports
 from tacit.table import Table
 
-__all__ = ["AttackResult", "CoinShare", "Share", "attack"]
+__all__ = ["AttackResult", "CoinShare", "Share", "Shares", "Stability", "attack"]
 
-# Products in the mixture: more describe finer dependence between answers, and cost time.
+# Latent classes in the mixture: more describe finer dependence between answers, and cost time.
 MOST_COMPONENTS = 8
-# Numbers held while fitting, and while looking for the number of components; of more reports a random part is taken.
-FITTED_NUMBERS = 1 << 21
-GROWN_NUMBERS = 1 << 19
-FEWEST_FITTED = 1 << 12
+# Models this far behind the best, in log-likelihood a held-out report, count as fitting about as well.
+ABOUT_AS_WELL = 0.005
+COMPARED_MODELS = 3
+# Distinct reports on which models are compared.
+COMPARED_ROWS = 1 << 12
 
 
 def attack(
-    reports: Reports,
+    reports: ReportSource,
     *,
     truth: HoldsTable | Table | None = None,
     known: Sequence[str] = (),
     components: int = MOST_COMPONENTS,
     seed: int = 0,
+    joint: JointModel | None = None,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> AttackResult:
-    """The shares of coins, whole records and single answers that the best guesser gets right.
+    """The shares of coins, whole records and single answers that the best guesser we know gets right.
 
-    The guesser sees the reports and the scheme, estimates the joint distribution of the truth by a mixture of products
-    (at most `components` of them) and guesses what is likeliest for each person. With `truth`, row by row the people
-    behind the reports, right guesses are counted; else they are estimated. `known` names attributes whose true answers
-    the guesser has from elsewhere; for these the truth is needed.
+    The guesser sees the reports and the scheme, fits a model of whole records to them (see `fit_joint`) and guesses what
+    is likeliest for each person. Whoever guesses may leave the reports aside, so no share is below that without them.
+
+    Parameters
+    ----------
+    reports
+        Reports under one scheme, in memory or stored; stored ones are read in batches.
+    truth
+        Row by row the people behind the reports: right guesses are then counted as well.
+    known
+        Attributes whose true answers the guesser has from elsewhere; for these the truth is needed.
+    components
+        Latent classes at most.
+    seed
+        Makes the fit repeatable.
+    joint
+        A model that was fitted already; without it one is fitted.
+    on_share
+        Is told what share of the work is done.
+
+    Returns
+    -------
+    AttackResult
+        What the guesser expects, what was counted, the shares without reports, and how stable the figure is.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no reports, nothing is left to guess, or the truth is not that of the people who reported.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 80 + ["yes"] * 20, "coughs": ["no"] * 80 + ["yes"] * 20})
+    >>> scheme = tacit.Scheme.of(truth.schema, [(["smokes", "coughs"], tacit.channels.flip(0.8))])
+    >>> found = tacit.attack(tacit.disguise(truth, scheme, seed=1), truth=truth)
+    >>> found.records.without_reports
+    0.8
     """
+    scheme = _scheme(reports)
     _checked(reports, components)
     clear = None if truth is None else _aligned(truth, reports)
-    hidden = _guessed_attributes(reports, known, clear)
-    rng = np.random.default_rng(seed)
-    parts, fewer = _samples(reports, FITTED_NUMBERS, rng), _samples(reports, GROWN_NUMBERS, rng)
-    found = fit(parts, fewer, starting_shares(reports), most_components=components, rng=rng, on_share=on_share)
-    scores = score(found.joint, reports, clear, tuple(known))
-    return _result(scores, reports, hidden, tuple(known), found.joint.components)
+    guessed = _guessed_attributes(scheme, known, clear)
+    model = joint or fit_joint(reports, classes=components, seed=seed, on_share=lambda share: on_share(0.8 * share))
+    target = Target(model.schema, guessed, tuple(known))
+    expected, counted = scored(model.model, _batches(reports, clear, target), target)
+    if clear is not None and counted is not None:
+        expected, counted = (with_blind(shares, clear, target, scheme.public_names) for shares in (expected, counted))
+        counted = counted.floored()
+    expected = expected.floored()
+    stability = _stability(model, expected, reports, clear, target)
+    on_share(1.0)
+    warnings = attack_warnings(scheme, known, model.n_reports, expected=expected, counted=counted, stability=stability)
+    return AttackResult(expected, counted, stability, model.what, tuple(known), model.n_reports, warnings)
 
 
-def _checked(reports: Reports, components: int) -> None:
-    if not reports.n_reports:
+def _scheme(reports: ReportSource) -> Scheme:
+    scheme = getattr(reports, "scheme", None)
+    if not isinstance(scheme, Scheme):
+        raise InvalidInput(f"Expected reports with their scheme, not {type(reports).__name__}.")
+    return scheme
+
+
+def _checked(reports: ReportSource, components: int) -> None:
+    if not getattr(reports, "n_reports", 1):
         raise InvalidInput("There are no reports to attack.")
     if components < 1:
         raise InvalidInput(f"The mixture needs at least one component, not {components}.")
 
 
-def _aligned(truth: HoldsTable | Table, reports: Reports) -> Table:
+def _batches(reports: ReportSource, truth: Table | None, target: Target) -> Iterator[Batch]:
+    if truth is None or not isinstance(reports, Reports):
+        return batches_of(reports, target)
+    return batches_with(reports, truth, target)
+
+
+def _stability(
+    joint: JointModel, expected: Shares, reports: ReportSource, truth: Table | None, target: Target
+) -> Stability:
+    """What the next best models expect on some of the reports, where they fit about as well."""
+    others = [one for one in joint.candidates[1:] if one.behind <= max(ABOUT_AS_WELL, one.behind_error)]
+    records, answers = [expected.records.with_reports], [expected.answers.with_reports]
+    models = [joint.what]
+    for other in others[: COMPARED_MODELS - 1]:
+        found, _ = scored(other.model, _some(_batches(reports, truth, target)), target)
+        models.append(other.what)
+        # A guesser with this model may leave the reports aside too.
+        records.append(max(found.records.with_reports, expected.records.without_reports))
+        answers.append(max(found.answers.with_reports, expected.answers.without_reports))
+    return Stability(tuple(models), (min(records), max(records)), (min(answers), max(answers)))
+
+
+def _some(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The first batches, up to a number of rows that is enough to compare models."""
+    rows = 0
+    for batch in batches:
+        yield batch
+        rows += batch.part.n_rows
+        if rows >= COMPARED_ROWS:
+            return
+
+
+def _aligned(truth: HoldsTable | Table, reports: ReportSource) -> Table:
     """The true records, in the order of the reports and with the scheme's attributes."""
+    if not isinstance(reports, Reports):
+        raise InvalidInput(
+            "Stored reports have no order, so the truth cannot be laid beside them. Read them into memory with "
+            "Reports.read, or leave the truth out: the shares are then what the guesser expects."
+        )
     if reports.scheme.is_dealt:
         raise InvalidInput(
             "Reports of dealt questionnaires are not in the order of the people, so the truth cannot be laid beside them. "
@@ -91,9 +175,8 @@ def _aligned(truth: HoldsTable | Table, reports: Reports) -> Table:
     return table.select(schema.names)
 
 
-def _guessed_attributes(reports: Reports, known: Sequence[str], truth: Table | None) -> tuple[str, ...]:
+def _guessed_attributes(scheme: Scheme, known: Sequence[str], truth: Table | None) -> tuple[str, ...]:
     """The private answers that the guesser does not know yet."""
-    scheme = reports.scheme
     for name in known:
         scheme.schema[name]
     if known and truth is None:
@@ -105,44 +188,3 @@ def _guessed_attributes(reports: Reports, known: Sequence[str], truth: Table | N
     if not hidden:
         raise InvalidInput("Every answer is public or known already, so nothing is left to guess.")
     return hidden
-
-
-def _samples(reports: Reports, numbers: int, rng: np.random.Generator) -> list[Evidence]:
-    """Distinct reports of each questionnaire to fit the joint to; where they are very many, a random part of them."""
-    parts = []
-    for questionnaire, table in reports:
-        if not table.n_rows:
-            continue
-        first, kind = distinct([table[name] for name in table.schema.names])
-        enough = max(FEWEST_FITTED, numbers // cells_per_row(questionnaire))
-        if len(first) > enough:
-            table = table.rows(rng.choice(table.n_rows, size=enough, replace=False))
-            first, kind = distinct([table[name] for name in table.schema.names])
-        counts = np.bincount(kind, minlength=len(first)).astype(np.float64)
-        parts.append(evidence(questionnaire, reports.scheme.schema, table.rows(first), counts))
-    return parts
-
-
-def _result(
-    scores: Score, reports: Reports, hidden: tuple[str, ...], known: tuple[str, ...], components: int
-) -> AttackResult:
-    per_attribute = {name: scores.answers[name] for name in hidden}
-    answers = Share(
-        float(np.mean([share.with_reports for share in per_attribute.values()])),
-        float(np.mean([share.without_reports for share in per_attribute.values()])),
-    )
-    warnings = attack_warnings(
-        reports.scheme, known, reports.n_reports, basis=scores.basis, coins=scores.coins, records=scores.records
-    )
-    return AttackResult(
-        coins=scores.coins,
-        records=scores.records,
-        answers=answers,
-        per_attribute=per_attribute,
-        groups=scores.groups,
-        known=known,
-        n_reports=reports.n_reports,
-        components=components,
-        basis=scores.basis,
-        warnings=warnings,
-    )

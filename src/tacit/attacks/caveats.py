@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from tacit.attacks.result import Basis, Share
-from tacit.channel.kinds.flip import FlipChannel
-from tacit.channel.kinds.mixture import MixtureChannel
+from tacit.attacks.result import Shares, Stability
 from tacit.channel.scheme import Group, Scheme
 
 # What colleagues, neighbours or a register often know of a person; a guess by the attribute's name.
@@ -31,28 +29,27 @@ EASILY_KNOWN = frozenset(
 NEARLY_ALL = 0.9
 # Standard errors by which a fit must differ from its mirror image to be trusted.
 DECIDED = 3.0
+# Shares that differ by more than this are not the same figure.
+UNSTABLE = 0.05
 
 
 def attack_warnings(
-    scheme: Scheme, known: Sequence[str], n_reports: int, *, basis: Basis, coins: Share | None, records: Share
+    scheme: Scheme,
+    known: Sequence[str],
+    n_reports: int,
+    *,
+    expected: Shares,
+    counted: Shares | None,
+    stability: Stability,
 ) -> tuple[str, ...]:
     """Every sentence that applies, the gravest first."""
-    sentences = []
-    if records.with_reports >= NEARLY_ALL and not scheme.is_identity:
-        sentences.append(
-            f"This scheme hides next to nothing: {records.with_reports:.0%} of the whole records are guessed right from the "
-            "reports alone."
-        )
-    elif coins is not None and coins.with_reports >= NEARLY_ALL and coins.with_reports > coins.without_reports + 0.01:
-        sentences.append(
-            f"Whether a report tells the truth is guessed right {coins.with_reports:.0%} of the time "
-            f"({coins.without_reports:.0%} without looking at the rest of the report)."
-        )
+    sentences = list(_revealed(scheme, expected if counted is None else counted))
     sentences += _shared_groups(scheme, known)
     sentences += _mirror_images(scheme, known, n_reports)
-    if coins is None:
+    sentences += _unsure(expected, counted, stability)
+    if expected.coins is None:
         sentences.append("No group's report looks like a record, so there are no coins to guess; look at the answers.")
-    if basis == "estimated":
+    if counted is None:
         sentences.append(
             "Without the truth the shares are what the guesser expects under the joint distribution fitted to the reports, "
             "not what was counted."
@@ -60,9 +57,38 @@ def attack_warnings(
     return tuple(dict.fromkeys(sentences))
 
 
+def _revealed(scheme: Scheme, shares: Shares) -> Iterator[str]:
+    records, coins = shares.records, shares.coins
+    if records.with_reports >= NEARLY_ALL and not scheme.is_identity:
+        yield (
+            f"This scheme hides next to nothing: {records.with_reports:.0%} of the whole records are guessed right from the "
+            "reports alone."
+        )
+    elif coins is not None and coins.with_reports >= NEARLY_ALL and coins.with_reports > coins.without_reports + 0.01:
+        yield (
+            f"Whether a report tells the truth is guessed right {coins.with_reports:.0%} of the time "
+            f"({coins.without_reports:.0%} without looking at the rest of the report)."
+        )
+
+
+def _unsure(expected: Shares, counted: Shares | None, stability: Stability) -> Iterator[str]:
+    """Where the figure depends on the model that was fitted, or the guesser is mistaken about himself."""
+    low, high = stability.records
+    if high - low > UNSTABLE:
+        yield (
+            f"The figure for whole records is not stable: models that fit about as well expect from {low:.0%} to {high:.0%}. "
+            "More reports would decide between them."
+        )
+    if counted is not None and abs(expected.records.with_reports - counted.records.with_reports) > UNSTABLE:
+        yield (
+            f"The guesser expected {expected.records.with_reports:.0%} of the whole records to be right, and "
+            f"{counted.records.with_reports:.0%} are: trust what was counted."
+        )
+
+
 def _shared_groups(scheme: Scheme, known: Sequence[str]) -> Iterator[str]:
     for group in (group for questionnaire in scheme.questionnaires for group in questionnaire.groups):
-        if len(group.names) < 2 or not isinstance(group.channel, FlipChannel | MixtureChannel):
+        if len(group.names) < 2 or not _looks_like_records(group):
             continue
         told = [name for name in group.names if name in known]
         likely = [name for name in group.names if name.lower() in EASILY_KNOWN and name not in known]
@@ -82,9 +108,10 @@ def _mirror_images(scheme: Scheme, known: Sequence[str], n_reports: int) -> Iter
     for questionnaire in scheme.questionnaires:
         people = n_reports * questionnaire.probability
         for group in questionnaire.groups:
-            if not isinstance(group.channel, FlipChannel) or len(group.names) < 2 or set(known) & set(group.names):
+            right = group.channel.coin_guessed()
+            if right is None or len(group.names) < 2 or set(known) & set(group.names):
                 continue
-            apart = abs(2 * group.channel.chance - 1) * math.sqrt(people)
+            apart = abs(2 * right - 1) * math.sqrt(people)
             if apart < DECIDED:
                 yield (
                     f"{_listed(group.names)}: which of a record and its opposite is the true one is decided by only "
@@ -93,8 +120,13 @@ def _mirror_images(scheme: Scheme, known: Sequence[str], n_reports: int) -> Iter
                 )
 
 
+def _looks_like_records(group: Group) -> bool:
+    shown = [(column.shows, column.answers) for column in group.report_attributes]
+    return shown == [("one", attribute.answers) for attribute in group.attributes]
+
+
 def _betrayal(group: Group) -> str:
-    if isinstance(group.channel, FlipChannel):
+    if group.channel.coin_guessed() is not None:
         return "whoever knows one answer of a flipped group knows them all."
     return (
         "an answer that is reported wrongly shows that the others are not the person's own, and a right one hints that "

@@ -1,31 +1,34 @@
-"""The best guesses about each person, given the report and the estimated joint, and how likely each is to be right."""
+"""The best guesses about each person, given the report and a model of whole records, and how likely each is right."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.attacks.evidence import Evidence
-from tacit.attacks.fit import component_logs
-from tacit.attacks.joint import Joint, log_sum
-from tacit.attacks.laws import Record
-from tacit.channel.protocol import Array, Codes
+from tacit.channel.codes import Array, Codes, joint_codes
+from tacit.channel.scheme import Group
+from tacit.joint.evidence import GroupReports, Known, WholeReports, log_chance_of
+from tacit.joint.laws import DenseLaw
+from tacit.joint.selection import RecordModel
+from tacit.table import Table
+
+Record = Sequence[Codes]
 
 
 @dataclass(frozen=True, eq=False)
 class CoinGuess:
     """Whether a group's report shows the truth: the posterior of each row."""
 
-    attributes: tuple[int, ...]
+    attributes: tuple[str, ...]
     shows: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
-    """For every distinct report: guessed answers, records and coins, with the chance that each is right."""
+    """For every report: guessed answers, records and coins, with the chance that each is right."""
 
     answers: tuple[Codes, ...]  # for each attribute (rows,)
     answers_right: tuple[Array, ...]
@@ -34,56 +37,91 @@ class Guesses:
     coins: tuple[CoinGuess, ...]
 
 
-def guesses(joint: Joint, part: Evidence) -> Guesses:
-    """What the best guesser says of each report."""
-    logs = component_logs(joint, part)
-    whole = log_sum(logs)
-    shares = np.exp(logs - np.where(np.isfinite(whole), whole, 0.0)[:, None])
-    answers: dict[int, Codes] = {}
-    right: dict[int, Array] = {}
-    coins = []
-    for law in part.laws:
-        for j, posterior in zip(law.attributes, law.answers(joint, shares), strict=True):
-            answers[j], right[j] = posterior.argmax(axis=1), posterior.max(axis=1)
-        pairs = zip(law.coin_groups, law.coins(joint, shares), strict=True)
-        coins += [CoinGuess(group, shows) for group, shows in pairs]
-    record, record_right = _likeliest_record(joint, part, shares, answers, whole)
-    order = range(len(joint.factors))
-    return Guesses(tuple(answers[j] for j in order), tuple(right[j] for j in order), record, record_right, tuple(coins))
-
-
-def _likeliest_record(
-    joint: Joint, part: Evidence, shares: Array, answers: Record, whole: Array
-) -> tuple[Record, Array]:
-    """The likeliest of some promising records: the best of each component, and that of the single answers.
-
-    All records cannot be tried where there are many attributes; so this is a guess that a better guesser may beat.
-    """
-    best, reached = answers, np.full(len(shares), -np.inf)
-    for candidate in _candidates(joint, part, answers):
-        logs = _log_chance(joint, part, candidate)
-        better = logs > reached
-        best = {j: np.where(better, candidate[j], best[j]) for j in candidate}
-        reached = np.where(better, logs, reached)
+def guesses(model: RecordModel, part: WholeReports, shape: tuple[int, ...], known: Known | None = None) -> Guesses:
+    """What the best guesser says of each report, who knows some true answers already."""
+    told = part.known(known, shape) if known else part
+    posteriors = model.answers(told)
+    answers = [posterior.argmax(axis=1) for posterior in posteriors]
+    logs = model.report_logs(told)
+    record, reached = _likeliest_record(model, told, answers)
     with np.errstate(invalid="ignore"):
-        return best, np.minimum(np.nan_to_num(np.exp(reached - whole)), 1.0)
+        record_right = np.clip(np.nan_to_num(np.exp(reached - logs)), 0.0, 1.0)
+    return Guesses(
+        tuple(answers),
+        tuple(np.clip(posterior.max(axis=1), 0.0, 1.0) for posterior in posteriors),
+        record,
+        record_right,
+        tuple(_coins(model, part, told, posteriors, logs)),
+    )
 
 
-def _candidates(joint: Joint, part: Evidence, answers: Record) -> Iterator[Record]:
-    yield answers
-    found: Record = {}
-    for law in part.laws:
-        found.update(law.likeliest(joint))
-    for k in range(joint.components):
-        yield {j: codes[:, k] for j, codes in found.items()}
+def _likeliest_record(model: RecordModel, part: WholeReports, answers: Record) -> tuple[Record, Array]:
+    """The likeliest of some promising records, and the logarithm of its chance together with the report.
+
+    An exact table, and one tree under products, name the likeliest of all; where classes mix, all records cannot be
+    tried, so this is a guess that a better guesser may beat.
+    """
+    best: list[Codes] = [np.asarray(codes).copy() for codes in answers]
+    reached = model.log_chance(best) + log_chance_of(part, best)
+    for candidate in model.candidates(part):
+        logs = model.log_chance(candidate) + log_chance_of(part, candidate)
+        better = logs > reached
+        best = [np.where(better, new, old) for new, old in zip(candidate, best, strict=True)]
+        reached = np.where(better, logs, reached)
+    return best, reached
 
 
-def _log_chance(joint: Joint, part: Evidence, record: Record) -> Array:
-    """Logarithm of the chance of the record together with the report."""
-    columns = tuple(record[j] for j in range(len(joint.factors)))
-    return joint.log_chance(columns) + sum(law.log_chance(record) for law in part.laws)
+def _coins(
+    model: RecordModel, part: WholeReports, told: WholeReports, posteriors: Sequence[Array], logs: Array
+) -> Iterator[CoinGuess]:
+    """For every group whose reports look like records the chance that the report shows the truth."""
+    for place, group in enumerate(part.questionnaire.groups):
+        members = _shown(group, part.table)
+        if members is None:
+            continue
+        reports = part.groups[place]
+        if len(group.names) == 1:
+            own = posteriors[reports.attributes[0]]
+            yield CoinGuess(group.names, np.take_along_axis(own, members, axis=1).sum(axis=1))
+            continue
+        yield CoinGuess(group.names, np.exp(_log_shown(model, told, place, members) - logs))
 
 
-def shown(part: Evidence, truth: Record) -> list[NDArray[np.bool_]]:
+def _log_shown(model: RecordModel, part: WholeReports, place: int, members: NDArray[np.int64]) -> Array:
+    """Logarithm of the chance of each report together with its group showing the truth."""
+    reports = part.groups[place]
+    law = reports.by_row()
+    if members.shape[1] == 1:
+        codes = np.unravel_index(members[:, 0], law.shape)
+        only = law.restricted(dict(enumerate(codes)))
+    else:
+        allowed = np.zeros((part.n_rows, int(np.prod(law.shape))))
+        np.put_along_axis(allowed, members, 1.0, axis=1)
+        only = DenseLaw(law.shape, law.written_out() * allowed)
+    groups = list(part.groups)
+    groups[place] = GroupReports(reports.attributes, np.arange(part.n_rows), only)
+    return model.report_logs(replace(part, groups=tuple(groups)))
+
+
+def _shown(group: Group, table: Table) -> NDArray[np.int64] | None:
+    """The joint answers that each report shows, (rows, members); None where reports do not look like answers."""
+    columns = [table[column.name] for column in group.report_attributes]
+    shows = [(column.shows, column.answers) for column in group.report_attributes]
+    if shows == [("one", attribute.answers) for attribute in group.attributes]:
+        sizes = tuple(attribute.size for attribute in group.attributes)
+        return joint_codes(columns, sizes)[:, None]
+    if len(columns) == 1 and shows[0][0] == "set":
+        return columns[0].astype(np.int64)
+    return None
+
+
+def coins_told(part: WholeReports, truth: Record) -> list[NDArray[np.bool_]]:
     """For each group that has a coin, whether its report does show the truth."""
-    return [coins for law in part.laws for coins in law.shown(truth)]
+    told = []
+    for place, group in enumerate(part.questionnaire.groups):
+        members = _shown(group, part.table)
+        if members is not None:
+            sizes = tuple(attribute.size for attribute in group.attributes)
+            own = joint_codes([truth[j] for j in part.groups[place].attributes], sizes)
+            told.append((members == own[:, None]).any(axis=1))
+    return told

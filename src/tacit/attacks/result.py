@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 Basis = Literal["counted", "estimated"]
 
 
@@ -14,6 +17,10 @@ class Share:
 
     with_reports: float
     without_reports: float
+
+    def floored(self) -> Share:
+        """The share of who may leave the reports aside: never below that without them."""
+        return Share(max(self.with_reports, self.without_reports), self.without_reports)
 
 
 @dataclass(frozen=True)
@@ -26,24 +33,49 @@ class CoinShare:
 
 
 @dataclass(frozen=True)
-class AttackResult:
-    """What the best guesser gets who has nothing but the reports (and the answers of `known`).
+class Shares:
+    """Shares of coins, whole records and single answers guessed right.
 
-    Shares are `counted` where the truth was at hand, else `estimated`: what the guesser expects, which is right as far
-    as the fitted joint is. Only private answers that are not known anyway count. `coins` is None where no group's report
-    looks like a record.
+    Only private answers that are not known anyway count. `coins` is None where no group's report looks like a record.
     """
 
     coins: Share | None
     records: Share
-    answers: Share
     per_attribute: dict[str, Share]
     groups: tuple[CoinShare, ...]
-    known: tuple[str, ...]
-    n_reports: int
-    components: int
-    basis: Basis
-    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        records: Share,
+        per_attribute: dict[str, Share],
+        groups: tuple[CoinShare, ...],
+        people: NDArray[np.float64],
+    ) -> Shares:
+        """The shares, with those of all coins together weighed by the people of each group."""
+        coins = None
+        if groups:
+            pairs = np.array([(group.share.with_reports, group.share.without_reports) for group in groups])
+            coins = Share(*map(float, people / people.sum() @ pairs))
+        return cls(coins, records, per_attribute, groups)
+
+    @property
+    def answers(self) -> Share:
+        """The mean over all attributes."""
+        shares = self.per_attribute.values()
+        return Share(
+            float(np.mean([share.with_reports for share in shares])),
+            float(np.mean([share.without_reports for share in shares])),
+        )
+
+    def floored(self) -> Shares:
+        """The shares of who may leave the reports aside."""
+        return Shares(
+            None if self.coins is None else self.coins.floored(),
+            self.records.floored(),
+            {name: share.floored() for name, share in self.per_attribute.items()},
+            tuple(CoinShare(one.attributes, one.questionnaire, one.share.floored()) for one in self.groups),
+        )
 
     def to_document(self) -> dict[str, Any]:
         coins = self.coins
@@ -58,31 +90,110 @@ class AttackResult:
                 name: {"answers": share.with_reports, "answers_without_reports": share.without_reports}
                 for name, share in self.per_attribute.items()
             },
-            "groups": [
-                {
-                    "attributes": list(group.attributes),
-                    "coins": group.share.with_reports,
-                    "coins_without_reports": group.share.without_reports,
-                    **({"questionnaire": group.questionnaire} if group.questionnaire else {}),
-                }
-                for group in self.groups
-            ],
+            "groups": [_coin_document(group) for group in self.groups],
+        }
+
+
+def _coin_document(group: CoinShare) -> dict[str, Any]:
+    return {
+        "attributes": list(group.attributes),
+        "coins": group.share.with_reports,
+        "coins_without_reports": group.share.without_reports,
+        **({"questionnaire": group.questionnaire} if group.questionnaire else {}),
+    }
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What other models expect that fit about as well: the least and the largest share of each kind."""
+
+    models: tuple[str, ...]
+    records: tuple[float, float]
+    answers: tuple[float, float]
+
+    def to_document(self) -> dict[str, Any]:
+        return {"models": list(self.models), "records": list(self.records), "answers": list(self.answers)}
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """What the best guesser we know gets who has nothing but the reports (and the answers of `known`).
+
+    `expected` is what the guesser expects, by the posteriors under the fitted model; `counted` is what is right, where
+    the truth was at hand. `coins`, `records`, `answers`, `per_attribute` and `groups` are those of `counted` where there
+    are any, else those of `expected`; `basis` says which. No share is below that without the reports: who guesses may
+    leave them aside.
+    """
+
+    expected: Shares
+    counted: Shares | None
+    stability: Stability
+    model: str
+    known: tuple[str, ...]
+    n_reports: int
+    warnings: tuple[str, ...]
+
+    @property
+    def shares(self) -> Shares:
+        return self.expected if self.counted is None else self.counted
+
+    @property
+    def basis(self) -> Basis:
+        return "estimated" if self.counted is None else "counted"
+
+    @property
+    def coins(self) -> Share | None:
+        return self.shares.coins
+
+    @property
+    def records(self) -> Share:
+        return self.shares.records
+
+    @property
+    def answers(self) -> Share:
+        return self.shares.answers
+
+    @property
+    def per_attribute(self) -> dict[str, Share]:
+        return self.shares.per_attribute
+
+    @property
+    def groups(self) -> tuple[CoinShare, ...]:
+        return self.shares.groups
+
+    def to_document(self) -> dict[str, Any]:
+        counted = {} if self.counted is None else {"counted": self.counted.to_document()}
+        return {
+            **self.expected.to_document(),
+            **counted,
+            "stability": self.stability.to_document(),
+            "model": self.model,
             "known": list(self.known),
             "n_reports": self.n_reports,
-            "components": self.components,
             "basis": self.basis,
             "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:
-        lines = [f"{'guessed right (' + self.basis + ')':32} reports  without"]
-        if self.coins is not None:
-            lines.append(_line("coins: does it tell the truth?", self.coins))
-        lines.append(_line("whole records", self.records))
-        lines.append(_line("single answers", self.answers))
-        lines += [_line(f"  {name}", share) for name, share in self.per_attribute.items()]
+        rows = self.rows()
+        width = max(len(what) for what, *_ in rows)
+        columns = ("expected", "without") if self.counted is None else ("expected", "counted", "without")
+        lines = [f"{'guessed right':{width}} " + " ".join(f"{column:>8}" for column in columns)]
+        lines += [f"{what:{width}} " + " ".join(f"{share:8.1%}" for share in shares) for what, *shares in rows]
         return "\n".join(lines)
 
+    def rows(self) -> list[tuple[Any, ...]]:
+        """What is guessed, the share expected, the share counted where there is one, and the share without reports."""
+        found: list[tuple[Any, ...]] = []
+        both = [self.expected] if self.counted is None else [self.expected, self.counted]
+        if self.expected.coins is not None:
+            found.append(_row("coins: does it tell the truth?", [one.coins for one in both if one.coins is not None]))
+        found.append(_row("whole records", [one.records for one in both]))
+        found.append(_row("single answers", [one.answers for one in both]))
+        for name in self.per_attribute:
+            found.append(_row(f"  {name}", [one.per_attribute[name] for one in both]))
+        return found
 
-def _line(what: str, share: Share) -> str:
-    return f"{what:32} {share.with_reports:7.1%}  {share.without_reports:7.1%}"
+
+def _row(what: str, shares: list[Share]) -> tuple[Any, ...]:
+    return (what, *(share.with_reports for share in shares), shares[-1].without_reports)

@@ -1,43 +1,44 @@
-"""Right guesses, counted against the truth or, without it, estimated from the posteriors; batch by batch."""
+"""Right guesses, as the guesser expects them and, with the truth, as they are counted; batch by batch."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.attacks.evidence import Evidence, blind_evidence, cells_per_row, evidence
-from tacit.attacks.guess import Guesses, guesses, shown
-from tacit.attacks.joint import Joint
-from tacit.attacks.laws import Record
-from tacit.attacks.result import Basis, CoinShare, Share
-from tacit.attacks.tally import distinct
-from tacit.channel.protocol import Array
+from tacit.attacks.blind import blind_shares
+from tacit.attacks.guess import Guesses, coins_told, guesses
+from tacit.attacks.result import CoinShare, Share, Shares
+from tacit.channel.codes import Array
 from tacit.channel.scheme import Questionnaire
+from tacit.count.sources import ReportSource, sources
+from tacit.joint.evidence import Known, WholeReports, distinct_rows, laid_out, unseen
+from tacit.joint.numbering import distinct
+from tacit.joint.selection import RecordModel
 from tacit.reports import Reports
 from tacit.schema import Schema
 from tacit.table import Table
 
-# Numbers held while scoring one batch of reports.
-BATCH_NUMBERS = 1 << 23
+# Distinct reports that are guessed at a time.
+BATCH_ROWS = 1 << 13
 
 
-@dataclass(frozen=True)
-class Score:
-    """Shares over all reports, per attribute and per group."""
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Distinct reports (and truths, where they are at hand) with what the guesser knows of the people anyway."""
 
-    coins: Share | None
-    records: Share
-    answers: dict[str, Share]
-    groups: tuple[CoinShare, ...]
-    basis: Basis
+    part: WholeReports
+    known: Known
+    anyway: Known  # public and known answers, for who does not look at the rest of the report
+    truth: list[NDArray[np.intp]] | None
 
 
 @dataclass(eq=False)
-class _Right:
-    """People guessed right so far."""
+class Right:
+    """People guessed right so far: with and without the reports."""
 
     people: float = 0.0
     records: Array = field(default_factory=lambda: np.zeros(2))
@@ -46,97 +47,124 @@ class _Right:
     coins: dict[tuple[str, tuple[str, ...]], Array] = field(default_factory=lambda: defaultdict(lambda: np.zeros(3)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    """Distinct reports (and truths, where they are at hand) with their evidence, seen and unseen."""
+@dataclass(frozen=True)
+class Target:
+    """What is guessed: the scheme's attributes, those that are private and not known, and those known."""
 
-    questionnaire: Questionnaire
-    seen: Evidence
-    unseen: Evidence
-    truth: Record | None
+    schema: Schema
+    guessed: tuple[str, ...]
+    known: tuple[str, ...]
 
+    def place(self, name: str) -> int:
+        return self.schema.names.index(name)
 
-def score(joint: Joint, reports: Reports, truth: Table | None, known: tuple[str, ...]) -> Score:
-    """Guess every report under the fitted joint, with and without having seen it."""
-    schema = reports.scheme.schema
-    private = {j for j, name in enumerate(schema.names) if name not in reports.scheme.public_names}
-    guessed = [j for j in sorted(private) if schema.names[j] not in known]
-    right = _Right()
-    for batch in _batches(reports, truth, known):
-        _add(right, joint, batch, schema, guessed)
-    return _shares(right, schema, guessed, "estimated" if truth is None else "counted")
+    @property
+    def places(self) -> list[int]:
+        return [self.place(name) for name in self.guessed]
 
 
-def _batches(reports: Reports, truth: Table | None, known: tuple[str, ...]) -> Iterator[_Batch]:
-    schema = reports.scheme.schema
-    for questionnaire, table in reports:
-        rows = max(1, BATCH_NUMBERS // cells_per_row(questionnaire))
-        for start in range(0, table.n_rows, rows):
-            part = slice(start, start + rows)
-            clear = None if truth is None else truth.rows(part)
-            yield _batch(questionnaire, schema, table.rows(part), clear, known)
+def batches_of(reports: ReportSource, target: Target) -> Iterator[Batch]:
+    """Distinct reports, wherever they are stored, without the truth."""
+    for source in sources(reports):
+        table, counts = distinct_rows(source)
+        for start in range(0, len(counts), BATCH_ROWS):
+            rows = slice(start, start + BATCH_ROWS)
+            yield _batch(source.questionnaire, table.rows(rows), counts[rows].astype(np.float64), None, target)
 
 
-def _batch(
-    questionnaire: Questionnaire, schema: Schema, table: Table, truth: Table | None, known: tuple[str, ...]
-) -> _Batch:
-    columns = [table[name] for name in table.schema.names]
-    if truth is not None:
-        columns += [truth[name] for name in schema.names]
+def batches_with(reports: Reports, truth: Table, target: Target) -> Iterator[Batch]:
+    """Distinct pairs of a report and the truth behind it."""
+    questionnaire, table = next(iter(reports))
+    columns = [table[name] for name in table.schema.names] + [truth[name] for name in target.schema.names]
     first, kind = distinct(columns)
     counts = np.bincount(kind, minlength=len(first)).astype(np.float64)
-    record = None if truth is None else {j: truth[name][first] for j, name in enumerate(schema.names)}
-    given = {} if record is None else {j: record[j] for j, name in enumerate(schema.names) if name in known}
-    # Public answers are reported as they are: also who does not look at the rest of a report may know them.
-    shown_anyway = {schema.names.index(a.name): table[a.name][first] for a in questionnaire.public}
-    seen = evidence(questionnaire, schema, table.rows(first), counts, given)
-    return _Batch(questionnaire, seen, blind_evidence(schema, counts, {**shown_anyway, **given}), record)
+    for start in range(0, len(first), BATCH_ROWS):
+        rows = first[start : start + BATCH_ROWS]
+        yield _batch(questionnaire, table.rows(rows), counts[start : start + BATCH_ROWS], truth.rows(rows), target)
 
 
-def _add(right: _Right, joint: Joint, batch: _Batch, schema: Schema, guessed: list[int]) -> None:
-    counts = batch.seen.counts
+def _batch(questionnaire: Questionnaire, table: Table, counts: Array, truth: Table | None, target: Target) -> Batch:
+    part = laid_out(questionnaire, target.schema, table, counts)
+    record = None if truth is None else [truth[name].astype(np.intp) for name in target.schema.names]
+    known = {} if record is None else {target.place(name): record[target.place(name)] for name in target.known}
+    public = {target.place(a.name): table[a.name].astype(np.intp) for a in questionnaire.public}
+    return Batch(part, known, {**public, **known}, record)
+
+
+def scored(model: RecordModel, batches: Iterator[Batch], target: Target) -> tuple[Shares, Shares | None]:
+    """The shares that the guesser expects, and those that are counted where batches hold the truth."""
+    expected, counted = Right(), Right()
+    for batch in batches:
+        shape = target.schema.shape()
+        seen = guesses(model, batch.part, shape, batch.known)
+        blind = _blind_guesses(model, batch, shape)
+        _add(expected, seen, blind, batch, None, target)
+        if batch.truth is not None:
+            _add(counted, seen, blind, batch, batch.truth, target)
+    return _shares(expected, target), _shares(counted, target) if counted.people else None
+
+
+def _blind_guesses(model: RecordModel, batch: Batch, shape: tuple[int, ...]) -> Guesses:
+    """What is guessed of people whose reports were not looked at, once for each combination of what is known anyway."""
+    if not batch.anyway:
+        nobody = unseen(batch.part.questionnaire, batch.part.table.rows(slice(0, 1)), np.ones(1))
+        return _repeated(guesses(model, nobody, shape), np.zeros(batch.part.n_rows, dtype=np.intp))
+    first, kind = distinct(list(batch.anyway.values()))
+    people = unseen(batch.part.questionnaire, batch.part.table.rows(first), np.ones(len(first)))
+    known = {j: codes[first] for j, codes in batch.anyway.items()}
+    return _repeated(guesses(model, people, shape, known), kind)
+
+
+def _repeated(found: Guesses, kind: NDArray[np.intp]) -> Guesses:
+    return Guesses(
+        tuple(codes[kind] for codes in found.answers),
+        tuple(right[kind] for right in found.answers_right),
+        [codes[kind] for codes in found.record],
+        found.record_right[kind],
+        (),
+    )
+
+
+def _add(
+    right: Right, seen: Guesses, blind: Guesses, batch: Batch, truth: list[NDArray[np.intp]] | None, target: Target
+) -> None:
+    counts = batch.part.counts
     right.people += counts.sum()
-    seen = guesses(joint, batch.seen)
-    for side, found in enumerate((seen, guesses(joint, batch.unseen))):
-        right.records[side] += counts @ _record_right(found, batch.truth, guessed)
-        for j in guessed:
-            right.answers[schema.names[j]][side] += counts @ _answer_right(found, batch.truth, j)
-    _add_coins(right, seen, batch, schema)
+    for side, found in enumerate((seen, blind)):
+        right.records[side] += counts @ _record_right(found, truth, target.places)
+        for name in target.guessed:
+            j = target.place(name)
+            own = found.answers_right[j] if truth is None else (found.answers[j] == truth[j]).astype(np.float64)
+            right.answers[name][side] += counts @ own
+    told = [None] * len(seen.coins) if truth is None else coins_told(batch.part, truth)
+    for coin, happened in zip(seen.coins, told, strict=True):
+        chance = coin.shows if happened is None else happened.astype(np.float64)
+        correct = np.where(coin.shows > 0.5, chance, 1 - chance)
+        place = right.coins[batch.part.questionnaire.name, coin.attributes]
+        place += [counts.sum(), counts @ correct, counts @ chance]
 
 
-def _record_right(found: Guesses, truth: Record | None, guessed: list[int]) -> Array:
+def _record_right(found: Guesses, truth: list[NDArray[np.intp]] | None, places: Sequence[int]) -> Array:
     if truth is None:
         return found.record_right
-    return np.logical_and.reduce([found.record[j] == truth[j] for j in guessed]).astype(np.float64)
+    return np.logical_and.reduce([found.record[j] == truth[j] for j in places]).astype(np.float64)
 
 
-def _answer_right(found: Guesses, truth: Record | None, j: int) -> Array:
-    return found.answers_right[j] if truth is None else (found.answers[j] == truth[j]).astype(np.float64)
-
-
-def _add_coins(right: _Right, seen: Guesses, batch: _Batch, schema: Schema) -> None:
-    counts = batch.seen.counts
-    happened = [None] * len(seen.coins) if batch.truth is None else shown(batch.seen, batch.truth)
-    for coin, told in zip(seen.coins, happened, strict=True):
-        names = tuple(schema.names[j] for j in coin.attributes)
-        chance = coin.shows if told is None else told.astype(np.float64)
-        correct = np.where(coin.shows > 0.5, chance, 1 - chance)
-        right.coins[batch.questionnaire.name, names] += [counts.sum(), counts @ correct, counts @ chance]
-
-
-def _shares(right: _Right, schema: Schema, guessed: list[int], basis: Basis) -> Score:
+def _shares(right: Right, target: Target) -> Shares:
+    per_attribute = {name: _share(*(right.answers[name] / right.people)) for name in target.guessed}
     groups = []
     for (questionnaire, names), (people, correct, told) in right.coins.items():
-        without = max(told, people - told) / people
-        groups.append(CoinShare(names, questionnaire, Share(float(correct / people), float(without))))
-    sizes = [entry[0] for entry in right.coins.values()]
-    coins = None
-    if groups:
-        weights = np.array(sizes) / sum(sizes)
-        pairs = np.array([(group.share.with_reports, group.share.without_reports) for group in groups])
-        coins = Share(*map(float, weights @ pairs))
-    answers = {}
-    for j in guessed:
-        answers[schema.names[j]] = Share(*(float(share) for share in right.answers[schema.names[j]] / right.people))
-    records = Share(*(float(share) for share in right.records / right.people))
-    return Score(coins, records, answers, tuple(groups), basis)
+        groups.append(CoinShare(names, questionnaire, _share(correct / people, max(told, people - told) / people)))
+    sizes = np.array([entry[0] for entry in right.coins.values()])
+    return Shares.of(_share(*(right.records / right.people)), per_attribute, tuple(groups), sizes)
+
+
+def _share(seen: float, blind: float) -> Share:
+    return Share(min(float(seen), 1.0), min(float(blind), 1.0))
+
+
+def with_blind(shares: Shares, truth: Table, target: Target, public: Sequence[str]) -> Shares:
+    """The shares beside those of a guesser who never saw a report but knows the population: they depend on it alone."""
+    records, answers = blind_shares(truth, target.guessed, [*public, *target.known])
+    per_attribute = {name: Share(share.with_reports, answers[name]) for name, share in shares.per_attribute.items()}
+    return Shares(shares.coins, Share(shares.records.with_reports, records), per_attribute, shares.groups)

@@ -49,12 +49,12 @@ def _reports(scheme: Scheme, reports: Path | None, truth: Dataset | None, seed: 
 
 def show_attack(found: AttackResult) -> None:
     """Print an attack for people."""
-    rows = [] if found.coins is None else [("coins: does a report tell the truth?", found.coins)]
-    rows += [("whole records", found.records), ("single answers", found.answers)]
-    rows += [(f"  {name}", share) for name, share in found.per_attribute.items()]
-    shown = [(what, f"{share.with_reports:.1%}", f"{share.without_reports:.1%}") for what, share in rows]
+    shown = [(what, *(f"{share:.1%}" for share in shares)) for what, *shares in found.rows()]
     whom = f", knowing {', '.join(found.known)}" if found.known else ""
-    title = f"What the best guesser gets right from {found.n_reports:,} reports{whom} ({found.basis})"
-    print_table(title, ("guessed", "with the reports", "without"), shown)
+    columns = ("expected", "without") if found.counted is None else ("expected", "counted", "without")
+    title = f"What the best guesser we know gets right from {found.n_reports:,} reports{whom}"
+    print_table(title, ("guessed", *columns), shown)
+    low, high = found.stability.records
+    print_text(f"Guessed with {found.model}; as likely models expect {low:.1%} to {high:.1%} of the whole records.")
     for warning in found.warnings:
         print_text(f"! {warning}")

@@ -91,7 +91,7 @@ def fit_joint(
     """
     _checked(models, classes, starts)
     found = sources(reports)
-    schema = true_schema(found)
+    schema = _schema(reports, found)
     rng = np.random.default_rng(seed)
     counted = [(source, *distinct_rows(source)) for source in found]
     n_reports = int(sum(counts.sum() for _, _, counts in counted))
@@ -117,6 +117,14 @@ def fit_joint(
         worst_pair(model, fitted, schema),
         people,
     )
+
+
+def _schema(reports: ReportSource | Sequence[ReportSource], found: Sequence[Source]) -> Schema:
+    """The attributes of all sources, in the order of the schemes where these are known."""
+    schema = true_schema(found)
+    schemes = [getattr(one, "scheme", None) for one in (reports if isinstance(reports, Sequence) else [reports])]
+    order = [name for scheme in schemes if scheme is not None for name in scheme.schema.names if name in schema]
+    return schema.select(dict.fromkeys([*order, *schema.names]))
 
 
 def _checked(models: Sequence[str], classes: int, starts: int) -> None:

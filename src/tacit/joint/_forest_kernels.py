@@ -18,6 +18,12 @@ Float = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+# Scales are gathered in a product whose logarithm is taken before it could vanish.
+SMALLEST = 1e-200
+# Posteriors below this are left out; rounding errors are larger.
+NEGLIGIBLE = 1e-12
+
+
 @njit(cache=True, nogil=True)
 def _upward(
     evidence: Float, table: Float, parents: Integers, slots: Integers, cells: Integers, inner: Float, message: Float
@@ -29,32 +35,36 @@ def _upward(
     n = parents.shape[0]
     for slot in range(slots[n]):
         inner[slot] = evidence[slot]
-    logs = 0.0
+    logs, scale = 0.0, 1.0
     for j in range(n - 1, -1, -1):
-        size = slots[j + 1] - slots[j]
-        top = 0.0
-        for u in range(size):
-            top = max(top, inner[slots[j] + u])
-        if top <= 0.0:
-            return -np.inf
-        logs += math.log(top)
-        for u in range(size):
-            inner[slots[j] + u] /= top
-        above = parents[j]
-        span = (cells[j + 1] - cells[j]) // size
-        for up in range(span):
+        start, size, above = slots[j], slots[j + 1] - slots[j], parents[j]
+        for up in range((cells[j + 1] - cells[j]) // size):
             told = 0.0
             for u in range(size):
-                told += table[cells[j] + up * size + u] * inner[slots[j] + u]
-            if above >= 0:
-                message[j, up] = told
-                inner[slots[above] + up] *= told
-            elif told <= 0.0:
-                return -np.inf
-            else:
-                message[j, 0] = told
-                logs += math.log(told)
-    return logs
+                told += table[cells[j] + up * size + u] * inner[start + u]
+            message[j, up] = told
+        scale *= _handed_up(message[j], inner, slots, above)
+        if scale <= 0.0:
+            return -np.inf
+        if scale < SMALLEST:
+            logs += math.log(scale)
+            scale = 1.0
+    return logs + math.log(scale)
+
+
+@njit(cache=True, nogil=True)
+def _handed_up(message: Float, inner: Float, slots: Integers, above: int) -> float:
+    """Multiply the parent's evidence by a message, scaled so that its largest entry is one; returns the scale."""
+    if above < 0:
+        return message[0]
+    size = slots[above + 1] - slots[above]
+    top = 0.0
+    for up in range(size):
+        top = max(top, message[up])
+    if top > 0.0:
+        for up in range(size):
+            inner[slots[above] + up] *= message[up] / top
+    return top
 
 
 @njit(cache=True, nogil=True)
@@ -129,6 +139,7 @@ def _best_answer(table: Float, inner: Float) -> tuple[int, float]:
 def propagate(
     evidence: Float,
     scales: Float,
+    free: NDArray[np.bool_],
     people: Float,
     weights: Float,
     tables: Float,
@@ -136,21 +147,20 @@ def propagate(
     slots: Integers,
     cells: Integers,
 ) -> tuple[Float, Float, Float, Float]:
-    """Log-likelihood of each row, people by component and cell, people by component, posterior answers of each row."""
+    """Log-likelihood of each row, people by component and cell, people by component, posterior answers of each row.
+
+    Terms that are `free` say nothing of any answer: what they leave is the prior, which is handed down once.
+    """
     n_rows, n_terms, n_slots = evidence.shape
-    K = weights.shape[0]
-    inner, belief = np.empty(n_slots), np.empty(n_slots)
-    message = np.empty((parents.shape[0], _widest(slots, cells)))
-    logs = np.empty((n_terms, K))
-    reached = np.empty(n_rows)
-    counts = np.zeros((K, cells[parents.shape[0]]))
-    in_components = np.zeros(K)
-    answers = np.zeros((n_rows, n_slots))
+    n, K = parents.shape[0], weights.shape[0]
+    inner, message = np.empty((n_terms, K, n_slots)), np.empty((n_terms, K, n, _widest(slots, cells)))
+    belief, logs = np.empty(n_slots), np.empty((n_terms, K))
+    reached, answers = np.empty(n_rows), np.zeros((n_rows, n_slots))
+    counts, in_components, unasked = np.zeros((K, cells[n])), np.zeros(K), np.zeros(K)
+    prior_counts, prior_answers = _priors(tables, parents, slots, cells)
     for row in range(n_rows):
         for t in range(n_terms):
-            for k in range(K):
-                log = _upward(evidence[row, t], tables[k], parents, slots, cells, inner, message)
-                logs[t, k] = log + math.log(max(weights[k], 1e-300))
+            _gathered(evidence[row, t], free[t], weights, tables, parents, slots, cells, inner[t], message[t], logs[t])
         top, whole = _summed(logs, scales[row])
         if whole <= 0.0:
             reached[row] = -np.inf
@@ -159,25 +169,60 @@ def propagate(
         for t in range(n_terms):
             for k in range(K):
                 share = scales[row, t] * math.exp(logs[t, k] - top) / whole
-                if share == 0.0:
+                if abs(share) < NEGLIGIBLE:
                     continue
-                if n_terms * K > 1:
-                    _upward(evidence[row, t], tables[k], parents, slots, cells, inner, message)
                 in_components[k] += people[row] * share
-                _downward(
-                    share,
-                    people[row],
-                    tables[k],
-                    parents,
-                    slots,
-                    cells,
-                    inner,
-                    message,
-                    belief,
-                    counts[k],
-                    answers[row],
-                )
+                if free[t]:
+                    unasked[k] += people[row] * share
+                    answers[row] += share * prior_answers[k]
+                else:
+                    _downward(
+                        share,
+                        people[row],
+                        tables[k],
+                        parents,
+                        slots,
+                        cells,
+                        inner[t, k],
+                        message[t, k],
+                        belief,
+                        counts[k],
+                        answers[row],
+                    )
+    for k in range(K):
+        counts[k] += unasked[k] * prior_counts[k]
     return reached, counts, in_components, answers
+
+
+@njit(cache=True, nogil=True)
+def _gathered(
+    evidence: Float,
+    free: bool,
+    weights: Float,
+    tables: Float,
+    parents: Integers,
+    slots: Integers,
+    cells: Integers,
+    inner: Float,
+    message: Float,
+    logs: Float,
+) -> None:
+    """Gather the evidence of one term in every component; writes the logarithms of its chances into `logs`."""
+    for k in range(weights.shape[0]):
+        log = 0.0 if free else _upward(evidence, tables[k], parents, slots, cells, inner[k], message[k])
+        logs[k] = log + math.log(max(weights[k], 1e-300))
+
+
+@njit(cache=True, nogil=True)
+def _priors(tables: Float, parents: Integers, slots: Integers, cells: Integers) -> tuple[Float, Float]:
+    """Shares of pairs of a parent's and its child's answers, and of answers, where nothing is known."""
+    K, n = tables.shape[0], parents.shape[0]
+    counts, answers = np.zeros((K, cells[n])), np.zeros((K, slots[n]))
+    inner, belief = np.ones(slots[n]), np.empty(slots[n])
+    message = np.ones((n, _widest(slots, cells)))
+    for k in range(K):
+        _downward(1.0, 1.0, tables[k], parents, slots, cells, inner, message, belief, counts[k], answers[k])
+    return counts, answers
 
 
 @njit(cache=True, nogil=True)

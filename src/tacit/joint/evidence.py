@@ -156,7 +156,7 @@ def laid_out(questionnaire: Questionnaire, schema: Schema, table: Table, counts:
 
 def unseen(questionnaire: Questionnaire, table: Table, counts: Array) -> WholeReports:
     """What is known of people whose reports were not looked at: nothing, until answers are made `known`."""
-    return WholeReports(questionnaire, table, counts, ())
+    return WholeReports(replace(questionnaire, groups=()), table, counts, ())
 
 
 def distinct_rows(source: Source) -> tuple[Table, NDArray[np.int64]]:

@@ -124,24 +124,51 @@ class Forest:
     def candidates(self, part: WholeReports) -> Iterator[list[Codes]]:
         """Promising whole records for each report: the best of each component for each term."""
         layout = self._layout
-        evidence = list(_evidence(part, layout))
-        for t in range(evidence[0][0].shape[1]):
+        evidence = list(gathered_evidence(self, part))
+        for t in range(evidence[0].rows.shape[1]):
             for k in range(self.n_components):
                 best = np.concatenate(
                     [
                         likeliest(
-                            np.ascontiguousarray(rows[:, t]), self._flat[k], layout.above, layout.slots, layout.cells
+                            np.ascontiguousarray(chunk.rows[:, t]),
+                            self._flat[k],
+                            layout.above,
+                            layout.slots,
+                            layout.cells,
                         )
-                        for rows, _, _ in evidence
+                        for chunk in evidence
                     ]
                 )
                 yield [best[:, layout.order.index(j)] for j in range(len(self.tables))]
 
     def _propagated(self, part: WholeReports) -> Iterator[_Propagated]:
+        for evidence in gathered_evidence(self, part):
+            yield self.propagated(evidence)
+
+    def propagated(self, evidence: Evidence) -> _Propagated:
         layout = self._layout
-        for rows, scales, counts in _evidence(part, layout):
-            found = propagate(rows, scales, counts, self.weights, self._flat, layout.above, layout.slots, layout.cells)
-            yield _Propagated(*found, people=counts)
+        found = propagate(
+            evidence.rows,
+            evidence.scales,
+            evidence.free,
+            evidence.counts,
+            self.weights,
+            self._flat,
+            layout.above,
+            layout.slots,
+            layout.cells,
+        )
+        return _Propagated(*found, people=evidence.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Some reports as the kernels see them: ``rows[report, term, slot]`` and ``scales[report, term]``."""
+
+    rows: Array
+    scales: Array
+    free: NDArray[np.bool_]  # terms that say nothing of any answer
+    counts: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,13 +221,15 @@ def n_terms(part: WholeReports) -> int | None:
     return total
 
 
-def _evidence(part: WholeReports, layout: _Layout) -> Iterator[tuple[Array, Array, Array]]:
-    """Chunks of evidence ``(rows, terms, slots)``, scales ``(rows, terms)`` and counts."""
+def gathered_evidence(model: Forest, part: WholeReports) -> Iterator[Evidence]:
+    """What reports say of every answer, some reports at a time."""
+    layout = model._layout
     per_row = (n_terms(part) or 1) * int(layout.slots[-1])
     step = max(1, EVIDENCE_NUMBERS // per_row)
     for start in range(0, max(part.n_rows, 1), step):
         rows = slice(start, min(start + step, part.n_rows))
-        yield (*_chunk(part, layout, rows), part.counts[rows])
+        evidence, scales = _chunk(part, layout, rows)
+        yield Evidence(evidence, scales, (evidence == 1).all(axis=(0, 2)), part.counts[rows])
 
 
 def _chunk(part: WholeReports, layout: _Layout, rows: slice) -> tuple[Array, Array]:
@@ -234,7 +263,7 @@ def _set_factors(
         evidence[:, :, start:stop] *= own[:, None, :]
 
 
-def forest_step(model: Forest, parts: Sequence[WholeReports], prior: float) -> tuple[Forest, float]:
+def forest_step(model: Forest, evidence: Sequence[Evidence], prior: float) -> tuple[Forest, float]:
     """One step of EM, and the objective a person at the model it started from."""
     layout = model._layout
     weights = np.full(model.n_components, prior)
@@ -242,17 +271,17 @@ def forest_step(model: Forest, parts: Sequence[WholeReports], prior: float) -> t
     height = (
         prior * float(np.log(np.maximum(model._flat, 1e-300)).sum() + np.log(model.weights).sum()) if prior else 0.0
     )
-    for part in parts:
-        for found in model._propagated(part):
-            height += float(np.dot(found.people, found.logs))
-            counts += found.counts
-            weights += found.in_components
+    for chunk in evidence:
+        found = model.propagated(chunk)
+        height += float(np.dot(found.people, found.logs))
+        counts += found.counts
+        weights += found.in_components
     tables: list[Array] = [np.empty(0)] * len(model.tables)
     for place, j in enumerate(layout.order):
         own = np.maximum(counts[:, layout.cells[place] : layout.cells[place + 1]], 0).reshape(model.tables[j].shape)
         whole = own.sum(axis=2, keepdims=True)
         tables[j] = np.where(whole > 0, own / np.maximum(whole, 1e-300), model.tables[j])
-    everybody = sum(part.people for part in parts)
+    everybody = sum(float(chunk.counts.sum()) for chunk in evidence)
     return Forest(weights / weights.sum(), model.parents, tuple(tables)), height / everybody
 
 
@@ -265,7 +294,8 @@ def fit_forest(
     most_steps: int = MOST_STEPS,
 ) -> Climb[Forest]:
     """The likeliest forest of the same branches that climbing from `start` leads to."""
-    return climbed(start, lambda model: forest_step(model, parts, prior), arrived=arrived, most_steps=most_steps)
+    evidence = [chunk for part in parts for chunk in gathered_evidence(start, part)]
+    return climbed(start, lambda model: forest_step(model, evidence, prior), arrived=arrived, most_steps=most_steps)
 
 
 def split_forest(model: Forest, rng: np.random.Generator, apart: float = SPLIT) -> Forest:

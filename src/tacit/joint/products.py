@@ -31,17 +31,19 @@ class ProductLaw(Law):
     def _pieces(self, factors: Sequence[Array]) -> tuple[list[Array], Array | float]:
         """Each term in each component, (reports, components), all up to one factor of the report, whose logarithm follows."""
         if len(self.shape) <= FACTORS_AT_ONCE:
-            return [self._piece(term, factors) for term in self.terms], 0.0
+            return [self._piece(place, factors) for place in range(len(self.terms))], 0.0
         logs = [self._log_piece(term, factors) for term in self.terms]
         top = np.maximum.reduce([piece.max(axis=1) for piece in logs])
         scaled = [np.exp(piece - top[:, None]) for piece in logs]
         return [term.scale[:, None] * piece for term, piece in zip(self.terms, scaled, strict=True)], top
 
-    def _piece(self, term: Term, factors: Sequence[Array]) -> Array:
-        piece = np.repeat(term.scale[:, None], len(factors[0]), axis=1)
-        told = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
+    def _piece(self, place: int, factors: Sequence[Array]) -> Array:
+        term, (told, cells) = self.terms[place], self._told_cells[place]
         if told:
-            piece *= row_products(*self._told(term, factors, told))
+            values = np.concatenate([factors[j] for j in told], axis=1)
+            piece = row_products(cells, np.ascontiguousarray(values.T)) * term.scale[:, None]
+        else:
+            piece = np.repeat(term.scale[:, None], len(factors[0]), axis=1)
         for j, factor in enumerate(term.factors):
             if factor is not None and factor.ndim == 2:
                 piece *= factor @ factors[j].T
@@ -56,11 +58,17 @@ class ProductLaw(Law):
                 logs += np.log(np.maximum(value, TINY))
         return logs
 
-    def _told(self, term: Term, factors: Sequence[Array], told: Sequence[int]) -> tuple[NDArray[np.int32], Array]:
-        """The codes of the attributes that a term tells, numbered through, and the components' chances of them."""
-        codes = [np.asarray(term.factors[j]) for j in told]
-        values = np.concatenate([factors[j] for j in told], axis=1)
-        return numbered_cells(codes, [self.shape[j] for j in told]), np.ascontiguousarray(values.T)
+    @cached_property
+    def _told_cells(self) -> list[tuple[list[int], NDArray[np.int32]]]:
+        """For each term the attributes that it tells, and their codes numbered through."""
+        found = []
+        for term in self.terms:
+            told = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
+            codes = [np.asarray(term.factors[j]) for j in told]
+            found.append(
+                (told, numbered_cells(codes, [self.shape[j] for j in told]) if told else np.empty((0, 0), np.int32))
+            )
+        return found
 
     def component_chances(self, factors: Sequence[Array]) -> Array:
         return np.maximum(sum(self._pieces(factors)[0]), 0.0)
@@ -75,31 +83,31 @@ class ProductLaw(Law):
         return [piece / whole for piece in pieces]
 
     def component_counts(self, factors: Sequence[Array], people: Array) -> list[Array]:
-        counts = [np.zeros_like(factor) for factor in factors]
-        for term, posterior in zip(self.terms, self._posteriors(factors), strict=True):
-            self._add_counts(counts, term, factors, people * posterior)
-        # A term that takes away (a mixture that keeps less than nothing) leaves rounding errors below zero.
-        return [np.maximum(count, 0.0) for count in counts]
+        return self._counts(factors, people, self._posteriors(factors))
 
     def turned_counts(self, factors: Sequence[Array], people: Array) -> list[Array]:
         """The same if every report had come about by the term after the one that it seems to come from."""
-        counts = [np.zeros_like(factor) for factor in factors]
         posteriors = self._posteriors(factors)
-        for term, posterior in zip(self.terms, [posteriors[-1], *posteriors[:-1]], strict=True):
-            self._add_counts(counts, term, factors, people * posterior)
+        return self._counts(factors, people, [posteriors[-1], *posteriors[:-1]])
+
+    def _counts(self, factors: Sequence[Array], people: Array, posteriors: Sequence[Array]) -> list[Array]:
+        counts = [np.zeros_like(factor) for factor in factors]
+        for place, posterior in enumerate(posteriors):
+            self._add_counts(counts, place, factors, people * posterior)
+        # A term that takes away (a mixture that keeps less than nothing) leaves rounding errors below zero.
         return [np.maximum(count, 0.0) for count in counts]
 
-    def _add_counts(self, counts: list[Array], term: Term, factors: Sequence[Array], people: Array) -> None:
-        told = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
+    def _add_counts(self, counts: list[Array], place: int, factors: Sequence[Array], people: Array) -> None:
+        term, (told, cells) = self.terms[place], self._told_cells[place]
         if told:
-            cells, values = self._told(term, factors, told)
-            wide = cell_sums(cells, np.ascontiguousarray(people), len(values)).T
-            ends = np.cumsum([self.shape[j] for j in told])[:-1]
-            for j, part in zip(told, np.split(wide, ends, axis=1), strict=True):
+            ends = np.cumsum([self.shape[j] for j in told])
+            wide = cell_sums(cells, people, int(ends[-1])).T
+            for j, part in zip(told, np.split(wide, ends[:-1], axis=1), strict=True):
                 counts[j] += part
+        everyone = people.sum(axis=0)[:, None]
         for j, (factor, own) in enumerate(zip(term.factors, factors, strict=True)):
             if factor is None:
-                counts[j] += people.sum(axis=0)[:, None] * own
+                counts[j] += everyone * own
             elif factor.ndim == 2:
                 counts[j] += ((people / np.maximum(factor @ own.T, TINY)).T @ factor) * own
 

@@ -31,12 +31,7 @@ def group_law(group: Group, columns: Sequence[Codes]) -> Law:
             f"A model of whole records weighs every joint answer of {', '.join(group.names)}, disguised together; they have "
             f"{math.prod(shape):,} of them, more than {MOST_TRUTHS:,}. Leave some of them out, or use smaller groups."
         )
-    matrix = group.channel.chances(columns)
-    if matrix.shape[1] != math.prod(shape):
-        # A routed group's channel acts on its legal records; nothing else is ever true.
-        legal, matrix = matrix, np.zeros((len(matrix), math.prod(shape)))
-        matrix[:, group.legal.places] = legal
-    return DenseLaw(shape, matrix)
+    return DenseLaw(shape, group.channel.chances(columns))
 
 
 def told_law(size: int, codes: Codes) -> Law:

@@ -25,12 +25,14 @@ HELD_OUT = 0.2
 WORTHWHILE = 2e-5
 # While models are compared they climb less far than the chosen one does at the end.
 TRIED_ARRIVED, TRIED_STEPS = 1e-6, 240
-FINAL_ARRIVED, FINAL_STEPS = 1e-7, 600
+FINAL_ARRIVED, FINAL_STEPS = 2e-7, 400
+# Steps of trees take longer, and fewer of them do.
+TREE_ARRIVED, TREE_STEPS = 1e-5, 40
 # People added to every answer of every component, so that nothing becomes impossible by never having been seen.
 PRIOR_PEOPLE = 0.5
-MOST_TREES = 4
+MOST_TREES = 2
 # One tree must come this close to the classes before mixtures of trees are tried.
-PROMISING = 0.02
+PROMISING = 0.005
 # A mirror image this far below after a short climb is not climbed further.
 HOPELESS, SHORT_STEPS = 0.01, 15
 # An exact table of more records than a quarter of the people is tried only where there are few of them.
@@ -277,7 +279,7 @@ def _trees(
 
 
 def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Sequence[WholeReports]) -> Candidate:
-    climb = fit_forest(start, learning, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS // 2)
+    climb = fit_forest(start, learning, prior=PRIOR_PEOPLE, arrived=TREE_ARRIVED, most_steps=TREE_STEPS)
     return Candidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
 
 
@@ -306,7 +308,9 @@ def refined(model: RecordModel, parts: Sequence[WholeReports], steps: int = FINA
         climb = fit_classes(model, parts, prior=PRIOR_PEOPLE, arrived=FINAL_ARRIVED, most_steps=steps)
         return climb.model, climb.converged
     if isinstance(model, Forest):
-        grove = fit_forest(model, parts, prior=PRIOR_PEOPLE, arrived=FINAL_ARRIVED, most_steps=steps)
+        grove = fit_forest(
+            model, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=min(steps, 2 * TREE_STEPS)
+        )
         return grove.model, grove.converged
     assert isinstance(model, ExactTable)
     shares = [model.marginal([j]) for j in range(len(model.shape))]

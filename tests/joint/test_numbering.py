@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.attacks.tally import distinct
+from tacit.joint.numbering import distinct
 
 
 def test_rows_of_one_kind_share_a_number() -> None:
