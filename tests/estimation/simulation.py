@@ -51,6 +51,7 @@ SCHEMES = {
     "cut-and-paste": Scheme.of(SCHEMA, [(["smokes", "drinks", "age"], channels.cut_and_paste(3, 0.3))]),
     "randomized": Scheme.of(SCHEMA, [(["smokes", "age"], channels.randomized_gamma_diagonal(9, 0.2))]),
     "subset": Scheme.of(SCHEMA, [(["smokes", "age"], channels.subset(2, 9)), (["drinks"], channels.warner(0.8))]),
+    "hadamard": Scheme.of(SCHEMA, [(["smokes", "age"], channels.hadamard(9)), (["drinks"], channels.hadamard(4))]),
     "dealt": Scheme.dealt(
         SCHEMA,
         [

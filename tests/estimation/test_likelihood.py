@@ -259,7 +259,8 @@ def test_errors_and_intervals_are_those_of_inversion() -> None:
     reports = simulated(SCHEMES["gamma"], 500, 1)
     likely, unbiased = (tacit.estimate(reports, ["smokes", "age"], method=m) for m in ("likelihood", "inversion"))
     assert np.array_equal(likely.unbiased, unbiased.probabilities)
-    assert np.array_equal(likely.interval().low, unbiased.interval().low)
+    # Where the optimum lies inside the simplex both are the same, up to where the iteration stops.
+    np.testing.assert_allclose(likely.interval().low, unbiased.interval().low, atol=1e-6)
     assert np.array_equal(likely.covariance, unbiased.covariance)
 
 
@@ -316,5 +317,7 @@ def test_sets_outside_memory_have_no_likelihood() -> None:
     reports = simulated(SCHEMES["mask"], 100, 1)
     stored = Elsewhere(reports.scheme, MemoryEngine(reports.table))
     assert np.allclose(tacit.estimate(stored, "age").probabilities, tacit.estimate(reports, "age").probabilities)
-    with pytest.raises(NotEstimable, match="Reports of age show sets, whose likelihood needs whole reports in memory"):
+    with pytest.raises(
+        NotEstimable, match="Reports of age show sets, and where they are stored whole reports cannot be listed"
+    ):
         tacit.estimate(stored, "age", method="likelihood")

@@ -72,13 +72,25 @@ def accelerated(
 
 def extrapolated(truth: Array, first: Array, second: Array) -> Array:
     """Where two steps of EM seem to lead, inside the simplex."""
-    change = first - truth
-    curvature = (second - first) - change
-    length = float(np.linalg.norm(curvature))
-    if length == 0:
-        return second
-    step = max(1.0, float(np.linalg.norm(change)) / length)
-    jump = truth + 2 * step * change + step**2 * curvature
-    # Staying inside keeps every truth possible that EM still holds for possible.
-    jump = np.where(jump > 0, jump, second * 1e-3)
+    (jump,) = leaps([truth], [first], [second])
     return jump / jump.sum()
+
+
+def leaps(starts: Sequence[Array], firsts: Sequence[Array], seconds: Sequence[Array]) -> list[Array]:
+    """Where two steps of EM seem to lead the arrays of a model, one stride for all of them; not yet summing to one."""
+    changes = [first - start for start, first in zip(starts, firsts, strict=True)]
+    bends = [(second - first) - change for first, second, change in zip(firsts, seconds, changes, strict=True)]
+    bent = _length(bends)
+    if bent == 0:
+        return list(seconds)
+    stride = max(1.0, _length(changes) / bent)
+    jumps = [
+        start + 2 * stride * change + stride**2 * bend
+        for start, change, bend in zip(starts, changes, bends, strict=True)
+    ]
+    # Staying inside keeps everything possible that EM still holds for possible.
+    return [np.where(jump > 0, jump, second * 1e-3) for jump, second in zip(jumps, seconds, strict=True)]
+
+
+def _length(arrays: Sequence[Array]) -> float:
+    return float(np.linalg.norm([np.linalg.norm(array) for array in arrays]))

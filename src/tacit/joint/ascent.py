@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
-import numpy as np
-
 from tacit.channel.codes import Array
+from tacit.estimation.expectation import leaps
 
 # Gain of log-likelihood a report below which a fit has arrived.
 ARRIVED = 1e-8
@@ -70,21 +69,5 @@ def climbed(
 
 def extrapolated(start: Model, first: Model, second: Model) -> Model:
     """Where two steps of EM seem to lead, every distribution inside its simplex."""
-    triples = list(zip(start.arrays, first.arrays, second.arrays, strict=True))
-    changes = [one - zero for zero, one, _ in triples]
-    curvatures = [(two - one) - change for (_, one, two), change in zip(triples, changes, strict=True)]
-    length = _norm(curvatures)
-    if length == 0:
-        return second
-    stride = max(1.0, _norm(changes) / length)
-    jumps = []
-    for (zero, _, two), change, curvature in zip(triples, changes, curvatures, strict=True):
-        jump = zero + 2 * stride * change + stride**2 * curvature
-        # Staying inside keeps every answer possible that EM still holds for possible.
-        jump = np.where(jump > 0, jump, two * 1e-3)
-        jumps.append(jump / jump.sum(axis=-1, keepdims=True))
-    return start.with_arrays(jumps)
-
-
-def _norm(arrays: Sequence[Array]) -> float:
-    return float(np.sqrt(sum(float(np.vdot(array, array)) for array in arrays)))
+    jumps = leaps(start.arrays, first.arrays, second.arrays)
+    return start.with_arrays([jump / jump.sum(axis=-1, keepdims=True) for jump in jumps])
