@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from tacit.survey.bodies import answer
 from tacit.survey.headers import SECURITY_HEADERS, Settings, is_known_host
 from tacit.survey.health import Health
 from tacit.survey.receiving import Receiving
+from tacit.survey.retention import keep_deleting
 from tacit.survey.shelf import Shelf
 from tacit.survey.site import Site
 from tacit.survey.store.database import StoreUnavailable, connect
@@ -62,7 +64,11 @@ class SurveyServer:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        deleting = asyncio.create_task(keep_deleting(self.store))
         yield
+        deleting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await deleting
         self.close()
 
     def close(self) -> None:

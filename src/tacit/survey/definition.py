@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,8 @@ class Definition:
             "scheme": scheme.to_document(),
             "programs": programs_of(scheme, questionnaire),
         }
+        if questionnaire.retention is not None:
+            document["retention"] = questionnaire.retention.isoformat()
         _check_page(document, questionnaire.place)
         return cls({**document, "hash": document_hash(document)})
 
@@ -108,6 +111,12 @@ class Definition:
     @property
     def wave(self) -> str:
         return str(self.document["wave"])
+
+    @property
+    def retention(self) -> date | None:
+        """The last day on which reports are kept."""
+        stated = self.document.get("retention")
+        return date.fromisoformat(stated) if stated else None
 
     @property
     def needs_codes(self) -> bool:

@@ -130,7 +130,7 @@ def _scalar(node: yaml.Node, file: str) -> Any:
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_object(node)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):  # a day that no month has is a ValueError
         raise InvalidInput(f"{file}, line {node.start_mark.line + 1}: {node.value!r} is no plain value.") from None
     finally:
         loader.dispose()

@@ -7,6 +7,7 @@ stands for the only language.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from tacit.channel.routing import NOT_ASKED
 from tacit.survey.located import Located
@@ -136,6 +137,7 @@ class Questionnaire:
     pages: tuple[Page, ...]
     groups: tuple[WrittenGroup, ...]
     together: tuple[tuple[str, ...], ...]  # questions whose joint answers are wanted, beside each alone
+    retention: date | None  # after this day the reports are deleted
     place: Located
 
     @property

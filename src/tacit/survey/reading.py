@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from datetime import date
 from typing import Any
 
 from tacit.survey.located import Located
@@ -29,7 +30,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = {
     "name": True, "wave": False, "title": True, "introduction": True, "contact": True, "languages": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
-    "together": False,
+    "together": False, "retention": False,
 }  # fmt: skip
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "answers": False, "scale": False, "ranges": False,
@@ -77,6 +78,7 @@ class _Reader:
             pages=pages,
             groups=groups,
             together=_together(top["together"], pages) if "together" in top else (),
+            retention=_day(top["retention"]) if "retention" in top else None,
             place=root,
         )
 
@@ -212,6 +214,14 @@ class _Reader:
         if any(chance <= 0 for chance in chances) or abs(sum(chances) - 1) > 1e-6:
             fields["distribution"].refuse("distribution must hold a chance above 0 for every answer, summing to 1.")
         return Unrelated(keep, chances, self.texts(fields["ask"], "ask") if "ask" in fields else None)
+
+
+def _day(entry: Located) -> date:
+    """The last day on which reports may be kept."""
+    try:
+        return entry.value if isinstance(entry.value, date) else date.fromisoformat(entry.text("retention"))
+    except ValueError:
+        entry.refuse(f"retention must be a day such as 2030-12-31, not {entry.plain()!r}.")
 
 
 def _name(entry: Located, what: str) -> str:

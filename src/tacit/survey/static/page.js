@@ -123,6 +123,7 @@ function introduction() {
     paragraphs(definition.introduction[language]),
     element("h2", {}, words.asks),
     paragraphs(definition.contact[language]),
+    definition.retention && element("p", { class: "retention" }, words.retention(new Date(definition.retention).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" }))),
     secondRound(),
     element("h2", {}, words.protection),
     element("p", {}, words.promise),

@@ -6,6 +6,7 @@ const WORDS = {
     language: "English",
     choose: "Language",
     asks: "Who asks",
+    retention: (day) => `Reports are deleted after ${day}.`,
     protection: "How your answers are protected",
     promise:
       "Your answers are disguised on this device before anything is sent. Chance decides, and nobody, not even whoever runs this survey, can tell what it decided for you.",
@@ -116,6 +117,7 @@ const WORDS = {
     language: "Deutsch",
     choose: "Sprache",
     asks: "Wer fragt",
+    retention: (day) => `Nach dem ${day} werden die Berichte gelöscht.`,
     protection: "Wie Ihre Antworten geschützt sind",
     promise:
       "Ihre Antworten werden auf diesem Gerät verschleiert, bevor irgendetwas gesendet wird. Der Zufall entscheidet, und niemand, auch nicht wer diese Umfrage betreibt, kann erkennen, wie er für Sie entschieden hat.",
@@ -226,6 +228,7 @@ const WORDS = {
     language: "العربية",
     choose: "اللغة",
     asks: "من يسأل",
+    retention: (day) => `تُحذف التقارير بعد ${day}.`,
     protection: "كيف تُحمى إجاباتك",
     promise: "تُموَّه إجاباتك على هذا الجهاز قبل إرسال أي شيء. الصدفة هي التي تقرر، ولا يستطيع أحد، حتى القائم على هذا الاستبيان، أن يعرف ما قررته لك.",
     whatever: (answer, rest) => `إذا كانت إجابتك الحقيقية «${answer}»، ${rest}`,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -107,6 +108,11 @@ class Store:
 
     def add(self, definition: Definition, source: str, state: State = "open") -> StoredSurvey:
         """Freeze a survey. Opening the same again changes nothing; an edited one is refused."""
+        last = definition.retention
+        if last is not None and last <= datetime.now(UTC).date():
+            raise InvalidInput(
+                f"retention is {last}, which is over: everything sent would be deleted at once. Name a later day."
+            )
         with self.database.transaction():
             existing = self._of_wave(definition)
             if definition.needs_codes:
@@ -197,23 +203,43 @@ class Store:
             self.database.run("INSERT INTO tacit_withdrawn VALUES (?, ?)", (key, box))
         return True
 
+    def is_emptied(self, survey: StoredSurvey) -> bool:
+        counts = self.counts(survey)
+        return survey.state == "closed" and not (counts.reports or counts.tests or counts.second or counts.codes)
+
+    def delete_reports(self, survey: StoredSurvey) -> None:
+        """Delete all that people sent, with codes and receipts, for good; what was asked and promised stays readable."""
+        with self.database.transaction():
+            self.set_state(survey, "closed")
+            self.database.run("DELETE FROM tacit_issuers WHERE survey = ?", (survey.number,))
+            self._delete_boxes(survey)
+            for box in BOXES:
+                self.database.run(f"DELETE FROM {survey.table(box)}")
+        self._tidy_all(survey)
+
+    def _delete_boxes(self, survey: StoredSurvey) -> None:
+        for table in ("tacit_receipts", "tacit_withdrawn", "tacit_spent"):
+            for box in BOXES:
+                self.database.run(f"DELETE FROM {table} WHERE box = ?", (f"{box} {survey.number}",))
+        self.database.run("DELETE FROM tacit_codes WHERE survey = ?", (survey.number,))
+
+    def _tidy_all(self, survey: StoredSurvey) -> None:
+        self.codes.delete(survey.number)
+        self.codes.database.tidy()
+        self.database.tidy()
+
     def delete_survey(self, survey: StoredSurvey) -> None:
         """Take a survey away for good, with its reports, codes, receipts and key; nothing of it stays in the files."""
         if survey.state == "open":
             raise InvalidInput(f"The survey {survey.definition.name!r} is open. Close it first: tacit survey close")
-        boxes = [f"{box} {survey.number}" for box in BOXES]
         with self.database.transaction():
             for box in BOXES:
                 self.database.run(f"DROP TABLE {survey.table(box)}")
-            for table in ("tacit_receipts", "tacit_withdrawn", "tacit_spent"):
-                for box_name in boxes:
-                    self.database.run(f"DELETE FROM {table} WHERE box = ?", (box_name,))
-            for table in ("tacit_issuers", "tacit_classifiers", "tacit_codes"):
+            self._delete_boxes(survey)
+            for table in ("tacit_issuers", "tacit_classifiers"):
                 self.database.run(f"DELETE FROM {table} WHERE survey = ?", (survey.number,))
             self.database.run("DELETE FROM tacit_surveys WHERE number = ?", (survey.number,))
-        self.codes.delete(survey.number)
-        self.codes.database.tidy()
-        self.database.tidy()
+        self._tidy_all(survey)
 
     def add_codes(self, survey: StoredSurvey, tokens: Sequence[str]) -> None:
         """Make codes valid; the store knows them only by the hash of what the page sends for them."""
@@ -225,6 +251,7 @@ class Store:
 
         reports, tests, second = (count(survey.table(box)) for box in BOXES)
         codes, started = self.codes.counts(survey.number)
+        codes += count("tacit_codes", f" WHERE survey = {survey.number}")  # of a version without tokens
         withdrawn = count("tacit_withdrawn", f" WHERE box = 'reports {survey.number}'")
         return Counts(reports, tests, second, codes, started, withdrawn)
 

@@ -1,0 +1,41 @@
+"""The day after which a survey's reports are deleted: promised in its definition, kept by the server that serves it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+
+from starlette.concurrency import run_in_threadpool
+
+from tacit.errors import TacitError
+from tacit.survey.accounts import Accounts
+from tacit.survey.store.surveys import Store
+
+LOOKED_EVERY_SECONDS = 3600.0
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
+
+
+def delete_expired(store: Store, now: Callable[[], date] = today) -> list[str]:
+    """Delete the reports of every survey whose last day is over; gives the surveys' names."""
+    deleted = []
+    for survey in store.surveys():
+        last = survey.definition.retention
+        if last is not None and now() > last and not store.is_emptied(survey):
+            store.delete_reports(survey)
+            Accounts(store.database).record("(retention)", "deleted the reports", survey.definition.name)
+            deleted.append(survey.definition.name)
+    return deleted
+
+
+async def keep_deleting(store: Store) -> None:
+    """Look every hour, for as long as the server runs."""
+    while True:
+        # A store in trouble now is asked again in an hour.
+        with contextlib.suppress(TacitError):
+            await run_in_threadpool(delete_expired, store)
+        await asyncio.sleep(LOOKED_EVERY_SECONDS)
