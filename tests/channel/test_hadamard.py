@@ -159,6 +159,12 @@ def test_it_is_mined_by_tree_bayes_and_rules_and_its_accuracy_is_tested(surveyed
     assert itemsets
 
 
+def test_it_is_attacked(surveyed: tuple) -> None:
+    _, _, reports = surveyed
+    told = tacit.attack(reports)
+    assert told.answers.with_reports > told.answers.without_reports
+
+
 def test_the_likelihood_uses_the_fast_transform(surveyed: tuple) -> None:
     _, _, reports = surveyed
     fit = tacit.estimate(reports, ["Class", "V4"], method="likelihood")
