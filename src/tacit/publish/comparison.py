@@ -108,6 +108,8 @@ def compare(publication: Publication, progress: Progress | None = None) -> Compa
 def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]]:
     """The methods to compare, cheapest first, and whether each may be published."""
     protection = publication.settings.protection
+    if not publication.problem.can_be_searched:  # then local recoding alone can serve
+        return [(publication.with_suppression(0.0), "local", True)]
     contestants = [(publication, "search", True)]
     if publication.settings.preferences.hierarchies is None and not protection.suppress:
         contestants.append((publication, "local", True))
@@ -123,6 +125,8 @@ def _reason(chosen: _Candidate, candidates: list[_Candidate]) -> str:
     """Why the chosen one is published, and what else would have served."""
     others = [candidate for candidate in candidates if candidate is not chosen]
     best = chosen.result
+    if len(candidates) == 1:
+        return f"Written: {best.method}, the only method for so many quasi-identifiers and answers."
     text = f"Written: {best.method}, whose median error of {best.query_error:.1%} over random queries is the least"
     against = ", ".join(f"{other.result.method} {other.result.query_error:.1%}" for other in others if other.is_allowed)
     text += f" (against {against})." if against else " of what may be published."

@@ -86,7 +86,7 @@ class DatabaseInput:
             yield joined.select(**texts, **{name: joined[f"o{i}"] for i, name in enumerate(others)})
 
     def _combination(self, recoding: Recoding) -> Any:
-        """The number of every row's combination, as `combination_keys` computes it."""
+        """The number of every row's combination, as `Combinations.radix_keys` has it."""
         number, stride = None, 1
         for attribute in reversed(recoding.tally.attributes):
             steps = [code * stride for code in range(attribute.size)]

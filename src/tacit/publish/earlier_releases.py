@@ -14,7 +14,6 @@ from tacit.errors import InvalidInput
 from tacit.publish.class_measures import class_sizes
 from tacit.publish.manifests import private_path, read_private, remake
 from tacit.publish.publication import Publication
-from tacit.publish.recoding import combination_keys
 from tacit.publish.release import Release
 from tacit.publish.release_input import CodedInput
 
@@ -70,13 +69,11 @@ def k_together(release: Release, earlier: Sequence[EarlierRelease]) -> int | Non
 
 def _classes(release: Release) -> Codes:
     """The class of every row of the input; -1 where it is suppressed."""
-    recoding, kept = release.recoding, release.recoding.classes >= 0
-    number = np.full(len(recoding.keys), -1, np.int64)
-    number[kept] = np.unique(recoding.labels[kept], axis=0, return_inverse=True)[1].ravel()
+    recoding = release.recoding
+    number = recoding.class_numbers()
     parts = []
     for batch in release.input.batches():  # type: ignore[attr-defined]
-        keys = combination_keys([batch[name] for name in recoding.tally.names], recoding.tally)
-        parts.append(number[np.searchsorted(recoding.keys, keys)])
+        parts.append(number[recoding.combinations.places([batch[name] for name in recoding.tally.names])])
     return np.concatenate(parts)
 
 

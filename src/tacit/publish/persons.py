@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
-from tacit.publish.recoding import Recoding, combination_keys
+from tacit.publish.combinations import Combinations
+from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import ReleaseInput
 from tacit.publish.settings import Protection
 from tacit.publish.tally import QuasiTally
@@ -31,7 +32,7 @@ ONE_ROW_KNOWN = (
 class PersonRows:
     """The rows of each person: one entry for every combination that a person shows."""
 
-    keys: NDArray[np.uint64]  # combination of quasi-identifiers
+    codes: Codes  # [entry, quasi-identifier]
     person: Codes
     sensitive: Codes  # [entry, sensitive attribute]
     counts: Codes
@@ -48,14 +49,12 @@ class PersonRows:
         """The tally with shares of persons in place of rows, rounded down so that a sum is never too large."""
         of_person = np.bincount(self.person, self.counts)
         share = np.floor(UNIT * self.counts / of_person[self.person]).astype(np.int64)
-        own = _cells(self.keys, self.sensitive)
-        cells, place = np.unique(
-            np.concatenate([_cells(combination_keys(list(rows.codes.T), rows), rows.sensitive_codes), own]),
-            axis=0, return_inverse=True,
-        )  # fmt: skip
-        place = place.ravel()
-        totals = np.bincount(place[len(rows.counts) :], share, len(cells)).astype(np.int64)
-        return replace(rows, counts=totals[place[: len(rows.counts)]])
+        answers = sum(attribute.size for attribute in rows.sensitive)
+        sizes = [*rows.sizes.tolist(), *(answers for _ in rows.sensitive)]
+        cells = Combinations([*rows.codes.T, *rows.sensitive_codes.T], sizes)
+        place = cells.places([*self.codes.T, *self.sensitive.T])
+        totals = np.bincount(place, share, len(cells)).astype(np.int64)
+        return replace(rows, counts=totals[cells.number])
 
     def sizes_by_set(self, recoding: Recoding) -> list[Codes]:
         """Different persons in each published class, apart for every set of quasi-identifiers."""
@@ -88,17 +87,9 @@ class PersonRows:
 
     def _classes(self, recoding: Recoding) -> list[tuple[Codes, NDArray[np.bool_]]]:
         """The class of every published entry for each set, and which entries are published."""
-        place = np.searchsorted(recoding.keys, self.keys)
+        place = recoding.combinations.places(list(self.codes.T))
         kept = recoding.classes[place] >= 0
-        labels = recoding.labels[place[kept]]
-        return [
-            (np.unique(labels[:, list(members)], axis=0, return_inverse=True)[1].ravel().astype(np.int64), kept)
-            for members in recoding.tally.sets
-        ]
-
-
-def _cells(keys: NDArray[np.uint64], sensitive: Codes) -> Codes:
-    return np.concatenate([keys.astype(np.int64)[:, None], sensitive], axis=1)
+        return [(recoding.class_numbers(members)[place[kept]], kept) for members in recoding.tally.sets]
 
 
 def person_rows(source: ReleaseInput, rows: QuasiTally, person: str) -> PersonRows | None:
@@ -112,7 +103,7 @@ def person_rows(source: ReleaseInput, rows: QuasiTally, person: str) -> PersonRo
     codes = counted.codes.astype(np.int64)
     starts = np.cumsum([0, *(attribute.size for attribute in rows.sensitive)])[:-1].astype(np.int64)
     found = PersonRows(
-        combination_keys(list(codes[:, :m].T), rows),
+        codes[:, :m],
         persons.ravel().astype(np.int64),
         codes[:, m:-1] + starts,
         counted.counts.astype(np.int64),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import InvalidInput
 from tacit.publish._class_kernels import measure_all
 from tacit.publish._demand_kernels import Demand
 from tacit.publish._halves_kernels import HalvedTally
@@ -47,6 +46,11 @@ class Problem:
     demand: Demand
 
     @property
+    def can_be_searched(self) -> bool:
+        """False where the attributes have too many combinations for global recoding; local recoding numbers none."""
+        return len(self.halves) == len(self.tally.sets)
+
+    @property
     def k(self) -> int:
         return self.demand.k
 
@@ -79,7 +83,7 @@ def pose(
 ) -> Problem:
     """The problem of publishing `tally` so that every class has `k` rows; arguments are already validated."""
     space = _space(tally, weights, levels or [None] * len(tally.attributes))
-    halves = tuple(_halve(tally, members) for members in tally.sets)
+    halves = tuple(filter(None, (_halve(tally, members) for members in tally.sets)))
     demand = _demand(tally, k, math.floor(suppress * tally.rows + 1e-9), diversity or Diversity())
     return Problem(tally, weights, space, halves, demand)
 
@@ -97,21 +101,22 @@ def _space(tally: QuasiTally, weights: NDArray[np.float64], levels: Levels) -> S
     return Space(np.concatenate([[0], np.cumsum(bits)]).astype(np.int64), first_value, blocks, weights, marginal)
 
 
-def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally:
-    """Deal the attributes, largest first, to the half with fewer combinations; few halves make evaluations fast."""
+def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
+    """Deal the attributes, largest first, to the half with fewer combinations; few halves make evaluations fast.
+
+    None where a half has too many possible combinations to number.
+    """
     parts: list[list[int]] = [[], []]
     numbers = [np.zeros(len(tally.counts), np.int64), np.zeros(len(tally.counts), np.int64)]
     for j in sorted(members, key=lambda j: -tally.sizes[j]):
         grown = [np.unique(number * tally.sizes[j] + tally.codes[:, j], return_inverse=True)[1] for number in numbers]
         smaller = int(grown[1].max() < grown[0].max())
+        if math.prod(int(tally.sizes[i]) for i in (*parts[smaller], j)) >= LARGEST_HALF:
+            smaller = 1 - smaller
         parts[smaller].append(j)
         numbers[smaller] = grown[smaller]
-    for part in parts:
-        if math.prod(int(tally.sizes[j]) for j in part) >= LARGEST_HALF:
-            raise InvalidInput(
-                f"{len(members)} quasi-identifiers with {math.prod(map(int, tally.sizes)):.0e} possible combinations are "
-                "too many to number. Leave some out, or give numbers a coarser granularity."
-            )
+    if any(math.prod(int(tally.sizes[j]) for j in part) >= LARGEST_HALF for part in parts):
+        return None
     order = np.lexsort((numbers[1], numbers[0]))
     left, right = numbers[0][order], numbers[1][order]
     first_left = np.unique(left, return_index=True)[1]

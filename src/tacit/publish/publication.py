@@ -20,7 +20,7 @@ from tacit.publish.hierarchies import Hierarchy, read_hierarchies
 from tacit.publish.opening import Wanted, open_input, tally
 from tacit.publish.order import ordered_by_data
 from tacit.publish.persons import PersonRows, person_rows
-from tacit.publish.problem import STRENGTH, Bits, Problem, pose
+from tacit.publish.problem import Bits, Problem, pose
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
 from tacit.publish.release_input import ReleaseInput
 from tacit.publish.settings import NameSets, Settings
@@ -215,24 +215,30 @@ def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mappin
 
 
 def _refuse_impossible(problem: Problem, settings: Settings) -> None:
-    """Everything generalized is one class; if that may not be published, nothing may."""
-    whole = problem.measure(np.zeros((1, problem.n_bits), np.uint8))
-    if whole[0, STRENGTH] >= problem.k:
+    """Everything generalized is one class; if that does not show the wanted l, nothing does."""
+    protection, method = settings.protection, settings.preferences.method
+    if not problem.can_be_searched and (method in ("search", "exact") or settings.preferences.hierarchies):
+        raise InvalidInput(
+            f"{len(problem.weights)} quasi-identifiers have {math.prod(map(float, problem.tally.sizes)):.0e} possible "
+            f"combinations, too many for {'hierarchies' if method == 'local' else 'global recoding'}. Use method 'local', leave "
+            "some out, or give numbers a coarser granularity."
+        )
+    largest = _largest_l(problem, entropy=protection.entropy)
+    if protection.l is None or protection.l <= largest + 1e-9:
         return
     shown = ", ".join(f"{attribute.name} has {attribute.size} answers" for attribute in problem.tally.sensitive)
     raise InvalidInput(
-        f"No release shows an l of {settings.protection.l:g} even when everything else is generalized away ({shown}). Ask for a "
-        f"smaller l: at most {_largest_l(problem, entropy=settings.protection.entropy):g}."
+        f"No release shows an l of {protection.l:g} even when everything else is generalized away ({shown}). Ask for a "
+        f"smaller l: at most {math.floor(largest * 100) / 100:g}."
     )
 
 
 def _largest_l(problem: Problem, *, entropy: bool) -> float:
-    """The l that the whole table shows as one class; for the entropy kind rounded down to hundredths."""
+    """The l that the whole table shows as one class."""
     tally, starts = problem.tally, problem.demand.first_sensitive
-    largest = []
+    largest = [math.inf]
     for s, column in enumerate(tally.sensitive_codes.T):
         counts = np.bincount(column - starts[s], tally.counts)
         shares = counts[counts > 0] / counts.sum()
-        kind = float(np.exp(-(shares * np.log(shares)).sum()))
-        largest.append(np.floor(kind * 100) / 100 if entropy else float(len(shares)))
-    return float(min(largest))
+        largest.append(float(np.exp(-(shares * np.log(shares)).sum())) if entropy else float(len(shares)))
+    return min(largest)

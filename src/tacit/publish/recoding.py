@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import InvalidInput
 from tacit.publish._demand_kernels import strengths
 from tacit.publish._space_kernels import decode
+from tacit.publish.combinations import Combinations
 from tacit.publish.labels import block_label, label
 from tacit.publish.local import tight_boxes
 from tacit.publish.problem import Bits, Problem
@@ -36,7 +35,7 @@ class Recoding:
     """Label of every distinct combination; ``classes`` is -1 where its rows are suppressed."""
 
     tally: QuasiTally
-    keys: NDArray[np.uint64]  # of the distinct combinations, ascending
+    combinations: Combinations
     classes: Codes  # [combination]
     labels: Codes  # [combination, attribute]: position in `names`
     names: tuple[tuple[str, ...], ...]
@@ -54,16 +53,28 @@ class Recoding:
         kept = self.classes >= 0
         sizes = []
         for members in self.tally.sets:
-            _, place = np.unique(self.labels[kept][:, list(members)], axis=0, return_inverse=True)
-            sizes.append(np.bincount(place.ravel(), self.counts[kept]).astype(np.int64))
+            number = self._numbered(self.labels[kept], members)
+            sizes.append(np.bincount(number, self.counts[kept]).astype(np.int64))
         return sizes
+
+    def _numbered(self, labels: Codes, members: Sequence[int]) -> Codes:
+        """The class that each row of labels shows to somebody who knows these attributes."""
+        return Combinations([labels[:, j] for j in members], [len(self.names[j]) for j in members]).number
+
+    def class_numbers(self, members: Sequence[int] | None = None) -> Codes:
+        """The class that every combination shows, from 0; -1 where it is suppressed."""
+        kept = self.classes >= 0
+        numbers = np.full(len(self.classes), -1, np.int64)
+        everything = range(self.labels.shape[1])
+        numbers[kept] = self._numbered(self.labels[kept], list(everything if members is None else members))
+        return numbers
 
     def recounted(self, tally: QuasiTally) -> Recoding:
         """The same labels with the counts of another tally of the same combinations."""
         if tally is self.tally:
             return self
-        place = np.searchsorted(self.keys, combination_keys(list(tally.codes.T), tally))
-        counts = np.bincount(place, tally.counts, len(self.keys)).astype(np.int64)
+        place = self.combinations.places(list(tally.codes.T))
+        counts = np.bincount(place, tally.counts, len(self.combinations)).astype(np.int64)
         return dataclasses.replace(self, tally=tally, counts=counts)
 
     @property
@@ -100,7 +111,7 @@ class Recoding:
         import pyarrow as pa
 
         kept = self.classes >= 0
-        columns = {"combination": pa.array(self.keys[kept].astype(np.int64))}
+        columns = {"combination": pa.array(self.combinations.radix_keys()[kept])}
         for j, (name, own) in enumerate(zip(self.tally.names, self.names, strict=True)):
             shown = self.labels[kept, j]
             columns |= {f"l{j}": pa.array(np.array(own)[shown], pa.string()), f"r{j}": pa.array(ranks[name][shown])}
@@ -121,22 +132,9 @@ class Recoding:
         """Labels of the published rows, attribute by attribute, and which rows these are; None for all."""
         if self.by_answer is not None and not self.suppressed:
             return [own[batch[name]] for own, name in zip(self.by_answer, self.tally.names, strict=True)], None
-        place = np.searchsorted(self.keys, combination_keys([batch[name] for name in self.tally.names], self.tally))
+        place = self.combinations.places([batch[name] for name in self.tally.names])
         kept = self.classes[place] >= 0
         return [np.ascontiguousarray(own)[place[kept]] for own in self.labels.T.astype(np.int32)], kept
-
-
-def combination_keys(columns: Sequence[NDArray[Any]], tally: QuasiTally) -> NDArray[np.uint64]:
-    """One number for each row's combination of quasi-identifiers."""
-    if math.prod(map(int, tally.sizes)) >= 2**63:
-        raise InvalidInput(
-            f"{len(tally.sizes)} quasi-identifiers with {math.prod(map(float, tally.sizes)):.0e} possible combinations "
-            "are too many to number. Leave some out, or give numbers a coarser granularity."
-        )
-    keys = np.zeros(len(columns[0]), np.uint64)
-    for column, size in zip(columns, tally.sizes, strict=True):
-        keys = keys * np.uint64(size) + column.astype(np.uint64)
-    return keys
 
 
 def recode_globally(problem: Problem, bits: Bits, names: BlockNames) -> Recoding:
@@ -148,8 +146,8 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames) -> Recoding
     blocks = [block[starts[j] : starts[j + 1]] for j in range(len(tally.attributes))]
     labels = np.stack([blocks[j][tally.codes[:, j]] for j in range(len(blocks))], axis=1)
     members = tuple(part == np.arange(part.max() + 1)[:, None] for part in blocks)
-    _, classes = np.unique(labels, axis=0, return_inverse=True)
-    classes = _suppress(problem, classes.ravel())
+    classes = Combinations(list(labels.T), [len(part) for part in members]).number
+    classes = _suppress(problem, classes)
     finenesses = [
         int(bits[a:b].sum()) for a, b in zip(problem.space.first_bit, problem.space.first_bit[1:], strict=False)
     ]
@@ -200,7 +198,6 @@ def _recoding(
     by_answer: tuple[NDArray[np.int32], ...] | None = None,
 ) -> Recoding:
     """One entry per combination of quasi-identifiers; in the tally sensitive answers may tell several apart."""
-    all_keys = combination_keys(list(tally.codes.T), tally)
-    keys, first, place = np.unique(all_keys, return_index=True, return_inverse=True)
-    counts = np.bincount(place, tally.counts).astype(np.int64)
-    return Recoding(tally, keys, classes[first], labels[first], names, members, counts, by_answer)
+    found = Combinations(list(tally.codes.T), tally.sizes.tolist())
+    counts = np.bincount(found.number, tally.counts).astype(np.int64)
+    return Recoding(tally, found, classes[found.first], labels[found.first], names, members, counts, by_answer)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.publish.check import size_spread
 from tacit.publish.comparison import Comparison, MethodResult
+from tacit.publish.dimension import warnings_of_dimension
 from tacit.publish.methods import Alternative, Answer, find, of_cuts
 from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
@@ -264,6 +265,8 @@ def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
     elif protection.person is not None:
         yield f"{protection.person!r} is different in every row, so rows are persons and were counted as such."
     yield from _warnings_of_columns(publication)
+    losses = dict(zip(publication.rows.names, answer.recoding.losses().tolist(), strict=True))
+    yield from warnings_of_dimension(publication, losses, answer.nwp)
 
 
 def _warnings_of_columns(publication: Publication) -> Iterator[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count import MemoryEngine, SparseTally
+from tacit.count.sparse import occurring
 from tacit.errors import InvalidInput
 from tacit.publish.column_types import Reading
 from tacit.publish.recoding import Recoding
@@ -68,9 +69,9 @@ class CodedInput:
             raise InvalidInput("The table has no rows: there is nothing to publish.")
         if len(parts) == 1:
             return parts[0]
-        codes, place = np.unique(np.concatenate([part.codes for part in parts]), axis=0, return_inverse=True)
-        counts = np.bincount(place.ravel(), np.concatenate([part.counts for part in parts])).astype(np.int64)
-        return SparseTally(tuple(columns), codes, counts)
+        codes = np.concatenate([part.codes for part in parts])
+        times = np.concatenate([part.counts for part in parts])
+        return SparseTally(tuple(columns), *occurring(list(codes.T), self.schema.shape(columns), times))
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         counts = [np.zeros(self.schema.shape(columns), np.int64) for columns in column_sets]

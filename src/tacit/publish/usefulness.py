@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import UnknownName
-from tacit.publish.recoding import Recoding, combination_keys
+from tacit.publish.recoding import Recoding
 
 if TYPE_CHECKING:
     from tacit.publish.release import Release
@@ -28,7 +28,7 @@ def query_error(recoding: Recoding, queries: int = QUERIES, seed: int = 0) -> fl
     those that are not the whole domain; queries that no row answers are drawn again.
     """
     rng = np.random.default_rng(seed)
-    codes, counts, kept = _codes(recoding), recoding.counts, recoding.classes >= 0
+    codes, counts, kept = recoding.combinations.codes, recoding.counts, recoding.classes >= 0
     even = [np.cumsum(members / members.sum(axis=1, keepdims=True), axis=1) for members in recoding.members]
     usable = [j for j, size in enumerate(recoding.tally.sizes) if size > 1]
     errors: list[float] = []
@@ -73,7 +73,7 @@ class LostGroup:
 
 def largest_lost_group(recoding: Recoding) -> LostGroup | None:
     """The most frequent answer whose rows were all suppressed; None where every answer is still there."""
-    codes, kept = _codes(recoding), recoding.classes >= 0
+    codes, kept = recoding.combinations.codes, recoding.classes >= 0
     lost = []
     for j, attribute in enumerate(recoding.tally.attributes):
         before = np.bincount(codes[:, j], recoding.counts, attribute.size)
@@ -91,7 +91,7 @@ def table_error(recoding: Recoding) -> float:
     """
     sizes = recoding.tally.sizes
     even = [members / members.sum(axis=1, keepdims=True) for members in recoding.members]
-    codes = _codes(recoding)
+    codes = recoding.combinations.codes
     kept = recoding.classes >= 0
     errors = []
     for a, b in itertools.combinations(range(len(sizes)), 2):
@@ -102,15 +102,6 @@ def table_error(recoding: Recoding) -> float:
         shown = even[a].T @ labelled.reshape(len(even[a]), len(even[b])) @ even[b]
         errors.append(np.abs(truth - shown.ravel() / recoding.counts[kept].sum()).sum() / 2)
     return float(np.mean(errors)) if errors else 0.0
-
-
-def _codes(recoding: Recoding) -> Codes:
-    """The answers of every combination, from its number."""
-    left, columns = recoding.keys.astype(np.int64), []
-    for size in recoding.tally.sizes[::-1]:
-        columns.append(left % size)
-        left = left // size
-    return np.stack(columns[::-1], axis=1)
 
 
 @dataclass(frozen=True)
@@ -131,7 +122,7 @@ def classifier_survival(release: Release, target: str, seed: int = 0) -> Classif
     names = recoding.tally.names
     counted = release.input.sparse_tally([*names, *(() if target in names else (target,))])
     codes = counted.codes[:, : len(names)]
-    place = np.searchsorted(recoding.keys, combination_keys(list(codes.T), recoding.tally))
+    place = recoding.combinations.places(list(codes.T))
     inputs = [j for j, name in enumerate(names) if name != target]
     truth, kept = counted.codes[:, counted.columns.index(target)], recoding.classes[place] >= 0
     # Every row goes to training by the toss of a coin; rows that show the same are tossed together.

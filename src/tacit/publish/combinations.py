@@ -1,0 +1,76 @@
+"""The distinct combinations of quasi-identifiers, numbered in ascending order, and found again in other rows.
+
+Columns join a mixed-radix key while it fits 63 bits; before it would not, the key is replaced by its place among the keys that
+occur. So any number of attributes can be numbered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput, TacitError
+
+Codes = NDArray[np.int64]
+LARGEST_KEY = 2**63
+
+
+class Combinations:
+    """Distinct rows of codes; number i stands for ``codes[i]``."""
+
+    def __init__(self, columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> None:
+        self._sizes = [int(size) for size in sizes]
+        self._ranked: list[tuple[int, Codes]] = []  # before which column the key is replaced, and the keys until there
+        keys, number = self._numbered(columns)
+        self._keys = keys
+        first = np.empty(len(keys), np.int64)
+        first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
+        self.first = first  # of the given rows: the first with each combination
+        self.number = number  # of the given rows: their combinations
+        self.codes: Codes = np.stack([np.asarray(column)[first] for column in columns], axis=1).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def _numbered(self, columns: Sequence[NDArray[Any]]) -> tuple[Codes, Codes]:
+        keys, span = np.zeros(len(columns[0]), np.int64), 1
+        for position, (column, size) in enumerate(zip(columns, self._sizes, strict=True)):
+            if span * size >= LARGEST_KEY:
+                distinct, keys = np.unique(keys, return_inverse=True)
+                self._ranked.append((position, distinct))
+                keys, span = keys.ravel().astype(np.int64), len(distinct)
+            keys = keys * size + column
+            span *= size
+        distinct, number = np.unique(keys, return_inverse=True)
+        return distinct.astype(np.int64), number.ravel().astype(np.int64)
+
+    def places(self, columns: Sequence[NDArray[Any]]) -> Codes:
+        """The number of every row's combination; refused where one never occurred."""
+        keys, ranked = np.zeros(len(columns[0]), np.int64), dict(self._ranked)
+        for position, (column, size) in enumerate(zip(columns, self._sizes, strict=True)):
+            if position in ranked:
+                keys = _found(ranked[position], keys)
+            keys = keys * size + column
+        return _found(self._keys, keys)
+
+    def radix_keys(self) -> Codes:
+        """One number for every combination, from its codes alone, as a database computes it."""
+        if math.prod(self._sizes) >= LARGEST_KEY:
+            raise InvalidInput(
+                f"{len(self._sizes)} quasi-identifiers with {math.prod(map(float, self._sizes)):.0e} possible combinations are "
+                "too many to be numbered in a database. Write the table to a Parquet file and publish that."
+            )
+        return self._keys
+
+
+def _found(known: Codes, keys: Codes) -> Codes:
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    if (known[places] != keys).any():
+        raise TacitError(
+            "The table holds rows that it did not hold when it was counted. Publish it while nobody writes to it."
+        )
+    return places.astype(np.int64)
