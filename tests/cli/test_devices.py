@@ -23,6 +23,12 @@ def test_one_device_is_a_page_to_print(tmp_path):
     written = tmp_path / "page.md"
     tacit("devices", "crosswise", "--out", written)
     assert "say 'same'" in written.read_text(encoding="utf-8")
+    printed = tmp_path / "page.html"
+    tacit("devices", "warner", "--question", "Is 1 < 2 & <b>true</b>?", "--out", printed)
+    html = printed.read_text(encoding="utf-8")
+    assert "Is 1 &lt; 2 &amp; &lt;b&gt;true&lt;/b&gt;?" in html
+    assert "<script" not in html
+    assert "takes 4,269 respondents (asked directly: 1,068)" in html
 
 
 def test_a_plan_without_data():

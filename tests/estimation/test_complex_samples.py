@@ -152,3 +152,40 @@ def test_what_cannot_be_a_sample_is_refused(options, message):
 def test_a_bootstrap_of_one_is_refused():
     with pytest.raises(TacitError, match="at least two repeats"):
         SampleDesign.of(4).bootstrap(1)
+
+
+def test_repeats_have_the_linearised_error(survey):
+    linear = tacit.prevalence(survey, "trait", "warner", "p=.9", by="sex", **DESIGN)
+    again = tacit.prevalence(survey, "trait", "warner", "p=.9", by="sex", bootstrap=400, seed=1965, **DESIGN)
+    assert again["yes"].share == linear["yes"].share
+    # The deviation of 400 repeats has a relative error of .035.
+    assert again["yes"].standard_error == pytest.approx(linear["yes"].standard_error, rel=0.18)
+    assert again.differences[0].standard_error == pytest.approx(linear.differences[0].standard_error, rel=0.2)
+    assert again.errors == "from 400 repeats"
+    design = SampleDesign.of(N, weights=survey["weight"], strata=survey["stratum"], clusters=survey["cluster"])
+    columns = {f"r{number}": weights for number, weights in enumerate(design.bootstrap(400, seed=1965))}
+    given = tacit.prevalence(survey | columns, "trait", "warner", "p=.9", by="sex", replicates=list(columns), **DESIGN)
+    assert given["yes"].standard_error == pytest.approx(again["yes"].standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bootstrap": 1}, "at least two repeats"),
+        ({"bootstrap": 10, "replicates": ["weight"]}, "Give one of them"),
+        ({"bootstrap": 10, "sampled": 0.1}, "finite population is not known to repeats"),
+        ({"replicates": ["weight"]}, "One column of replicate weights"),
+        ({"replicates": ["weight", "minus"]}, "'minus' must be numbers of at least 0"),
+        ({"replicates": ["weight", "none"]}, "Column 'none' does not exist"),
+    ],
+)
+def test_repeats_that_tell_no_error_are_refused(survey, options, message):
+    with pytest.raises(TacitError, match=message):
+        tacit.prevalence(survey | {"minus": [-1.0] * N}, "trait", CLEAR, **options)
+
+
+def test_strata_and_clusters_compare_as_text():
+    numbers = SampleDesign.of(4, strata=[1, 1, 2, 2], clusters=np.array([1.0, 2.0, 1.0, 2.0]))
+    texts = SampleDesign.of(4, strata=["1", "1", "2", "2"], clusters=["1", "2", "1", "2"])
+    assert numbers.clusters.tolist() == texts.clusters.tolist() == [0, 1, 2, 3]
+    assert numbers.stratum_of.tolist() == [0, 0, 1, 1]

@@ -105,6 +105,14 @@ def test_a_direct_sample_is_compared_with_the_device():
     assert found.differences[-1].difference == pytest.approx(found["yes"].share - 0.15)
 
 
+def test_a_device_for_all_but_a_direct_sample():
+    table = {"x": [1] * 40 + [0] * 60 + [1] * 10 + [0] * 90, "s": ["rrt"] * 100 + ["direct"] * 100}
+    found = tacit.prevalence(table, "x", "warner", "p=.9,direct=direct", sample="s")
+    assert found["yes"].share == pytest.approx((0.4 - 0.1) / 0.8)
+    assert found.direct.shares[1].share == pytest.approx(0.1)
+    assert found.differences[0].p < 0.001
+
+
 def test_more_answers_than_two():
     answers = ("never", "once", "often")
     device = devices.forced_response(0.7, [0.1, 0.1, 0.1], answers)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 
 from tacit.channel.device_laws import Chances
 from tacit.channel.devices import DeviceDesign, Sample
@@ -29,23 +30,44 @@ class DevicePage:
     interviewer: tuple[str, ...]
     respondent: tuple[str, ...]
     meaning: tuple[str, ...]
+    costs: tuple[str, ...] = ()
 
-    def to_text(self) -> str:
-        """The page as plain text that Markdown readers understand as well."""
-        parts = [f"# {self.title}", f"Source: {self.source}." if self.source else "", f"Law: {self.law}."]
-        for heading, lines in (
+    @property
+    def _sections(self) -> list[tuple[str, tuple[str, ...]]]:
+        sections = [
             ("What is needed", self.needs),
             ("The interviewer", self.interviewer),
             ("The respondent", self.respondent),
             ("What a report tells", self.meaning),
-        ):
+            ("What it costs", self.costs),
+        ]
+        return [(heading, lines) for heading, lines in sections if lines]
+
+    @property
+    def _opening(self) -> list[str]:
+        return [*([f"Source: {self.source}."] if self.source else []), f"Law: {self.law}."]
+
+    def to_text(self) -> str:
+        """The page as plain text that Markdown readers understand as well."""
+        parts = [f"# {self.title}", *self._opening]
+        for heading, lines in self._sections:
             parts.append(f"## {heading}")
             parts.append("\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1)))
-        return "\n\n".join(part for part in parts if part) + "\n"
+        return "\n\n".join(parts) + "\n"
+
+    def to_html(self) -> str:
+        """The page as HTML to print: no script, nothing from elsewhere."""
+        parts = [f"<h1>{escape(self.title)}</h1>", *(f"<p>{escape(line)}</p>" for line in self._opening)]
+        for heading, lines in self._sections:
+            items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+            parts.append(f"<h2>{escape(heading)}</h2><ol>{items}</ol>")
+        style = "body{font:12pt/1.5 serif;max-width:42em;margin:2em auto;padding:0 1em}h2{break-after:avoid}"
+        head = f'<meta charset="utf-8"><title>{escape(self.title)}</title><style>{style}</style>'
+        return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
-def page(design: DeviceDesign, question: str = "Have you ever ...?") -> DevicePage:
-    """The page of a device with these chances."""
+def page(design: DeviceDesign, question: str = "Have you ever ...?", costs: Sequence[str] = ()) -> DevicePage:
+    """The page of a device with these chances; `costs` are sentences on errors and respondents."""
     device = design.device
     needs: list[str] = []
     steps: list[str] = []
@@ -62,6 +84,7 @@ def page(design: DeviceDesign, question: str = "Have you ever ...?") -> DevicePa
         tuple(_interviewer(design)),
         tuple(steps),
         tuple(_meaning(design)),
+        tuple(costs),
     )
 
 

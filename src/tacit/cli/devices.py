@@ -19,7 +19,7 @@ def devices(
     name: Annotated[str | None, typer.Argument(help="The device to show as a page; all of them if not said.")] = None,
     parameters: Annotated[str | None, ParametersOption] = None,
     question: Annotated[str, typer.Option(help="The sensitive question, for the page.")] = "Have you ever ...?",
-    out: Annotated[Path | None, typer.Option(help="Write the page into this file (text or Markdown).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the page into this file (.html, .md or .txt).")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """List the devices by which sensitive questions are asked; with a name, what is done step by step, law and privacy."""
@@ -47,13 +47,16 @@ def _list(designs: list[DeviceDesign], *, json: bool) -> None:
 
 def _page(made: DeviceDesign, question: str, out: Path | None, *, json: bool) -> None:
     from tacit.channel.device_pages import page
+    from tacit.design.power import costs
 
-    text = page(made, question).to_text()
+    shown = page(made, question, costs(made))
+    text = shown.to_text()
     if out is not None:
         from tacit.table.files import written_whole
 
         with written_whole(out) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            is_html = out.suffix.lower() in (".html", ".htm")
+            temporary.write_text(shown.to_html() if is_html else text, encoding="utf-8")
     if json:
         print_json({**_document(made), "page": text} | ({} if out is None else {"out": str(out)}))
     else:

@@ -41,6 +41,9 @@ def prevalence(
     ] = None,
     answers: Annotated[str, typer.Option(help="The answers, where they are not no,yes.")] = "no,yes",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    bootstrap: Annotated[int | None, typer.Option(help="Errors from so many bootstrap repeats of clusters.")] = None,
+    replicates: Annotated[str, typer.Option(help="Columns of replicate weights, separated by commas.")] = "",
+    seed: Annotated[int | None, typer.Option(help="Makes the bootstrap repeatable.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read."""
@@ -62,6 +65,9 @@ def prevalence(
         control=control,
         answers=listed_names(answers),
         level=level,
+        bootstrap=bootstrap,
+        replicates=listed_names(replicates),
+        seed=seed,
     )
     if json:
         print_json(found.to_document())

@@ -96,8 +96,8 @@ def design_of(table: pa.Table, columns: SampleColumns, lonely: Lonely) -> Sample
     return SampleDesign.of(
         table.num_rows,
         weights=None if columns.weights is None else numbers(table, columns.weights),
-        strata=None if columns.strata is None else column(table, columns.strata).to_pylist(),
-        clusters=None if columns.clusters is None else column(table, columns.clusters).to_pylist(),
+        strata=None if columns.strata is None else column(table, columns.strata),
+        clusters=None if columns.clusters is None else column(table, columns.clusters),
         sampled=numbers(table, share) if isinstance(share, str) else share,
         lonely=lonely,
     )

@@ -103,6 +103,17 @@ def plan_margin(device: DeviceDesign, margin: float, level: float = 0.95, share:
     return DevicePlan(needed, {"item": needed}, direct, None, None, words)
 
 
+def costs(device: DeviceDesign) -> list[str]:
+    """What the device costs, in sentences: the error of a thousand reports, and respondents for a margin."""
+    errors = [math.sqrt(one_respondent(asked, 0.1) / 1000) for asked in (device, None)]
+    plan = plan_margin(device, 0.03)
+    return [
+        f"Among 1,000 respondents a share of 10% has a standard error of {errors[0]:.3f} (asked directly: {errors[1]:.3f}).",
+        f"A margin of error of 3 points at 95% confidence, at a share of one half, takes {plan.respondents:,} respondents "
+        f"(asked directly: {plan.direct_questioning:,}).",
+    ]
+
+
 @dataclass(frozen=True)
 class Question:
     """What a test should tell: a share from another one, or the shares of two groups of one size."""

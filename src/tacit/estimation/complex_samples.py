@@ -6,7 +6,7 @@ within their stratum, and what a device adds by chance stays even where everybod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.protocol import Array
 from tacit.errors import InvalidInput, UnknownName
+from tacit.table.columns import as_arrow, as_text, missing_values
 
 Codes = NDArray[np.intp]
 # What a stratum with one cluster gets: no error can be estimated from it.
@@ -155,17 +156,22 @@ class SampleDesign:
 
     def bootstrap(self, repeats: int, seed: int | None = None) -> Array:
         """``weights[repeat, report]``: clusters redrawn within strata, n-1 of n (Rao and Wu 1988, as rescaled weights)."""
-        if repeats < 2:
+        return np.array(list(self.replicates(repeats, seed)))
+
+    def replicates(self, repeats: int, seed: int | None = None) -> Iterator[Array]:
+        """The replicate weights of the bootstrap, one repeat after the other."""
+        if not (isinstance(repeats, int) and repeats >= 2):
             raise InvalidInput(f"A bootstrap needs at least two repeats, not {repeats!r}.")
         random = np.random.default_rng(seed)
-        sizes = np.bincount(self.stratum_of, minlength=self.n_strata)
-        factors = np.ones((repeats, self.n_clusters))
-        for stratum, size in enumerate(sizes):
-            members = np.flatnonzero(self.stratum_of == stratum)
-            if size > 1:
-                drawn = random.multinomial(size - 1, np.full(size, 1 / size), size=repeats)
-                factors[:, members] = drawn * size / (size - 1)
-        return factors[:, self.clusters] * self.weights
+        members = [np.flatnonzero(self.stratum_of == stratum) for stratum in range(self.n_strata)]
+        for _ in range(repeats):
+            factors = np.ones(self.n_clusters)
+            for clusters in members:
+                size = len(clusters)
+                if size > 1:
+                    drawn = random.multinomial(size - 1, np.full(size, 1 / size))
+                    factors[clusters] = drawn * size / (size - 1)
+            yield factors[self.clusters] * self.weights
 
 
 def _checked_weights(weights: Any, n: int) -> Array:
@@ -191,19 +197,26 @@ def _checked_length(what: str, values: NDArray[Any], n: int) -> None:
 
 
 def _coded(what: str, values: Any, n: int) -> tuple[Codes, list[str]]:
+    """Codes of the different values, compared as text, and their names in order."""
     if values is None:
         return np.zeros(n, dtype=np.intp), [""]
-    texts = np.asarray([_text(what, row, value) for row, value in enumerate(values)])
-    _checked_length(what, texts, n)
-    names, codes = np.unique(texts, return_inverse=True)
-    return codes.reshape(-1).astype(np.intp), [str(name) for name in names]
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-
-def _text(what: str, row: int, value: Any) -> str:
-    text = "" if value is None else str(value).strip()
-    if text in ("", "nan"):
-        raise InvalidInput(f"The {what} have no value in row {row + 1:,}; every respondent needs one.")
-    return text
+    texts = as_text(as_arrow({what: values}).column(what))
+    _checked_length(what, np.empty(len(texts)), n)
+    absent = missing_values(texts)
+    if absent.any():
+        raise InvalidInput(
+            f"The {what} have no value in row {int(np.argmax(absent)) + 1:,}; every respondent needs one."
+        )
+    encoded = pc.dictionary_encode(pc.utf8_trim_whitespace(texts)).combine_chunks()
+    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    names = np.array([str(name) for name in encoded.dictionary.to_pylist()])
+    order = np.argsort(names)
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [str(name) for name in names[order]]
 
 
 def _nested(clusters: Any, strata: Codes, n: int) -> tuple[Codes, Codes]:

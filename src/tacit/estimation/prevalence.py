@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +47,9 @@ def prevalence(
     control: str | tuple[str, float] | None = None,
     answers: Sequence[str] = YES_NO,
     level: float = 0.95,
+    bootstrap: int | None = None,
+    replicates: Sequence[str] = (),
+    seed: int | None = None,
 ) -> Prevalence:
     """The share of people who carry a trait that was asked with a device.
 
@@ -78,6 +81,12 @@ def prevalence(
         The answers, where they are not no and yes.
     level : float
         Confidence level of the intervals.
+    bootstrap : int, optional
+        Errors from so many repeats of a bootstrap of clusters within strata, instead of linearised ones.
+    replicates : sequence of str
+        Columns of replicate weights: errors are the spread of the estimates under them round the estimate.
+    seed : int, optional
+        Makes the bootstrap repeatable.
 
     Returns
     -------
@@ -104,12 +113,36 @@ def prevalence(
     checked_level(level)
     watched = _control(control)
     columns = [item, sample, by, weights, strata, clusters, watched[0] if watched else None]
-    columns.append(sampled if isinstance(sampled, str) else None)
+    columns.extend([sampled if isinstance(sampled, str) else None, *replicates])
     table = _read(data, [name for name in columns if name is not None])
     reports = _reports(table, known, item, sample, yes)
     design = _design(table, weights, strata, clusters, sampled, lonely)
-    study = _Study(known, reports, design, watched, level)
-    return study.result(table, by)
+    weighings = _weighings(table, design, bootstrap, replicates, seed)
+    return _Study(known, reports, design, watched, level, weighings).result(table, by)
+
+
+def _weighings(
+    table: pa.Table, design: SampleDesign | None, bootstrap: int | None, replicates: Sequence[str], seed: int | None
+) -> Iterable[Array] | None:
+    """Weights under which everything is estimated again, where errors are asked from repeats."""
+    if bootstrap is None and not replicates:
+        return None
+    if bootstrap is not None and replicates:
+        raise InvalidInput("Errors come from a bootstrap or from replicate weights. Give one of them.")
+    if design is not None and design.sampled.any():
+        raise InvalidInput("A finite population is not known to repeats. Leave out the sampled share, or the repeats.")
+    if bootstrap is not None:
+        return (design or SampleDesign.of(table.num_rows)).replicates(bootstrap, seed)
+    if len(replicates) < 2:
+        raise InvalidInput("One column of replicate weights tells no error. Name all of them.")
+    return [_replicate(table, name) for name in replicates]
+
+
+def _replicate(table: pa.Table, name: str) -> Array:
+    values = device_reports.numbers(table, name)
+    if not (np.isfinite(values).all() and (values >= 0).all() and values.any()):
+        raise InvalidInput(f"The replicate weights {name!r} must be numbers of at least 0, not all of them 0.")
+    return values
 
 
 def _control(control: str | tuple[str, float] | None) -> tuple[str, float] | None:
@@ -167,7 +200,7 @@ def _design(
     if weights is None and strata is None and clusters is None and sampled is None:
         return None
     texts = {
-        name: None if column is None else table.column(column).to_pylist()
+        name: None if column is None else table.column(column)
         for name, column in (("strata", strata), ("clusters", clusters))
     }
     return SampleDesign.of(
@@ -187,17 +220,23 @@ class _Study:
     design: SampleDesign | None
     control: tuple[str, float] | None
     level: float
+    weighings: Iterable[Array] | None
 
     def result(self, table: pa.Table, by: str | None) -> Prevalence:
         answered = self.reports.codes != MISSING
         direct = self.reports.samples == DIRECT
         control = self._control_codes(table)
-        whole = self._estimate(answered & ~direct, control)
         levels = self._levels(table, by)
-        parts = [self._estimate(answered & ~direct & rows, control) for _, rows in levels]
-        asked = self._direct(answered & direct)
-        estimates = [whole, *parts, *([] if asked is None else [asked])]
-        errors = _Errors(estimates, self.design, self.level)
+        groups = [answered & ~direct, *(answered & ~direct & rows for _, rows in levels)]
+
+        def estimated(weights: Array) -> list[DeviceEstimate]:
+            asked = [] if self.device.direct is None else [self._direct(answered & direct, weights)]
+            return [*(self._estimate(rows, control, weights) for rows in groups), *asked]
+
+        estimates = estimated(np.ones(len(answered)) if self.design is None else self.design.weights)
+        repeated = None if self.weighings is None else [_values(estimated(again)) for again in self.weighings]
+        errors = _Errors(estimates, self.design, self.level, repeated)
+        whole, asked = estimates[0], None if self.device.direct is None else estimates[-1]
         compared = self._group_differences(errors, by, [name for name, _ in levels])
         if asked is not None:
             compared.append(errors.difference(0, len(estimates) - 1, {"asked": "device"}, {"asked": "direct"}))
@@ -227,12 +266,12 @@ class _Study:
             )
         return device_reports.understood(table, self.control[0], self.device.reports, self.reports.yes).codes
 
-    def _estimate(self, rows: NDArray[np.bool_], control: Codes | None) -> DeviceEstimate:
+    def _estimate(self, rows: NDArray[np.bool_], control: Codes | None, weights: Array) -> DeviceEstimate:
         counted = Counted(
             np.maximum(self.reports.codes, 0),
             np.maximum(self.reports.samples, 0),
             rows,
-            np.ones(len(rows)) if self.design is None else self.design.weights,
+            weights,
             len(self.device.reports),
         )
         found = estimate_device(self.device, counted)
@@ -242,12 +281,9 @@ class _Study:
             else with_control(found, self.device, control, self.control[1])
         )
 
-    def _direct(self, rows: NDArray[np.bool_]) -> DeviceEstimate | None:
+    def _direct(self, rows: NDArray[np.bool_], weights: Array) -> DeviceEstimate:
         """The sample that was asked directly, its answers taken as they are."""
-        if self.device.direct is None:
-            return None
         clear = devices.matrix(np.eye(len(self.device.answers)).tolist(), answers=self.device.answers)
-        weights = np.ones(len(rows)) if self.design is None else self.design.weights
         zero = np.zeros(len(rows), dtype=np.intp)
         counted = Counted(np.maximum(self.reports.codes, 0), zero, rows, weights, len(self.device.answers))
         return estimate_device(clear, counted)
@@ -303,6 +339,10 @@ def _compliance(found: DeviceEstimate, device: DeviceDesign) -> list[str]:
     ]
 
 
+def _values(estimates: Sequence[DeviceEstimate]) -> Array:
+    return np.concatenate([estimate.values for estimate in estimates])
+
+
 def _by_size(value: str) -> tuple[int, float, str]:
     try:
         return 0, float(value), ""
@@ -313,16 +353,29 @@ def _by_size(value: str) -> tuple[int, float, str]:
 class _Errors:
     """The joint errors of several estimates from one sample, and what is read from them."""
 
-    def __init__(self, estimates: Sequence[DeviceEstimate], design: SampleDesign | None, level: float) -> None:
+    def __init__(
+        self,
+        estimates: Sequence[DeviceEstimate],
+        design: SampleDesign | None,
+        level: float,
+        repeated: Sequence[Array] | None = None,
+    ) -> None:
         self._estimates, self._design, self._level = list(estimates), design, level
         self._starts = np.cumsum([0, *(len(estimate.values) for estimate in estimates)])
         linearised = design is not None or any(estimate.added is not None for estimate in estimates)
         n = len(estimates[0].counted.rows)
         self._sample = design or (SampleDesign.of(n) if linearised else None)
-        self._covariance = self._linearised() if self._sample is not None else self._by_the_law()
+        self._repeats = 0 if repeated is None else len(repeated)
+        if repeated is not None:
+            spread = np.nan_to_num(np.array(repeated) - _values(estimates))
+            self._covariance = spread.T @ spread / len(spread)
+        else:
+            self._covariance = self._linearised() if self._sample is not None else self._by_the_law()
 
     @property
     def in_words(self) -> str:
+        if self._repeats:
+            return f"from {self._repeats:,} repeats"
         if self._design is None:
             return "for a population sampled at random"
         return (
