@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         disguised_accuracy,
     )
     from tacit.publish import Effort, Preferences, Protection, Release, ReleaseCheck, anonymize, check_release
+    from tacit.regression import Regression, regress
     from tacit.reports import Reports
     from tacit.schema import Attribute, Cut, Schema
 
@@ -75,6 +76,8 @@ _HOMES = {
     "Effort": "tacit.publish",
     "Preferences": "tacit.publish",
     "Protection": "tacit.publish",
+    "regress": "tacit.regression",
+    "Regression": "tacit.regression",
     "Release": "tacit.publish",
     "ReleaseCheck": "tacit.publish",
     "Reports": "tacit.reports",
@@ -108,6 +111,7 @@ __all__ = [
     "Preferences",
     "Protection",
     "Questionnaire",
+    "Regression",
     "Release",
     "ReleaseCheck",
     "Reports",
@@ -140,6 +144,7 @@ __all__ = [
     "optimal_front",
     "plan",
     "prevalence",
+    "regress",
 ]
 
 

@@ -21,6 +21,7 @@ from tacit.cli import (
     plan,
     prevalence,
     publish,
+    regress,
     reproduce,
     roles,
     survey,
@@ -64,6 +65,7 @@ app.command("devices")(devices.devices)
 app.command("disguise")(disguise.disguise)
 app.command("estimate")(estimate.estimate)
 app.command("prevalence")(prevalence.prevalence)
+app.command("regress")(regress.regress)
 app.command("tally")(tally.tally)
 app.add_typer(mine.app, name="mine")
 mine.app.command("rules")(mine_rules.rules)

@@ -1,0 +1,97 @@
+"""``tacit regress``: regression with disguised outcomes and covariates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from tacit.cli.output import JsonFlag, note, print_json, print_table
+from tacit.cli.prevalence import (
+    ClustersOption,
+    Lonely,
+    LonelyOption,
+    SampledOption,
+    StrataOption,
+    WeightsOption,
+    number_or_column,
+)
+
+Family = Literal["logit", "probit", "multinomial", "ordered", "linear", "poisson"]
+Errors = Literal["observed", "opg", "robust"]
+
+
+def regress(
+    file: Annotated[str, typer.Argument(help="File with the reports and covariates.")],
+    formula: Annotated[str, typer.Option(help="Such as 'copied ~ age + sex'; names with dots in backticks.")],
+    device: Annotated[
+        list[str] | None, typer.Option(help="Device of a variable: 'copied: crosswise p=1/4'; repeatable.")
+    ] = None,
+    scheme: Annotated[Path | None, typer.Option(help="Scheme of the reports; other columns are clear.")] = None,
+    family: Annotated[Family | None, typer.Option(help="Model; logit or multinomial by the answers.")] = None,
+    sample: Annotated[str | None, typer.Option(help="Column that tells the samples of a device apart.")] = None,
+    yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
+    weights: Annotated[str | None, WeightsOption] = None,
+    strata: Annotated[str | None, StrataOption] = None,
+    clusters: Annotated[str | None, ClustersOption] = None,
+    sampled: Annotated[str | None, SampledOption] = None,
+    lonely: Annotated[Lonely, LonelyOption] = "refuse",
+    errors: Annotated[Errors | None, typer.Option(help="Errors from the information, scores, or both.")] = None,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the prediction along the first covariate.")] = None,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Regress an outcome on covariates where some of them were disguised."""
+    import tacit
+    from tacit.channel.scheme import Scheme
+    from tacit.cli.writing import check_picture, picture_kind
+
+    check_picture(plot)
+    found = tacit.regress(
+        file,
+        formula,
+        devices=device or None,
+        scheme=None if scheme is None else Scheme.read(scheme),
+        family=family,
+        sample=sample,
+        yes=yes,
+        weights=weights,
+        strata=strata,
+        clusters=clusters,
+        sampled=number_or_column(sampled),
+        lonely=lonely,
+        errors=errors,
+        level=level,
+    )
+    if plot is not None:
+        covariate = next(term for term in found.terms if term != "Intercept")
+        found.plot(covariate).savefig(plot, format=picture_kind(plot), dpi=150)
+    if json:
+        print_json(found.to_document())
+        return
+    if found.n_missing:
+        note(f"{found.n_missing:,} rows lack a value and are left out.")
+    rows = [
+        (
+            c.term,
+            f"{c.estimate:.4f}",
+            f"{c.standard_error:.4f}",
+            f"{c.z:.2f}",
+            f"{c.p:.3g}",
+            f"{c.low:.4f}",
+            f"{c.high:.4f}",
+        )
+        for c in found.coefficients
+    ]
+    rows += [
+        (name, f"{value:.4f}", "-" if error is None else f"{error:.4f}", "", "", "", "")
+        for name, (value, error) in found.open_parameters.items()
+    ]
+    title = (
+        f"{formula} ({found.family}, by {found.method}): {found.n_reports:,} reports, log-likelihood "
+        f"{found.log_likelihood:.4f}; errors: {found.errors}"
+    )
+    print_table(title, ("term", "estimate", "standard error", "z", "p", f"{level:.0%} from", "to"), rows)
+    for warning in found.warnings:
+        note(f"Warning: {warning}")

@@ -1,0 +1,106 @@
+"""Regression with disguised covariates, by corrected scores.
+
+Each report stands for every truth it may come from, with the weights of the inverse (some below 0), so that the
+weighted sum of the clear-data scores is unbiased: ``sum_i w_i sum_u Ainv[u, report_i] S(y, x(u); beta) = 0``. Errors
+are the sandwich's, from what each report adds to that sum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import NotEstimable
+from tacit.regression.families import ClearScore
+
+Array = NDArray[np.float64]
+
+MOST_STEPS = 100
+TOLERANCE = 1e-10
+# A direction whose information is within this many errors of nothing cannot be solved for.
+FEWEST_ERRORS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded:
+    """Every report with every truth: the design ``[row, truth, term]``, the outcome, and the weights ``[row, truth]``."""
+
+    x: Array
+    y: Array
+    weights: Array  # of the inverse, times those of the sample
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.x)
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedFit:
+    """Coefficients that solve the corrected scores, with what each report adds to them."""
+
+    beta: Array
+    log_likelihood: float  # corrected: unbiased for that of the clear data
+    information: Array
+    scores: Array  # [row, term], with weights
+    converged: bool
+
+
+def solved(problem: Expanded, score: ClearScore) -> CorrectedFit:
+    beta = np.zeros(problem.x.shape[2])
+    if score.name == "poisson":
+        beta[0] = math.log(max(float((problem.weights * problem.y).sum() / problem.weights.sum()), 1e-6))
+    converged = False
+    for _ in range(MOST_STEPS):
+        scores, information = _summed(problem, score, beta)
+        step = _step(problem, score, beta, information, scores.sum(axis=0))
+        beta = beta + _bounded(step)
+        if np.abs(step).max() <= TOLERANCE * (1 + np.abs(beta).max()):
+            converged = True
+            break
+        if np.abs(beta).max() > 1e4:
+            break
+    scores, information = _summed(problem, score, beta)
+    u = problem.x @ beta
+    value = float((problem.weights * score.log_likelihood(problem.y, u)).sum())
+    return CorrectedFit(beta, value, information, scores, converged)
+
+
+def _bounded(step: Array) -> Array:
+    largest = float(np.abs(step).max())
+    return step * min(1.0, 4.0 / largest) if largest > 0 else step
+
+
+def _summed(problem: Expanded, score: ClearScore, beta: Array) -> tuple[Array, Array]:
+    u = problem.x @ beta
+    left = problem.weights * (problem.y - score.mean(u))
+    scores = np.einsum("nu,nuq->nq", left, problem.x)
+    flat = problem.x.reshape(-1, problem.x.shape[2])
+    curve = (problem.weights * score.slope(u)).reshape(-1)
+    return scores, (flat * curve[:, None]).T @ flat
+
+
+def _step(problem: Expanded, score: ClearScore, beta: Array, information: Array, gradient: Array) -> Array:
+    values, vectors = np.linalg.eigh(information)
+    weakest = vectors[:, 0]
+    along = problem.x @ weakest
+    each = (problem.weights * score.slope(problem.x @ beta) * along**2).sum(axis=1)
+    error = math.sqrt(problem.n_rows * float(each.var()))
+    noisy = bool((problem.weights < 0).any())
+    if values[0] <= (FEWEST_ERRORS * error if noisy else 1e-12 * values[-1]):
+        raise NotEstimable(_too_little(problem, values[0], error))
+    return vectors @ ((vectors.T @ gradient) / values)
+
+
+def _too_little(problem: Expanded, value: float, error: float) -> str:
+    """How many respondents would carry the model, where that can be told."""
+    enough = "many times as many"
+    if value > 0:
+        enough = f"about {math.ceil(problem.n_rows * (FEWEST_ERRORS * error / value) ** 2):,}"
+    return (
+        f"The data cannot carry this model: after undoing the disguise {problem.n_rows:,} respondents leave no information "
+        f"about some combination of its terms. It would take {enough} respondents, fewer covariates, answers merged to "
+        "fewer, or a device that hides less."
+    )

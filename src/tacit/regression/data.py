@@ -1,0 +1,254 @@
+"""What a regression reads: the formula, the clear covariates, and the law of every disguised variable's reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel import devices
+from tacit.channel.device_parameters import read_parameters
+from tacit.channel.devices import DeviceDesign
+from tacit.channel.scheme import Group, Scheme
+from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation import device_reports
+from tacit.estimation.device_reports import DIRECT, MISSING
+from tacit.extras import require
+from tacit.table.columns import as_text, missing_values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Disguised:
+    """A group of variables that were disguised together, as far as the formula names them.
+
+    ``chances[row, truth]`` is the law of each row's report over the joint answers of `names`; ``inverse`` the unbiased
+    weights. A device may leave a parameter open, on which the law depends linearly (`opened`).
+    """
+
+    names: tuple[str, ...]
+    answers: tuple[tuple[str, ...], ...]
+    chances: Array
+    inverse: Array | None
+    opened: Array | None = None
+    open_name: str | None = None
+    why_not: str = ""  # why the chances are not those of these variables alone
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(each) for each in self.answers)
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """An outcome and what it is regressed on."""
+
+    outcome: str
+    right: str
+    names: tuple[str, ...]  # the variables on the right
+
+
+def parsed(formula: str) -> Formula:
+    """The two sides of a formula as formulaic reads them."""
+    require("regress")
+    from formulaic import Formula as Parsed
+    from formulaic.errors import FormulaSyntaxError
+
+    left, tilde, right = formula.partition("~")
+    if not tilde or not left.strip() or not right.strip():
+        raise InvalidInput(f"A formula names an outcome and covariates, such as 'smokes ~ age + sex', not {formula!r}.")
+    try:
+        names = tuple(str(name) for name in sorted(Parsed(right).required_variables))
+    except FormulaSyntaxError as problem:
+        raise InvalidInput(f"The formula {formula!r} cannot be read: {str(problem).splitlines()[0]}") from None
+    outcome = left.strip().strip("`")
+    if outcome in names:
+        raise InvalidInput(f"{outcome!r} stands on both sides of the formula. An outcome does not explain itself.")
+    return Formula(outcome, right.strip(), names)
+
+
+def read_columns(data: Any, names: Sequence[str]) -> pa.Table:
+    """The named columns of a file or a data frame, and no others."""
+    from tacit.table.columns import as_arrow
+    from tacit.table.files import column_names, read_table
+
+    is_file = isinstance(data, str | Path)
+    frame = None if is_file else as_arrow(data)
+    present = column_names(data) if frame is None else frame.column_names
+    for name in names:
+        if name not in present:
+            raise UnknownName("Column", name, present)
+    wanted = list(dict.fromkeys(names))
+    return read_table(data, wanted) if frame is None else frame.select(wanted)
+
+
+def device_of(spec: str | DeviceDesign | tuple[str, Any]) -> DeviceDesign:
+    """A device given as text (``"crosswise p=1/4"``), as a name with parameters, or as it is."""
+    if isinstance(spec, DeviceDesign):
+        return spec
+    name, parameters = spec if isinstance(spec, tuple) else spec.strip().partition(" ")[::2]
+    given = read_parameters(parameters) if isinstance(parameters, str) else dict(parameters)
+    answers = given.pop("answers", None)
+    return devices.design(name, given) if answers is None else devices.design(name, given, tuple(answers.split("|")))
+
+
+def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | None, yes: str | None) -> Disguised:
+    """A variable that was asked with a device of the literature."""
+    read = device_reports.understood(table, name, device.reports, yes)
+    which = device_reports.samples(table, sample, device)
+    codes = np.maximum(read.codes, 0)
+    fixed, opened = _laws(device)
+    chances = _rows(fixed, which, codes, np.eye(len(device.answers)))
+    slopes = None if opened is None else _rows(opened, which, codes, np.zeros((len(device.answers),) * 2))
+    absent = read.codes == MISSING
+    chances[absent] = np.nan
+    inverse = None
+    if device.single is not None:
+        channel = device.single.build((len(device.answers),))
+        inverse = channel.inverse((codes.astype(np.uint8),))
+        inverse[absent] = np.nan
+    open_name = next(iter(device.opens), None)
+    return Disguised((name,), (device.answers,), chances, inverse, slopes, open_name)
+
+
+def _rows(laws: Sequence[Array], which: Codes, codes: Codes, direct: Array) -> Array:
+    """The row of each report's law: that of its sample, or the answers themselves where it was asked directly."""
+    found = np.empty((len(codes), laws[0].shape[1]))
+    for number, law in enumerate(laws):
+        here = which == number
+        found[here] = law[codes[here]]
+    asked = which == DIRECT
+    if asked.any():
+        found[asked] = direct[codes[asked]]
+    return found
+
+
+def _laws(device: DeviceDesign) -> tuple[list[Array], list[Array] | None]:
+    """For each sample the law ``[report, answer]``, and how it changes with the parameter that the device leaves open.
+
+    The open parameter is a share among the classes of one answer (honesty of carriers), or among everybody: then it
+    takes from the class of the first answer (cheaters) or is the same for every answer (a harmless yes).
+    """
+    if not device.opens:
+        return [device.honest_law(sample) for sample in device.samples], None
+    if len(device.opens) > 1:
+        raise InvalidInput(f"The device {device.name!r} leaves several parameters open, too many for a regression.")
+    counted, among = next(iter(device.opens.values()))
+    fixed, slopes = [], []
+    for sample in device.samples:
+        base, slope = np.zeros((2, len(device.reports), len(device.answers)))
+        for answer, members in enumerate(device.shares > 0):
+            off = np.flatnonzero(members & (counted == 0))
+            on = np.flatnonzero(members & (counted > 0))
+            base[:, answer] = sample.matrix[:, off[0]] if len(off) else sample.matrix[:, on[0]]
+            if len(on) and len(off):
+                slope[:, answer] = sample.matrix[:, on[0]] - sample.matrix[:, off[0]]
+            elif among.all():  # who counts belongs to no answer: taken from those who give the first
+                outside = np.flatnonzero(counted > 0)[0]
+                slope[:, answer] = sample.matrix[:, outside] - sample.matrix[:, 0]
+        fixed.append(base)
+        slopes.append(slope)
+    return fixed, slopes
+
+
+def by_scheme(table: pa.Table, scheme: Scheme, names: Sequence[str]) -> list[Disguised]:
+    """The groups of a scheme that disguise variables of the formula."""
+    if scheme.is_dealt:
+        raise InvalidInput(
+            "A regression reads whole reports; of a dealt scheme each respondent answers a part. Estimate tables from it."
+        )
+    return [_group(table, group, names) for group in scheme.groups if set(group.names) & set(names)]
+
+
+def _group(table: pa.Table, group: Group, names: Sequence[str]) -> Disguised:
+    from tacit.schema import Schema
+    from tacit.table import encode
+
+    kept = [axis for axis, name in enumerate(group.names) if name in names]
+    channel, attributes = group.channel, [group.attributes[axis] for axis in kept]
+    columns = group.report_attributes
+    if len(kept) < len(group.names) and channel.has_marginals:
+        channel = channel.marginal(kept)
+        columns = channel.report_attributes(attributes)
+    coded = encode(table, Schema(tuple(columns)), drop_others=True)
+    reports = tuple(coded[column.name] for column in columns)
+    chances, inverse = channel.chances(reports), channel.inverse(reports)
+    whole, why_not = channel.shape, ""
+    if len(whole) > len(kept):
+        others = tuple(1 + axis for axis in range(len(whole)) if axis not in kept)
+        inverse = inverse.reshape(-1, *whole).sum(axis=others).reshape(len(inverse), -1)
+        why_not = (
+            f"{', '.join(name for name in group.names if name not in names)} is disguised together with "
+            f"{', '.join(a.name for a in attributes)}, and a {group.channel.kind} channel does not tell them apart"
+        )
+        chances = np.full_like(inverse, np.nan)
+    names_kept = tuple(attribute.name for attribute in attributes)
+    return Disguised(names_kept, tuple(a.answers for a in attributes), chances, inverse, why_not=why_not)
+
+
+def clear_frame(table: pa.Table, names: Sequence[str]) -> Any:
+    """The clear variables as a pandas frame: numbers where every value is one, else categories."""
+    import pandas as pd
+
+    return pd.DataFrame({name: _values(table.column(name)) for name in names}, index=pd.RangeIndex(table.num_rows))
+
+
+def _values(column: pa.ChunkedArray) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    absent = missing_values(column)
+    texts = as_text(column)
+    try:
+        trimmed = pc.if_else(pa.array(absent), pa.scalar(None, pa.string()), pc.utf8_trim_whitespace(texts))
+        return trimmed.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        values = np.array(texts.to_pylist(), dtype=object)
+        values[absent] = None
+        return values
+
+
+def design_matrix(formula: Formula, frame: Any, *, intercept: bool) -> tuple[Array, list[str], Any]:
+    """The design's columns with their names, and the specification that makes the same columns of other rows."""
+    from formulaic import model_matrix
+    from formulaic.errors import FormulaicError
+
+    try:
+        matrix = model_matrix(formula.right, frame, na_action="ignore")
+    except (FormulaicError, ValueError, KeyError) as problem:
+        raise InvalidInput(f"The covariates cannot be made from {formula.right!r}: {problem}") from None
+    spec = matrix.model_spec
+    names = [str(name) for name in matrix.columns]
+    values = np.asarray(matrix, dtype=np.float64)
+    return *_ordered(values, names, intercept=intercept), spec
+
+
+def _ordered(values: Array, names: list[str], *, intercept: bool) -> tuple[Array, list[str]]:
+    kept = [at for at, name in enumerate(names) if intercept or name != "Intercept"]
+    return np.ascontiguousarray(values[:, kept]), [names[at] for at in kept]
+
+
+def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, DeviceDesign]:
+    """Devices by variable, from a mapping or from texts like ``"copied: crosswise p=1/4"``."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {str(name): device_of(spec) for name, spec in given.items()}
+    found = {}
+    for text in [given] if isinstance(given, str) else given:
+        name, colon, spec = text.partition(":")
+        if not colon or not name.strip() or not spec.strip():
+            raise InvalidInput(
+                f"A device names its variable, its name and chances: 'copied: crosswise p=1/4', not {text!r}."
+            )
+        found[name.strip().strip("`")] = device_of(spec)
+    return found

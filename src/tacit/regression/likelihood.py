@@ -1,0 +1,240 @@
+"""Regression of a disguised outcome on clear covariates, by likelihood.
+
+``log L = sum_i w_i log sum_y A[report_i, y] P(y | x_i; beta)``: any law of the reports, several samples with laws of
+their own, and parameters the device leaves open (honesty, cheaters, a harmless share), on which the law depends
+linearly. Newton's method with the analytic gradient and observed information.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.regression.families import Binary, Family
+
+Array = NDArray[np.float64]
+
+MOST_STEPS = 200
+MOST_HALVINGS = 40
+# Of the gain in log-likelihood that a Newton step still promises.
+TOLERANCE = 1e-12
+# Chances of answers cannot be told from 0 or 1 beyond this predictor.
+LARGEST_PREDICTOR = 120.0
+# Rows whose products stay in the second-level cache, and so few that no BLAS starts threads for them: those cost more
+# than they bring where several programs share a machine.
+BLOCK_ROWS = 1 << 11
+STARTS = (0.5, 0.9, 0.1)  # for what the device leaves open
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihoods:
+    """The chance of each row's report given every answer: ``fixed + opened * open parameter``."""
+
+    fixed: Array  # [row, answer]
+    opened: Array | None = None
+    name: str | None = None  # of the open parameter
+
+    def at(self, parameter: float) -> Array:
+        return self.fixed if self.opened is None else self.fixed + parameter * self.opened
+
+    @property
+    def n_open(self) -> int:
+        return 0 if self.opened is None else 1
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The most likely coefficients (and open parameters behind them), with everything errors are made of."""
+
+    theta: Array
+    log_likelihood: float
+    information: Array  # observed, of the weighted sum
+    scores: Array  # [row, parameter], without weights
+    converged: bool
+    at_edge: bool  # an open parameter is at 0 or 1
+
+
+class Evaluation(NamedTuple):
+    """The log-likelihood at some coefficients, with its derivatives; minus infinity where a report is impossible."""
+
+    value: float
+    gradient: Array
+    information: Array
+    largest: float  # predictor
+
+
+class _Pieces(NamedTuple):
+    """By row: the chance of the report, and derivatives of its logarithm by the predictors and the open parameter."""
+
+    seen: Array
+    slopes: Array
+    curves: Array
+    own: Array | None
+    mixed: Array | None
+    largest: float
+
+
+# A report that nobody could have sent: whatever led there is taken back.
+IMPOSSIBLE = Evaluation(-np.inf, np.zeros(0), np.zeros((0, 0)), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be fitted."""
+
+    family: Family
+    x: Array
+    reports: Likelihoods
+    weights: Array
+
+    @property
+    def n_coefficients(self) -> int:
+        return len(self.family.parameters([""] * self.x.shape[1]))
+
+    def evaluated(self, theta: Array) -> Evaluation:
+        """Log-likelihood, its gradient, and the observed information."""
+        if isinstance(self.family, Binary) and self.reports.opened is None:
+            return self._evaluated_binary(self.family, theta)
+        pieces = self._pieces(theta)
+        if (pieces.seen <= 0).any():
+            return IMPOSSIBLE
+        curves = pieces.curves * self.weights[:, None, None]
+        gradient = self.weights @ self.family.pulled(self.x, pieces.slopes)
+        information = -self.family.crossed(self.x, curves)
+        if pieces.own is not None and pieces.mixed is not None:
+            border = -(self.weights @ self.family.pulled(self.x, pieces.mixed))
+            corner = np.array([[float(self.weights @ (pieces.own * pieces.own))]])
+            information = np.block([[information, border[:, None]], [border[None, :], corner]])
+            gradient = np.append(gradient, self.weights @ pieces.own)
+        return Evaluation(float(self.weights @ np.log(pieces.seen)), gradient, information, pieces.largest)
+
+    def scores(self, theta: Array) -> Array:
+        """What every row adds to the gradient, without its weight."""
+        pieces = self._pieces(theta)
+        scores = self.family.pulled(self.x, pieces.slopes)
+        return scores if pieces.own is None else np.concatenate([scores, pieces.own[:, None]], axis=1)
+
+    def _pieces(self, theta: Array) -> _Pieces:
+        beta, opened = (theta, 0.0) if self.reports.opened is None else (theta[:-1], float(theta[-1]))
+        u = self.family.predictors(self.x, beta)
+        chances = self.family.chances(u)
+        laws = self.reports.at(opened)
+        seen = np.einsum("ny,ny->n", laws, chances.values)
+        safe = np.where(seen > 0, seen, 1.0)
+        slopes = np.einsum("ny,nyp->np", laws, chances.slopes) / safe[:, None]
+        curves = np.einsum("ny,nypq->npq", laws, chances.curvatures) / safe[:, None, None]
+        curves -= slopes[:, :, None] * slopes[:, None, :]
+        own = mixed = None
+        if self.reports.opened is not None:
+            own = np.einsum("ny,ny->n", self.reports.opened, chances.values) / safe
+            mixed = np.einsum("ny,nyp->np", self.reports.opened, chances.slopes) / safe[:, None] - slopes * own[:, None]
+        return _Pieces(seen, slopes, curves, own, mixed, float(np.abs(u).max()))
+
+    def _evaluated_binary(self, family: Binary, beta: Array) -> Evaluation:
+        """Yes or no without open parameters, block by block: most regressions are this one, and rows may be millions."""
+        law, value, largest = self.reports.fixed, 0.0, 0.0
+        gradient, information = np.zeros(len(beta)), np.zeros((len(beta), len(beta)))
+        for start in range(0, len(self.x), BLOCK_ROWS):
+            here = slice(start, start + BLOCK_ROWS)
+            x, weights = self.x[here], self.weights[here]
+            u = x @ beta
+            yes, slope, curve = family.yes(u)
+            never = law[here, 0]
+            lift = law[here, 1] - never
+            seen = never + lift * yes
+            if (seen <= 0).any():
+                return IMPOSSIBLE
+            value += float(weights @ np.log(seen))
+            lift /= seen
+            first = lift * slope
+            gradient += (weights * first) @ x
+            second = weights * (first * first - lift * curve)
+            information += (x * second[:, None]).T @ x
+            largest = max(largest, float(np.abs(u).max()))
+        return Evaluation(value, gradient, information, largest)
+
+    def start(self, opened: float) -> Array:
+        shares = np.full(len(self.family.answers), 1 / len(self.family.answers))
+        beta = self.family.start(self.x.shape[1], shares)
+        return beta if self.reports.opened is None else np.append(beta, opened)
+
+
+def fitted(problem: Problem) -> Fit:
+    """The best fit over several starts of what the device leaves open."""
+    starts = STARTS if problem.reports.n_open else STARTS[:1]
+    fits = [_climbed(problem, problem.start(opened)) for opened in starts]
+    return max(fits, key=lambda fit: fit.log_likelihood)
+
+
+def _climbed(problem: Problem, theta: Array) -> Fit:
+    here = problem.evaluated(theta)
+    converged = False
+    for _ in range(MOST_STEPS):
+        held = _held(problem, theta, here.gradient)
+        step = _ascent(here.information, here.gradient, held)
+        promised = float(here.gradient @ step)
+        if promised <= TOLERANCE * (1 + abs(here.value)):
+            converged = True
+            break
+        moved = _moved(problem, theta, step, here.value)
+        if moved is None:
+            converged = promised <= 1e-6 * (1 + abs(here.value))
+            break
+        theta, here = moved
+        _check_separation(here.largest)
+    at_edge = bool(problem.reports.n_open and not 1e-9 < theta[-1] < 1 - 1e-9)
+    return Fit(theta, here.value, here.information, problem.scores(theta), converged, at_edge)
+
+
+def _held(problem: Problem, theta: Array, gradient: Array) -> bool:
+    """Whether an open parameter is at an end of [0, 1] and would leave it."""
+    if not problem.reports.n_open:
+        return False
+    return bool((theta[-1] <= 0 and gradient[-1] < 0) or (theta[-1] >= 1 and gradient[-1] > 0))
+
+
+def _ascent(information: Array, gradient: Array, held: bool) -> Array:
+    """Newton's step; where the likelihood is not concave yet, eigenvalues are turned so that it leads upwards."""
+    size = len(gradient) - int(held)
+    values, vectors = np.linalg.eigh(information[:size, :size])
+    floor = 1e-10 * max(float(np.abs(values).max()), 1e-300)
+    step = np.zeros(len(gradient))
+    step[:size] = vectors @ ((vectors.T @ gradient[:size]) / np.maximum(np.abs(values), floor))
+    return step
+
+
+def _moved(problem: Problem, theta: Array, step: Array, value: float) -> tuple[Array, Evaluation] | None:
+    scale = 1.0
+    for _ in range(MOST_HALVINGS):
+        tried = theta + scale * step
+        if problem.reports.n_open:
+            tried[-1] = min(max(tried[-1], 0.0), 1.0)
+        there = problem.evaluated(tried)
+        if there.value > value:
+            return tried, there
+        scale /= 2
+    return None
+
+
+def _check_separation(largest: float) -> None:
+    if largest > LARGEST_PREDICTOR:
+        raise NotEstimable(
+            "The covariates tell some answers apart perfectly (or nearly), so coefficients grow without end and the "
+            "likelihood has no maximum. Leave out the covariate that does it, or merge its rare categories."
+        )
+
+
+def checked_rank(x: Array, terms: list[str]) -> None:
+    """Refuse covariates of which one follows from the others."""
+    products = x.T @ x
+    scale = np.sqrt(np.maximum(np.diag(products), 1e-300))
+    # Products square the distances: what is left of a dependent column is rounding of this size.
+    if np.linalg.eigvalsh(products / np.outer(scale, scale))[0] < 1e-12:
+        raise InvalidInput(
+            f"The covariates {', '.join(terms)} are not independent of each other: one follows from the others, so their "
+            "coefficients cannot be told apart. Leave one out."
+        )
