@@ -172,7 +172,8 @@ def _tested(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEst
 
 
 def _print_scores(found: dict[str, Any]) -> None:
-    print_text(f"\nThe most frequent class has an estimated share of {found['majority_share']:.4f}.")
+    print_text("\n± is one standard error.")
+    print_text(f"The most frequent class has an estimated share of {found['majority_share']:.4f}.")
     if "test_accuracy" in found:
         tested = found["test_accuracy"]
         if tested["estimate"] is None:

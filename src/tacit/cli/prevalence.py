@@ -90,7 +90,7 @@ def _show(found: Prevalence) -> None:
         names = [", ".join(f"{name} {value}" for name, value in side.items()) for side in (one.answers, one.against)]
         print_text(
             f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.4f} ± {one.standard_error:.4f} "
-            f"({one.low:.4f} to {one.high:.4f}), p = {one.p:.3g}"
+            f"(one standard error; {one.low:.4f} to {one.high:.4f}), p = {one.p:.3g}"
         )
     for warning in found.warnings:
         note(f"Warning: {warning}")

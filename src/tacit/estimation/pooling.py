@@ -78,18 +78,22 @@ class Contribution:
         return self.table.mean_products()
 
     @cached_property
-    def moments(self) -> Moments:
+    def means(self) -> Array:
         """Of one report's contributions to each cell, as counted."""
-        shape, p = self.table.probabilities.shape, self.table.probabilities.reshape(-1)
-        means = np.concatenate([rows @ p for rows in self._blocks()])
+        p = self.table.probabilities
+        return np.concatenate([rows @ p.reshape(-1) for rows in self._blocks()]).reshape(p.shape)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The same, with the mean squares."""
         squares = np.concatenate([self._squares(rows) for rows in self._blocks()])
-        return Moments(means.reshape(shape), squares.reshape(shape), self.table.n_reports)
+        return Moments(self.means, squares.reshape(self.means.shape), self.table.n_reports)
 
     @property
     def covariance(self) -> Array:
         """As counted."""
         rows = np.concatenate(list(self._blocks()))
-        means = self.moments.mean.reshape(-1)
+        means = self.means.reshape(-1)
         products = rows @ self._products @ rows.T
         return (products - np.multiply.outer(means, means)) / self.table.n_reports
 
@@ -152,7 +156,7 @@ class Pooled:
 
     @cached_property
     def probabilities(self) -> Array:
-        return 1 / math.prod(self.shape) + self._summed(lambda contribution: contribution.moments.mean)
+        return 1 / math.prod(self.shape) + self._summed(lambda contribution: contribution.means)
 
     def at(self, distribution: Array) -> Pooled:
         """The same tables, had the reports been just as this distribution makes one expect."""

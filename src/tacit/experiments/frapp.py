@@ -97,7 +97,7 @@ def _health(path: Path, seeds: Sequence[int]) -> list[Outcome]:
 def spread(values: Sequence[float]) -> str:
     """Mean and deviation over the seeds; where nothing was found there is nothing to average."""
     there = [value for value in values if np.isfinite(value)]
-    return f"{np.mean(there):.1f} ± {np.std(there):.1f}" if there else "-"
+    return f"{np.mean(there):.1f} (sd {np.std(there):.1f})" if there else "-"
 
 
 def mean(accuracies: Sequence[Accuracy], measure: Callable[[Accuracy], float]) -> float:

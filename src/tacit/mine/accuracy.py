@@ -79,7 +79,7 @@ class AccuracyEstimate:
 
     def __str__(self) -> str:
         if self.is_known:
-            return f"{self.accuracy:.4f} ± {self.standard_error:.4f} ({self.n_reports:,} disguised reports)"
+            return f"{self.accuracy:.4f} ± {self.standard_error:.4f} ({self.n_reports:,} disguised reports; ± one standard error)"
         return (
             f"unknown: its standard error would be {self.standard_error:.2g}, more than {LARGEST_ERROR:g}. These "
             f"{self.n_reports:,} reports are too few for their disguise, or the classifier looks at too many disguised "

@@ -34,7 +34,7 @@ def mine(story: Story) -> Chapter:
         (
             Text(
                 "Every number inside these models is an estimate from disguised reports. Their accuracy is estimated from "
-                "other people's reports that are disguised as well, and shown beside the true one."
+                "other people's reports that are disguised as well, and shown beside the true one; ± is one standard error."
             ),
             Rows(
                 ("model", "accuracy estimated from disguised reports", "true accuracy", "learned from the truth"), rows

@@ -48,7 +48,9 @@ def rules(story: Story) -> Chapter:
                 "optimisation, keeps the same promise and finds most of what is there."
             ),
             Rows(("disguised by", "standard errors foreseen", "frequent itemsets found", "found by mistake"), rows),
-            Text("The rules that lift most, from the split questionnaire: each is certain at 95%."),
+            Text(
+                "The rules that lift most, from the split questionnaire: each is certain at 95%; ± is one standard error."
+            ),
             Rows(("if", "then", "confidence", "lift"), [_row(rule) for rule in sure[:SHOWN]]),
         ),
     )
