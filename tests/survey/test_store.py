@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sqlite3
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -305,3 +307,24 @@ def test_an_unreachable_server_is_named_without_its_password() -> None:
     with pytest.raises(StoreUnavailable, match=r"ana:\*\*\*@127.0.0.1:1/x cannot be reached"):
         Store.open("postgresql://ana:secret@127.0.0.1:1/x")
     assert without_password("postgresql://host/x") == "postgresql://host/x"
+
+
+def test_closing_waits_for_what_another_thread_is_doing(store_url: str) -> None:
+    database = connect(store_url)
+    order: list[str] = []
+    is_inside = threading.Event()
+
+    def work() -> None:
+        with database.transaction():
+            is_inside.set()
+            time.sleep(0.3)
+            database.rows("SELECT 1")
+            order.append("worked")
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    is_inside.wait()
+    database.close()
+    order.append("closed")
+    worker.join()
+    assert order == ["worked", "closed"]

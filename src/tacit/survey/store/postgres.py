@@ -92,7 +92,9 @@ class PostgresDatabase(Database):
         self.run("VACUUM")
 
     def close(self) -> None:
-        self._connection.close()
+        # Not while another thread is in the middle of something.
+        with self._lock:
+            self._connection.close()
 
 
 def _array_type(values: Iterable[Any]) -> str:

@@ -96,4 +96,6 @@ class SqliteDatabase(Database):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        self._connection.close()
+        # Not while another thread is in the middle of something.
+        with self._lock:
+            self._connection.close()
