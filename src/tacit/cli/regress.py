@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table
-from tacit.cli.prevalence import (
+from tacit.cli.sampling import (
     ClustersOption,
     Lonely,
     LonelyOption,

@@ -79,6 +79,7 @@ class _Pieces(NamedTuple):
 
 
 # A report that nobody could have sent: whatever led there is taken back.
+LEAST_CHANCE = 1e-100
 IMPOSSIBLE = Evaluation(-np.inf, np.zeros(0), np.zeros((0, 0)), 0.0)
 
 
@@ -100,7 +101,7 @@ class Problem:
         if isinstance(self.family, Binary) and self.reports.opened is None:
             return self._evaluated_binary(self.family, theta)
         pieces = self._pieces(theta)
-        if (pieces.seen <= 0).any():
+        if (pieces.seen <= LEAST_CHANCE).any():
             return IMPOSSIBLE
         curves = pieces.curves * self.weights[:, None, None]
         gradient = self.weights @ self.family.pulled(self.x, pieces.slopes)
@@ -146,7 +147,7 @@ class Problem:
             never = law[here, 0]
             lift = law[here, 1] - never
             seen = never + lift * yes
-            if (seen <= 0).any():
+            if (seen <= LEAST_CHANCE).any():
                 return IMPOSSIBLE
             value += float(weights @ np.log(seen))
             lift /= seen
