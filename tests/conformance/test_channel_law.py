@@ -20,8 +20,10 @@ from tacit.channel.dense import Figures, attribute_law, dense_figures
 from tacit.channel.program import compiled, law
 from tacit.channel.registry import for_amplification
 from tacit.channel.registry import kind as kind_of
+from tacit.randomness import SeededRandomness
 from tests.conformance import dense
 from tests.conformance.channels import NAMED, UNINFORMATIVE, axes_of_marginals, invertible_channels, with_marginals
+from tests.statistics import assert_drawn_from
 
 WHOLE = {**NAMED, **{name: channel for name, (channel, _) in UNINFORMATIVE.items()}}
 EVERY = with_marginals(NAMED)
@@ -184,7 +186,7 @@ class Dense(Channel):
         self.whole = channel
 
     def __getattr__(self, name: str) -> object:
-        if name in ("shape", "kind", "parameters", "tally_shape", "matrix"):
+        if name in ("shape", "kind", "parameters", "tally_shape", "matrix", "program"):
             return getattr(self.whole, name)
         raise AttributeError(name)
 
@@ -194,6 +196,31 @@ class Dense(Channel):
 
     def reports(self) -> tuple[np.ndarray, ...]:
         return self.whole.reports()
+
+    def program(self) -> dict[str, object]:
+        return self.whole.program()
+
+
+@pytest.mark.parametrize("channel", NAMED.values(), ids=NAMED)
+def test_a_kind_that_says_no_more_than_it_must_is_sampled_by_its_program(channel: Channel) -> None:
+    truth = channel.size // 2
+    codes = [np.full(50, code) for code in np.unravel_index(truth, channel.shape)]
+    columns = Dense(channel).sample(codes, SeededRandomness(4))
+    for drawn, listed in zip(columns, channel.reports(), strict=True):
+        assert (drawn.dtype, drawn.shape[1:]) == (listed.dtype, listed.shape[1:])
+    assert (channel.chances(columns)[:, truth] > 0).all()
+
+
+@pytest.mark.parametrize("name", ["unrelated joint question", "mask", "subset of two", "hadamard of two attributes"])
+def test_programs_run_one_by_one_draw_the_declared_reports(name: str) -> None:
+    channel = NAMED[name]
+    codes = [np.full(30_000, code) for code in np.unravel_index(1, channel.shape)]
+    columns = Dense(channel).sample(codes, SeededRandomness(4))
+    assert_drawn_from(dense.report_counts(channel, columns), channel.matrix[:, 1])
+    with pytest.raises(AssertionError):
+        assert_drawn_from(
+            dense.report_counts(channel, columns), 0.85 * channel.matrix[:, 1] + 0.15 * channel.matrix[:, 0]
+        )
 
 
 @pytest.mark.parametrize("channel", NAMED.values(), ids=NAMED)

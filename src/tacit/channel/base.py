@@ -12,7 +12,7 @@ Everything else follows from these here, by writing the matrix out; a kind overr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ from tacit.channel.symmetry import Orbits, SetLaw
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import Randomness
 from tacit.schema import Attribute, Shows
+from tacit.table.coded import code_type
 
 __all__ = ["Array", "Channel", "Codes", "Estimator", "Figures", "Orbits", "ProductTerm", "SetLaw", "Summed"]
 
@@ -50,6 +51,7 @@ DENSE_ENTRIES = 1 << 22
 JOINT_CELLS = 1 << 22
 # Beyond this the inverse multiplies rounding errors into the digits that matter.
 LARGEST_CONDITION = 1e12
+WORDS_AT_ONCE = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +210,22 @@ class Channel(Estimator):
         return self.shows == "one"
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
-        """One report for each true record, column by column."""
-        raise NotImplementedError
+        """One report for each true record, column by column: here by running the program for one after the other."""
+        from tacit.channel.program import WordDraws, compiled
+
+        node = compiled(self.program(), self.shape)
+        draws = WordDraws(_next_word(randomness))
+        records = np.column_stack([column.astype(np.int64) for column in truths]).tolist()
+        digits = np.array([node.run(tuple(record), draws) for record in records], dtype=np.int64)
+        return self._columns_of(digits.reshape(len(records), len(node.report_radices)))
+
+    def _columns_of(self, digits: NDArray[np.int64]) -> tuple[Codes, ...]:
+        """The columns of reports that are given as the digits of a program."""
+        if self.shows == "set":
+            return (digits.astype(code_type(self.size)),)
+        if self.shows == "bits":
+            return tuple(np.split(digits.astype(np.bool_), np.cumsum(self.shape)[:-1], axis=1))
+        return tuple(digits[:, place].astype(code_type(size)) for place, size in enumerate(self.tally_shape))
 
     # What is expected of reports, and what they say of the truth.
 
@@ -417,6 +433,20 @@ class Channel(Estimator):
     def coin_guessed(self) -> float | None:
         """How often a guess of the respondent's one coin is right without any other knowledge, where there is one."""
         return None
+
+
+def _next_word(randomness: Randomness) -> Callable[[], int]:
+    """Words one by one, drawn in blocks."""
+    words: Iterator[int] = iter(())
+
+    def one() -> int:
+        nonlocal words
+        for word in words:
+            return word
+        words = iter(randomness.words(WORDS_AT_ONCE).tolist())
+        return next(words)
+
+    return one
 
 
 @dataclass(frozen=True, eq=False)
