@@ -72,9 +72,34 @@ def plan(
 ) -> Plan:
     """The number of respondents for a margin of error, the most over all answers.
 
-    The prior is the one given, else the one the scheme was designed for. An attribute that neither speaks of is planned
-    for each answer in turn having the share one half, the others sharing the rest alike.
+    The error is that of the very estimate that will be made, pooled over dealt questionnaires as the reports will be.
 
+    Parameters
+    ----------
+    scheme : Scheme
+        How the answers will be disguised.
+    margin : float
+        Half the width that the interval of every share may have.
+    prior : mapping of str to distribution, or a table of truths, optional
+        What to expect; else what the scheme was designed for. An attribute that neither speaks of is planned for each
+        answer in turn having the share one half, the others sharing the rest alike.
+    level : float
+        Of confidence.
+
+    Returns
+    -------
+    Plan
+        Respondents needed, for each attribute and for all, and what direct questioning would need.
+
+    Raises
+    ------
+    InvalidInput
+        Where the margin or the level is none.
+    NotEstimable
+        Where reports under this scheme say nothing of an attribute.
+
+    Examples
+    --------
     >>> from tacit import Attribute, Scheme, channels
     >>> scheme = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(0.75))])
     >>> needed = plan(scheme, 0.03)

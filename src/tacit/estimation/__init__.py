@@ -67,10 +67,43 @@ def estimate(
 ) -> TableEstimate:
     """The joint distribution of some attributes among the people behind the reports.
 
-    Several sets of reports, each under its own scheme, give one estimate, each weighed by its information. `sampling`
-    says whom the errors speak of: a "population" the respondents were drawn from, or just the "respondents". `max_steps`
-    bounds the iteration of the likelihood; the result says whether it converged. `sample` holds weights, strata and
-    clusters of a complex sample; errors are then linearised.
+    Parameters
+    ----------
+    reports : Reports, stored reports, or several of them
+        Several sets of reports, each under its own scheme, give one estimate, each weighed by its information.
+    attributes : str or sequence of str
+        What the table is of; its axes have this order.
+    method : {"inversion", "likelihood"}
+        The unbiased estimate, or the most likely distribution.
+    sampling : {"population", "respondents"}
+        Whom the errors speak of: a population the respondents were drawn from, or just the people who answered.
+    max_steps : int
+        Bounds the iteration of the likelihood; the result says whether it converged.
+    sample : SampleDesign or SampleColumns, optional
+        Weights, strata and clusters of a complex sample; errors are then linearised.
+
+    Returns
+    -------
+    TableEstimate
+        Shares, standard errors and intervals within [0, 1]; also shares within groups, differences and tests.
+
+    Raises
+    ------
+    NotEstimable
+        Where the reports hold no information about the table.
+    InvalidInput
+        Where there are no reports, a name is unknown, or the table is too large to hold.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> scheme = tacit.Scheme.of([tacit.Attribute("smokes", ("no", "yes"))], [(["smokes"], tacit.channels.warner(0.75))])
+    >>> reports = tacit.Reports.from_arrow({"smokes": ["no"] * 60 + ["yes"] * 40}, scheme)
+    >>> found = tacit.estimate(reports, "smokes")
+    >>> found.probabilities.round(3).tolist()
+    [0.7, 0.3]
+    >>> found.interval().low.round(2).tolist(), found.interval().high.round(2).tolist()
+    ([0.5, 0.11], [0.89, 0.5])
     """
     found = sources(reports)
     schema = true_schema(found)
@@ -201,14 +234,68 @@ def _table(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling
 def estimate_share(
     reports: ReportSource | Sequence[ReportSource], where: Condition, *, sampling: Sampling = "population"
 ) -> ShareEstimate:
-    """The share of people to whom every given answer applies, such as ``{"smokes": "yes", "age": ["20s", "30s"]}``."""
+    """The share of people to whom every given answer applies, however many attributes it names.
+
+    Parameters
+    ----------
+    reports : Reports, stored reports, or several of them
+        As for `estimate`.
+    where : mapping of str to str or sequence of str
+        For each attribute the answer, or the answers, that count.
+    sampling : {"population", "respondents"}
+        Whom the error speaks of.
+
+    Returns
+    -------
+    ShareEstimate
+        The share, its standard error and its interval.
+
+    Raises
+    ------
+    NotEstimable
+        Where nobody was asked all of it, or a channel tells nothing of it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> reports = tacit.Reports.from_truth({"smokes": ["no", "yes", "no", "yes"], "age": ["old", "old", "mid", "young"]})
+    >>> tacit.estimate_share(reports, {"smokes": "yes", "age": ["old", "mid"]}).probability
+    0.25
+    """
     return estimate_shares(reports, [where], sampling=sampling)[0]
 
 
 def estimate_shares(
     reports: ReportSource | Sequence[ReportSource], where: Sequence[Condition], *, sampling: Sampling = "population"
 ) -> list[ShareEstimate]:
-    """Many shares at once, in one pass over the reports."""
+    """Many shares at once, in one pass over the reports.
+
+    Parameters
+    ----------
+    reports : Reports, stored reports, or several of them
+        As for `estimate`.
+    where : sequence of mappings
+        The conditions, each as for `estimate_share`.
+    sampling : {"population", "respondents"}
+        Whom the errors speak of.
+
+    Returns
+    -------
+    list of ShareEstimate
+        In the order of the conditions.
+
+    Raises
+    ------
+    NotEstimable
+        Where nobody was asked all of a condition, or a channel tells nothing of it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> reports = tacit.Reports.from_truth({"smokes": ["no", "yes", "no", "yes"]})
+    >>> [share.probability for share in tacit.estimate_shares(reports, [{"smokes": "no"}, {"smokes": "yes"}])]
+    [0.5, 0.5]
+    """
     found = sources(reports)
     return shares(found, true_schema(found), where, checked_sampling(sampling))
 

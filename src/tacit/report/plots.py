@@ -40,15 +40,10 @@ def estimates_beside_truth(
     """Estimated shares with their intervals, and where it is known the truth beside them."""
     figure, axes = new_figure(height=0.9 + 0.32 * len(labels))
     rows = np.arange(len(labels))[::-1]
-    axes.errorbar(
-        estimate,
-        rows,
-        xerr=[estimate - low, high - estimate],
-        fmt="o",
-        color=BLUE,
-        capsize=3,
-        label="estimate, 95% interval",
-    )
+    # Not error bars: an unbiased estimate may lie outside its interval, which keeps within [0, 1].
+    axes.hlines(rows, low, high, color=BLUE)
+    axes.plot(low, rows, "|", high, rows, "|", color=BLUE)
+    axes.plot(estimate, rows, "o", color=BLUE, label="estimate, 95% interval")
     if reported is not None:
         axes.plot(reported, rows, "x", color=GREY, label="share among the disguised reports")
     if truth is not None:
