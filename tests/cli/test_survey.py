@@ -162,7 +162,7 @@ def test_an_export_is_read_by_tacit_estimate() -> None:
 
     opened()
     filled(400)
-    assert len(answer("export", "health", "--out", "data")["files"]) == 6
+    assert len(answer("export", "health", "--out", "data")["files"]) == 8
     found = tacit("estimate", "data/reports.csv", "--scheme", "data/scheme.json", "--attributes", "smokes", "--json")
     assert found.json["n_reports"] == 400
     assert found.json["cells"][1]["probability"] == pytest.approx(0.5, abs=1e-9)
@@ -316,3 +316,18 @@ def test_backups_and_exports_are_their_owners_alone() -> None:
     files = [Path("backup.db"), *Path("data").iterdir()]
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     assert Path("data").stat().st_mode & 0o777 == 0o700
+
+
+def test_an_export_holds_what_was_promised_for_outsiders_to_check() -> None:
+    from tacit.channel.document import document_hash
+
+    fingerprint = opened(CODES)
+    answer("export", "health", "--out", "data")
+    definition = json.loads(Path("data/definition.json").read_text())
+    assert definition["hash"] == document_hash(definition)
+    assert definition["hash"].startswith(fingerprint)
+    assert definition["programs"]
+    label = json.loads(Path("data/label.json").read_text())
+    assert {one["attribute"] for one in label["answers"]} == {"smokes", "drinks"}
+    assert label["gamma"] == answer("open", "survey.yaml")["gamma"]
+    assert run("verify", "data/definition.json").exit_code == 0

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.survey_load import Load, generate, requests
 from tacit.survey.definition import Definition
+from tacit.survey.issuing import unbase64
 from tacit.survey.store.backup import back_up, contents, restore
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store
@@ -104,3 +105,40 @@ def test_a_backup_of_one_kind_of_database_fills_the_other(postgres_url: str, tmp
     assert dict(contents(second)) == dict(contents(first))
     first.close()
     second.close()
+
+
+def test_a_restore_drill_loses_no_code_and_no_token(tmp_path: Path) -> None:
+    """A backup in the middle, the server gone, another one from the backup: everybody goes on where they were."""
+    from starlette.testclient import TestClient
+
+    from tacit.survey.app import SurveyServer
+    from tacit.survey.codes import code_token, new_code
+    from tacit.survey.headers import Settings
+    from tests.survey.buying import signed_token, some_blinded
+    from tests.survey.questionnaires import CODES
+
+    store = Store.open(tmp_path / "first.db")
+    survey = store.add(Definition.from_yaml(CODES), CODES)
+    codes = [code_token(survey.fingerprint, new_code()) for _ in range(2)]
+    store.add_codes(survey, [token_hash(survey, code) for code in codes])
+    signer, verifier = store.signer(survey), survey.verifier
+    assert signer is not None
+    assert verifier is not None
+    bought = signed_token(signer)  # somebody has started, and answers while the server is away
+    blinded = some_blinded(verifier)
+    store.codes.spend([(survey.number, token_hash(survey, codes[0]), unbase64(blinded))])
+    back_up(store, tmp_path / "backup.db")
+    store.close()
+
+    restored = Store.open(tmp_path / "second.db")
+    restore(tmp_path / "backup.db", restored)
+    restored.close()
+    server = SurveyServer(tmp_path / "second.db", Settings(rate=0))
+    client = TestClient(server)
+    tokens = f"/s/{survey.fingerprint}/tokens"
+    assert client.post(tokens, json={"code": codes[0], "blinded": blinded}).status_code == 200  # a lost answer, again
+    assert client.post(tokens, json={"code": codes[0], "blinded": some_blinded(verifier)}).status_code == 409
+    assert client.post(tokens, json={"code": codes[1], "blinded": some_blinded(verifier)}).status_code == 200
+    content = {"report": REPORT, "signature": bought.signature}
+    assert client.put(f"/s/{survey.fingerprint}/reports/{bought.token}", json=content).status_code == 201
+    server.close()

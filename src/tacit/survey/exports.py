@@ -154,10 +154,24 @@ def _scheme_text(survey: StoredSurvey) -> str:
     return json.dumps(survey.definition.scheme.to_document(), indent=1, ensure_ascii=False) + "\n"
 
 
+def _definition_text(survey: StoredSurvey) -> str:
+    """What was frozen and promised, as its hash was taken: outsiders can enumerate it, and `tacit survey verify` does."""
+    return survey.definition.to_json() + "\n"
+
+
+def _label_text(survey: StoredSurvey) -> str:
+    """What a report tells about each answer, as `tacit survey open --json` gave it."""
+    from tacit.survey.promise import promise
+
+    return json.dumps(promise(survey.definition)[0], indent=1, ensure_ascii=False) + "\n"
+
+
 DOWNLOADS = {
     "reports.csv": Download("text/csv; charset=utf-8", _csv_chunks),
     "reports.parquet": Download("application/vnd.apache.parquet", _file_chunks(write_parquet)),
     "scheme.json": Download("application/json", _text(_scheme_text)),
+    "definition.json": Download("application/json", _text(_definition_text)),
+    "label.json": Download("application/json", _text(_label_text)),
     "codebook.csv": Download("text/csv; charset=utf-8", _text(codebook)),
     "questionnaire.yaml": Download("text/yaml; charset=utf-8", _text(lambda survey: survey.source)),
 }
