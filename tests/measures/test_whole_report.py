@@ -163,14 +163,40 @@ def test_sixteen_questions_are_enumerated_exactly():
     assert {answer.scope for answer in answers} == {"whole report"}
 
 
-def test_what_is_too_large_to_enumerate_says_that_groups_count_as_independent():
+def test_beyond_enumeration_a_joint_model_of_the_data_judges_whole_reports():
     asked = questions(f"q{n}" for n in range(24))
     scheme = Scheme.of(asked, [([one.name], channels.warner(0.7)) for one in asked])
-    truth = Table(scheme.schema, {one.name: np.arange(100) % 2 for one in asked})
+    truth = Table(scheme.schema, {one.name: np.arange(1000) % 2 for one in asked})
     measures = measure(scheme, truth)
-    assert measures.answers[0].scope == "group"
-    assert measures.answers[0].worst_posterior == pytest.approx(0.7)
-    assert any("as if groups were independent" in warning for warning in measures.warnings)
+    assert measures.answers[0].scope == "joint model"
+    # Everybody says the same throughout, so 24 answers tell each of them; its own column alone says 70%.
+    ways = np.array([math.comb(24, k) for k in range(25)]) / 2
+    yes, no = (
+        ways * 0.7 ** np.arange(25) * 0.3 ** np.arange(24, -1, -1),
+        ways * 0.3 ** np.arange(25) * 0.7 ** np.arange(24, -1, -1),
+    )
+    assert measures.answers[0].map_privacy == pytest.approx(np.minimum(yes, no).sum(), abs=0.015)
+    assert measures.answers[0].worst_posterior > 0.999
+    assert any("people drawn from a joint model" in warning for warning in measures.warnings)
+
+
+def test_what_is_too_large_to_enumerate_says_that_groups_count_as_independent():
+    asked = questions(f"q{n}" for n in range(21))
+    scheme = Scheme.of(asked, [([one.name], channels.warner(0.7)) for one in asked])
+    joint = np.zeros(2**21)
+    joint[[0, -1]] = 0.5
+    answer = WholeReport(scheme).answers({"+".join(scheme.schema.names): joint})[0]
+    assert answer.scope == "group"
+    assert answer.worst_posterior == pytest.approx(0.7)
+
+
+def test_large_groups_have_the_closed_forms_of_their_kind():
+    attributes = questions(f"q{n}" for n in range(40))
+    scheme = Scheme.of(attributes, [([one.name for one in attributes], channels.gamma_diagonal(19))])
+    answer = WholeReport(scheme).answers()[0]
+    keep = 18 / (19 + 2**40 - 1)
+    assert answer.worst_posterior == pytest.approx((1 + keep) / 2, rel=1e-6)
+    assert answer.even.worst_posterior == answer.worst_posterior
 
 
 def test_a_dealt_answer_is_averaged_over_the_dealing_and_judged_by_the_worst():

@@ -166,6 +166,9 @@ class Records:
 
 def _largest_sets(sets: NDArray[np.int64]) -> Mask:
     """Which of these bit sets no other one strictly contains."""
+    union = np.bitwise_or.reduce(sets)
+    if (sets == union).any():  # one contains all others
+        return sets == union
     distinct = np.unique(sets)
     contained = (distinct[:, None] & distinct[None, :]) == distinct[:, None]
     np.fill_diagonal(contained, False)

@@ -15,7 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,13 @@ Array = NDArray[np.float64]
 EXACT_RECORDS = 6
 # Shares of the protection that are tried for the filters, where every question is disguised by itself.
 DRAWN_TRIES = 8
-# Reports by records of a law that a page can explain.
+# Reports by records of a law that a page can work through.
 LARGEST_LAW = 1 << 16
+# Where every question is disguised by itself the law is a product, and inverted whole.
+LARGEST_DRAWN = 1 << 14
+# Singular values below this share of the largest tell nothing; a share told only up to this is not told.
+NOTHING = 1e-10
+UNTOLD = 1e-7
 ROUNDING_STEPS = (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
@@ -48,6 +53,7 @@ class BlockWay:
     channel: dict[str, Any]
     errors: dict[str, float]
     cost: float  # the mean variance over what is wanted
+    n_reports: int
     together: tuple[tuple[str, ...], ...] | None = None
 
 
@@ -71,8 +77,23 @@ class Block:
         _, found = np.unique(self.records.codes[:, list(positions)], axis=0, return_inverse=True)
         return found.reshape(-1)
 
+    @cached_property
+    def prior(self) -> Array:
+        """The even prior of its records."""
+        return self.records.even()
+
+    @cached_property
+    def _shares(self) -> dict[tuple[int, ...], Array]:
+        return {}
+
     def shares(self, positions: Sequence[int]) -> Array:
         """Indicators of the joint answers of some questions, of those to whom all of them were asked."""
+        key = tuple(positions)
+        if key not in self._shares:
+            self._shares[key] = self._indicators(key)
+        return self._shares[key]
+
+    def _indicators(self, positions: tuple[int, ...]) -> Array:
         asked = self.records.asked[:, list(positions)].all(axis=1)
         codes = self.records.codes[:, list(positions)]
         cells = np.unique(codes[asked], axis=0)
@@ -99,10 +120,24 @@ def _importance(block: Block) -> Array:
 def _dealt(block: Block, gamma: float) -> BlockWay | None:
     closures = _largest(block)
     parts = [block.classes(closure) for closure in closures]
-    found = staircase(parts, gamma, block.records.even(), _importance(block))
+    found = staircase(parts, gamma, block.prior, _importance(block))
+    if found.chances.size > LARGEST_LAW:
+        return None
     labels = [_label(block, closures[part], parts[part], chosen) for part, chosen in _reports(found)]
     names = tuple(tuple(block.names[place] for place in closure) for closure in closures)
-    return _listed("dealt", block, found.chances, labels, gamma, None if len(closures) == 1 else names)
+    matrix = _dealt_matrix(found, parts, gamma)
+    return _listed("dealt", block, matrix, labels, None if len(closures) == 1 else names)
+
+
+def _dealt_matrix(found: Staircase, parts: Sequence[NDArray[np.int64]], gamma: float) -> Array:
+    """The chances as multiples of 2**-32, part by part, so that records which a part does not tell apart stay so."""
+    chances = np.array([found.chances[found.parts == place].sum(axis=0)[0] for place in range(len(parts))])
+    weights = np.empty(found.chances.shape, dtype=np.int64)
+    for place, (classes, whole) in enumerate(zip(parts, integer_weights(chances), strict=True)):
+        _, first = np.unique(classes, return_index=True)
+        mine = found.parts == place
+        weights[mine] = _within(found.chances[np.ix_(mine, first)], gamma, int(whole))[:, classes]
+    return np.asarray(weights / ONE, dtype=np.float64)
 
 
 def _largest(block: Block) -> list[tuple[int, ...]]:
@@ -113,10 +148,10 @@ def _largest(block: Block) -> list[tuple[int, ...]]:
 
 def _exact(block: Block, gamma: float) -> BlockWay | None:
     everything = np.arange(len(block.records))
-    found = staircase([everything], gamma, block.records.even(), _importance(block))
+    found = staircase([everything], gamma, block.prior, _importance(block))
     places = tuple(range(len(block.names)))
     labels = [_label(block, places, everything, chosen) for _, chosen in _reports(found)]
-    return _listed("exact", block, found.chances, labels, gamma)
+    return _listed("exact", block, _within(found.chances, gamma) / ONE, labels)
 
 
 def _reports(found: Staircase) -> list[tuple[int, frozenset[int]]]:
@@ -139,7 +174,7 @@ def _drawn(block: Block, gamma: float) -> BlockWay | None:
         [code for code, answer in enumerate(one.answers) if answer != "not asked"] for one in block.records.attributes
     ]
     sizes = [len(codes) for codes in own]
-    if math.prod(sizes) * len(block.records) > LARGEST_LAW:
+    if math.prod(sizes) * len(block.records) > LARGEST_DRAWN:
         return None
 
     filters = {place for closure in block.closures for place in closure[:-1]}
@@ -161,7 +196,7 @@ def _drawn(block: Block, gamma: float) -> BlockWay | None:
         if _amplification(law(filter_gamma, 1.0)) > gamma:
             break
         other = _largest_within(partial(law, float(filter_gamma)), gamma)
-        ways.append(_listed("drawn", block, law(filter_gamma, other), labels, gamma))
+        ways.append(_listed("drawn", block, _within(law(filter_gamma, other), gamma) / ONE, labels))
     return min((way for way in ways if way is not None), key=lambda way: way.cost, default=None)
 
 
@@ -196,13 +231,13 @@ def _subset(block: Block, gamma: float, size: int) -> BlockWay:
     )
     errors = {name: math.sqrt(variances(block.shares([place])).max()) for place, name in enumerate(block.names)}
     cost = float(np.mean([variances(block.shares(positions)).mean() for positions in block.wanted]))
-    return BlockWay(str(channel["kind"]), channel, errors, cost)
+    return BlockWay(str(channel["kind"]), channel, errors, cost, math.comb(len(block.records), size))
 
 
 def _subset_variance(block: Block, gamma: float, size: int, share: Array) -> float:
     """Variance of one report's contribution to a share: how many of its records are in an even set, truth favoured."""
     n, inside = len(share), int(share.sum())
-    p = float(share @ block.records.even())
+    p = float(share @ block.prior)
     hold = gamma * size / (gamma * size + n - size)
     other = size * (gamma * (size - 1) + n - size) / ((n - 1) * (gamma * size + n - size))
 
@@ -225,24 +260,25 @@ def _subset_variance(block: Block, gamma: float, size: int, share: Array) -> flo
 def _listed(
     name: str,
     block: Block,
-    chances: Array,
+    matrix: Array,
     labels: Sequence[str],
-    gamma: float,
     together: tuple[tuple[str, ...], ...] | None = None,
 ) -> BlockWay | None:
     """A way whose law is written out; None where it is too large for a page, or does not tell what is wanted."""
-    if chances.size > LARGEST_LAW:
+    if matrix.size > LARGEST_LAW:
         return None
-    matrix = _within(chances, gamma)
-    prior = block.records.even()
-    information = matrix.T @ (matrix / (matrix @ prior)[:, None])
-    inverse = np.linalg.pinv(information, rcond=1e-9, hermitian=True)
+    prior = block.prior
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    kept = values > values[0] * NOTHING
+    left, values, right = left[:, kept], values[kept], right[kept]
+    spread = np.linalg.inv((left / (matrix @ prior)[:, None]).T @ left)
 
     def variances(shares: Array) -> Array | None:
-        told = shares @ inverse
-        if np.abs(told @ information - shares).max() > 1e-6:
+        told = shares @ right.T
+        if np.abs(told @ right - shares).max() > UNTOLD:
             return None
-        return np.maximum(np.einsum("cu,cu->c", told, shares) - (shares @ prior) ** 2, 0)
+        told = told / values
+        return np.maximum(np.einsum("ci,ij,cj->c", told, spread, told) - (shares @ prior) ** 2, 0)
 
     wanted = [variances(block.shares(positions)) for positions in block.wanted]
     singles = [variances(block.shares([place])) for place in range(len(block.names))]
@@ -251,15 +287,27 @@ def _listed(
     errors = {name: math.sqrt(one.max()) for name, one in zip(block.names, singles, strict=True) if one is not None}
     cost = float(np.mean([one.mean() for one in wanted if one is not None]))
     channel = {"kind": "matrix", "matrix": matrix.tolist(), "reports": list(labels)}
-    return BlockWay(name, channel, errors, cost, together)
+    return BlockWay(name, channel, errors, cost, len(matrix), together)
 
 
-def _within(chances: Array, gamma: float) -> Array:
-    """The chances as multiples of 2**-32, drawn together by a hair where rounding would exceed the amplification."""
+def _within(chances: Array, gamma: float, total: int = ONE) -> NDArray[np.int64]:
+    """The chances in proportion, as whole numbers whose columns sum to `total`.
+
+    They are drawn together by a hair where rounding would exceed the amplification.
+    """
     for hair in ROUNDING_STEPS:
         mixed = (1 - hair) * chances + hair * chances.mean(axis=1, keepdims=True)
-        weights = np.stack([integer_weights(column) for column in mixed.T], axis=1)
+        weights = np.stack([_largest_remainders(column, total) for column in mixed.T], axis=1)
         low, high = weights.min(axis=1), weights.max(axis=1)
         if low.min() > 0 and (high <= np.floor(low * gamma)).all():
-            return np.asarray(weights / ONE, dtype=np.float64)
+            return weights
     raise AssertionError("a channel within the amplification stays within it when it is drawn together")
+
+
+def _largest_remainders(shares: Array, total: int) -> NDArray[np.int64]:
+    """Whole numbers in proportion to the shares that sum to `total`."""
+    exact = shares / shares.sum() * total
+    whole = np.floor(exact).astype(np.int64)
+    missing = total - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
+    return whole

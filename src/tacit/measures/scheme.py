@@ -161,14 +161,19 @@ def _attribute(position: int, size: int) -> Attribute:
 
 
 def _scope_caveats(answers: Sequence[AnswerMeasures]) -> list[str]:
-    partly = [answer.attribute for answer in answers if answer.scope == "group"]
-    if not partly:
-        return []
-    listed = ", ".join(partly[:LISTED]) + (f" and {len(partly) - LISTED} more" if len(partly) > LISTED else "")
-    return [
-        f"There are too many whole reports to look at each: the figures of {listed} are those of their own group, as if "
-        "groups were independent. Related answers in other groups, or public ones, may tell more; see the attack."
-    ]
+    sentences = {
+        "joint model": "There are too many whole reports to look at each: the figures of {} come from simulated reports of "
+        "people drawn from a joint model that was fitted to the data; a rarer report may tell more than the worst of them.",
+        "group": "There are too many whole reports to look at each: the figures of {} are those of their own group, as if "
+        "groups were independent. Related answers in other groups, or public ones, may tell more; see the attack.",
+    }
+    found = []
+    for scope, sentence in sentences.items():
+        names = [answer.attribute for answer in answers if answer.scope == scope]
+        if names:
+            listed = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
+            found.append(sentence.format(listed))
+    return found
 
 
 def _condition(groups: Sequence[GroupMeasures]) -> float | None:

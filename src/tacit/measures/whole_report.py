@@ -8,7 +8,7 @@ people's answers do.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -24,8 +24,10 @@ from tacit.measures.prior import Prior, by_name
 from tacit.randomness import ONE
 from tacit.schema import Attribute
 
-# What a figure was computed from: all that is sent, or one group of it where that is too much to enumerate.
-Scope = Literal["whole report", "group"]
+# What a figure was computed from: every whole report; simulated whole reports of people drawn from a joint model, where
+# there are too many to look at each; or one group, where there is no model either.
+Scope = Literal["whole report", "joint model", "group"]
+SCOPES: tuple[Scope, ...] = ("whole report", "joint model", "group")
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class AnswerMeasures:
     """What a whole report tells of one answer.
 
     `gamma` needs no prior. The three figures hold under the stated prior, `even` under the even one: every answer to
-    each asked question equally likely. `scope` is "group" where the whole report is too large to enumerate, so that
-    the figures take the groups as independent. They speak of people who were asked the question.
+    each asked question equally likely. `scope` says what they come from: every whole report, or (where these are too many)
+    reports simulated from a joint model of the population, or the answer's own group as if groups were independent. They
+    speak of people who were asked the question.
     """
 
     attribute: str
@@ -112,12 +115,7 @@ class WholeReport:
         """The answers that one questionnaire disguises."""
         found: dict[str, AnswerMeasures] = {}
         for component in components(questionnaire, prior):
-            scope: Scope = "whole report"
-            if component.is_enumerable:
-                stated = exposures(component, prior.joint(component.names))
-            else:
-                scope = "whole report" if len(component.groups) == 1 and not component.public else "group"
-                stated = {name: one for group in component.groups for name, one in _alone(group, prior).items()}
+            stated, scope = _stated(component, questionnaire, prior)
             for group in component.groups:
                 found |= self._group_answers(group, stated, scope)
         return found
@@ -133,7 +131,7 @@ class WholeReport:
     def _even(self, group: Group) -> dict[str, Figures]:
         """Under the even prior groups are independent, so each speaks for itself; the worst public situation counts."""
         if not is_enumerable(group):
-            return dict.fromkeys(group.names, UNKNOWN)
+            return _alone(group, Prior(self.scheme.schema, "uniform", {}))
         alone = Component((group,), ())
         if not group.is_routed:
             return exposures(alone, np.full(group.shape, 1 / math.prod(group.shape)))
@@ -147,21 +145,48 @@ class WholeReport:
         return {name: worst.get(name, UNKNOWN) for name in group.names}
 
 
+def _stated(component: Component, questionnaire: Questionnaire, prior: Prior) -> tuple[dict[str, Figures], Scope]:
+    """The figures of a component's answers under a prior, and what they come from."""
+    if component.is_enumerable:
+        return exposures(component, prior.joint(component.names)), "whole report"
+    own = {name: one for group in component.groups for name, one in _alone(group, prior).items()}
+    if len(component.groups) == 1 and not component.public:
+        return own, "whole report"
+    modelled = None
+    if prior.table is not None:
+        from tacit.measures.modelled import modelled_exposures
+
+        modelled = modelled_exposures(questionnaire, prior.table)
+    if modelled is None:
+        return own, "group"
+    # The group's own figures are exact, so what simulated reports do not show still counts.
+    return {name: _worse(own[name], modelled[name]) for name in own}, "joint model"
+
+
 def _alone(group: Group, prior: Prior) -> dict[str, Figures]:
     """The figures of a group's answers as if nothing else were sent."""
-    if not is_enumerable(group):
+    if is_enumerable(group):
+        return exposures(Component((group,), ()), prior.joint(group.names))
+    if group.is_routed or not prior.are_independent(group.names):
         return dict.fromkeys(group.names, UNKNOWN)
-    return exposures(Component((group,), ()), prior.joint(group.names))
+    shares = [prior.joint([name]) for name in group.names]
+    figures = [group.channel.independent_answer_figures(axis, shares) for axis in range(len(shares))]
+    return dict(zip(group.names, figures, strict=True))
 
 
 def _worse(one: Figures | None, other: Figures) -> Figures:
+    """The less private of two figures, each of which may be unknown."""
     if one is None:
         return other
-    assert None not in (one.map_privacy, one.worst_posterior, one.pse)
+
+    def pick(choose: Callable[..., float], *values: float | None) -> float | None:
+        known = [value for value in values if value is not None]
+        return choose(known) if known else None
+
     return Figures(
-        min(one.map_privacy, other.map_privacy),  # type: ignore[type-var]
-        max(one.worst_posterior, other.worst_posterior),  # type: ignore[type-var]
-        min(one.pse, other.pse),  # type: ignore[type-var]
+        pick(min, one.map_privacy, other.map_privacy),
+        pick(max, one.worst_posterior, other.worst_posterior),
+        pick(min, one.pse, other.pse),
     )
 
 
@@ -179,7 +204,7 @@ def _dealt(
         gamma=max(part.gamma for part, _ in asking),
         **asdict(_mixed([(part, chance) for part, chance in asking], blind(prior.joint([attribute.name]), attribute))),
         even=_mixed([(part.even, chance) for part, chance in asking], blind(even / even.sum(), attribute)),
-        scope="whole report" if all(part.scope == "whole report" for part, _ in asking) else "group",
+        scope=max((part.scope for part, _ in asking), key=SCOPES.index),
     )
 
 

@@ -61,7 +61,7 @@ def _planned(
     gamma: float,
     together: tuple[tuple[str, ...], ...],
 ) -> dict[str, Any]:
-    from tacit.design.blocks import Block, block_ways
+    from tacit.design.blocks import LARGEST_LAW, Block, block_ways
 
     place = {attribute.name: index for index, attribute in enumerate(attributes)}
     earlier = {name: [one for one, _ in when if one in place] for _, names, when in questions for name in names}
@@ -72,7 +72,8 @@ def _planned(
             wanted.append(tuple(index for name in names for index in own[name]))
     records = Records.from_document(attributes, [list(record) for record in listed])
     closures = tuple(_closure(attribute.name, earlier, place) for attribute in attributes)
-    ways = block_ways(Block(records, closures, tuple(wanted)), gamma)
+    every = block_ways(Block(records, closures, tuple(wanted)), gamma)
+    ways = [way for way in every if way.n_reports * len(records) <= LARGEST_LAW]
     if not ways:
         raise InvalidInput(
             f"{', '.join(own)} have {len(listed):,} legal records together: no disguise of them is small enough for a page. "

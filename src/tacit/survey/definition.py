@@ -245,7 +245,13 @@ def _exact(channel: dict[str, Any]) -> dict[str, Any]:
 
 def _check_size(group: Group, place: Located) -> None:
     truths, reports = len(group.legal), group.channel.n_reports
-    if truths * reports > LARGEST_LAW:
+    if group.records is not None and truths * reports > LARGEST_LAW:
+        place.refuse(
+            f"{', '.join(group.names)}, which routing connects, have {truths:,} legal records and {reports:,} possible "
+            "reports: too many for a page. Ask fewer questions after one answer, offer fewer answers (prefer_not_to_say: "
+            "false), or ask some of them of everybody."
+        )
+    if group.records is None and truths * reports > LARGEST_LAW:
         place.refuse(
             f"the group {', '.join(group.names)} has {truths:,} joint answers and {reports:,} possible reports: too many "
             "for a page to explain, and one group for all protects worst. Split it into smaller groups."
