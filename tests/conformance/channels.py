@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tacit import channels
-from tacit.channel.protocol import Channel
+from tacit.channel.base import Channel
 
 Shape = tuple[int, ...]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Channel, Codes
+from tacit.channel.base import Channel, Codes
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.channel import KINDS, Recipe
-from tacit.channel.protocol import Channel
+from tacit.channel.base import Channel
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.schema import Attribute
 from tests.conformance import dense

@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import chisquare
 
 from tacit.channel import KINDS, Recipe
+from tacit.channel.base import Channel
 from tacit.channel.program import law
-from tacit.channel.protocol import Channel
 from tests.survey.page import node
 
 FALSE_ALARM = 1e-6

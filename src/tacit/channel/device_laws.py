@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tacit import channel as recipes
+from tacit.channel.base import Array
 from tacit.channel.device_parameters import Given, chance_rows, exact_chance, exact_chances, whole_number
-from tacit.channel.protocol import Array
 from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput
 

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.channel.base import Array
 from tacit.channel.device_catalogue import DEVICES, Device
 from tacit.channel.device_laws import LAWS, YES_NO, Chances, Law
 from tacit.channel.device_parameters import DIRECT, Given, by_sample, read_parameters
-from tacit.channel.protocol import Array
 from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 
 if TYPE_CHECKING:
-    from tacit.channel.protocol import Channel
+    from tacit.channel.base import Channel
 
 __all__ = [
     "DEVICES",

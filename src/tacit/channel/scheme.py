@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.base import Channel
 from tacit.channel.chances import checked_distribution, integer_weights
 from tacit.channel.document import FORMAT, checked_document, document_hash, plain_numbers, read_json
-from tacit.channel.protocol import Channel
 from tacit.channel.recipe import Recipe
 from tacit.channel.routed import RoutedChannel
 from tacit.channel.routing import Records, may_skip

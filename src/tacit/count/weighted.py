@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.backend import answer, single_row
 from tacit.count.columns import as_number, value_codes
 from tacit.count.memory import COMPILED_ROWS, COPIED_COUNTERS

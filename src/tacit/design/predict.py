@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.channel.scheme import Scheme
 from tacit.design.split import known_interactions
 from tacit.errors import InvalidInput, NotEstimable

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table.columns import as_arrow, as_text, missing_values
 

@@ -14,7 +14,7 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.protocol import Product, Source
 from tacit.estimation.conjunctions import weights_for
 from tacit.estimation.inversion import checked_rows, with_guess

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array, outer
+from tacit.channel.base import Array
+from tacit.channel.codes import outer
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.intervals import ShareLaw, combined_law

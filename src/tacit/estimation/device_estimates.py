@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.base import Array
 from tacit.channel.devices import DeviceDesign
-from tacit.channel.protocol import Array
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.sample_laws import SampleLaws, estimated

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.estimation.evidence import Evidence
 
 

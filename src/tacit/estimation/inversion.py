@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimation.intervals import ShareLaw

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable

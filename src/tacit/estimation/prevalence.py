@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel import devices
+from tacit.channel.base import Array
 from tacit.channel.device_laws import YES_NO
 from tacit.channel.device_parameters import Given, exact_chance
 from tacit.channel.devices import DeviceDesign
-from tacit.channel.protocol import Array
 from tacit.errors import InvalidInput
 from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign

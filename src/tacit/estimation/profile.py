@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import MATRIX_ENTRIES, Array
+from tacit.channel.base import Array
+from tacit.channel.codes import MATRIX_ENTRIES
 from tacit.count.protocol import Source
 from tacit.estimation.evidence import Evidence
 from tacit.estimation.expectation import Fit, Step, accelerated, expectation_step

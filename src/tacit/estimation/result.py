@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.display import Shown
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level

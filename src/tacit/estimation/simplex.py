@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 
 
 def projected(estimate: Array, total: float = 1.0) -> Array:

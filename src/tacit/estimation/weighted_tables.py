@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.count.weighted import SampleColumns, WeightedTally, checked_keys, stored_groups, weighted_tally

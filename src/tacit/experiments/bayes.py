@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit.bundled import binary_adult, binary_breast_cancer
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.disguising import disguised
 from tacit.errors import NotEstimable
 from tacit.experiments.bayes_plots import accuracy_by_keep, estimated_less_true, pse_curves

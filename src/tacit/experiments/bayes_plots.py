@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.experiments.tree_plots import draw_curves
 from tacit.report.plots import BLUE, GREY, new_figure
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.bundled import binary_adult
 from tacit.channel import gamma_diagonal
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
 from tacit.design.split import split_questionnaire

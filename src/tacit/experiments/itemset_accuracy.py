@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.dataset import Dataset
 from tacit.mine.itemset_result import Itemsets
 from tacit.mine.sub_itemsets import Names

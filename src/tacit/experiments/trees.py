@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.bundled import binary_adult, binary_breast_cancer, binary_votes
 from tacit.channel import flip
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
 from tacit.disguising import disguised

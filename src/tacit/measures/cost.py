@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import NotEstimable
 from tacit.estimation.inversion import Inverted

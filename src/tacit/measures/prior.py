@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.channel.base import Array
 from tacit.channel.chances import checked_distribution
-from tacit.channel.protocol import Array
 from tacit.channel.routing import Records
 from tacit.channel.scheme import Scheme
 from tacit.count import MemoryEngine

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from tacit.channel.protocol import Channel
+from tacit.channel.base import Channel
 from tacit.channel.scheme import Group, Questionnaire, Scheme
 from tacit.display import Shown
 from tacit.errors import InvalidInput

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, NotEstimable, UnknownName

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.errors import NotEstimable
 from tacit.mine.sub_itemsets import Codes, Names, keys
 from tacit.mine.supports import Supports

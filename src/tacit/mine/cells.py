@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.estimation.conditioned import ConditionedTable, ConditionedTables
 from tacit.estimation.inversion import inverted

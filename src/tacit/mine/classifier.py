@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.sources import ReportSource, Stored
 from tacit.errors import InvalidInput
 from tacit.mine.plain import PlainCoding, plain_reports

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.errors import NotEstimable
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.impurity import Criterion, split_worths

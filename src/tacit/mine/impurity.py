@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 
 Criterion = Literal["gain", "ratio", "gini"]
 CRITERIA = ("gain", "ratio", "gini")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
 from tacit.estimation.inversion import Inverted, checked_rows, with_guess

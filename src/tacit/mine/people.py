@@ -9,7 +9,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.schema import Attribute
 
 Path = Mapping[str, NDArray[np.bool_]]

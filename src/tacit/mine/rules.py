@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownName
 from tacit.mine.apriori import Candidates
 from tacit.mine.certainty import above, discoveries

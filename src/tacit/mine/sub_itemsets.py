@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.errors import InvalidInput
 
 Codes = NDArray[np.int64]  # itemsets over the same attributes: one row each, one column per attribute

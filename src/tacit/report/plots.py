@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.channel.protocol import Array
+from tacit.channel.base import Array
 from tacit.count import sources
 from tacit.estimation import estimate
 from tacit.report.page import Chapter, Picture, Rows, Text
