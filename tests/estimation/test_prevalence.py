@@ -71,6 +71,17 @@ def test_two_crosswise_samples_are_pooled_and_tested():
     # Everybody in both samples says "same" more often: the samples contradict each other.
     apart = tacit.prevalence(two_samples((650, 350), (550, 450)), "x", "extended-crosswise", "p=1:.2,2:.8", sample="s")
     assert any("disagree" in warning for warning in apart.warnings)
+    alone = [(share - q) / (p - q) for share, p, q in ((0.65, 0.2, 0.8), (0.55, 0.8, 0.2))]
+    assert apart.compliance.difference == pytest.approx(alone[0] - alone[1])
+    assert found.compliance.p == pytest.approx(1)
+
+
+def test_rows_without_a_group_are_said():
+    found = tacit.prevalence({"x": [1, 0, 1, 0, 1], "g": ["a", "a", "b", "b", None]}, "x", "warner", "p=.9", by="g")
+    assert found.n_reports == 5
+    assert any("1 rows have no group" in warning for warning in found.warnings)
+    with pytest.raises(TacitError, match="The group 'c' of 'g' has no reports"):
+        tacit.prevalence({"x": [1, 0, 1, 0, None], "g": ["a", "a", "b", "b", "c"]}, "x", "warner", "p=.9", by="g")
 
 
 def test_an_estimate_outside_is_constrained_and_said():
@@ -198,6 +209,7 @@ REFUSALS = [
     ({"device": "cheating-detection", "parameters": "p=1:.2,2:.7", "sample": "s"}, "holds the sample '3', which no parameter"),
     ({"device": "cheating-detection", "parameters": "p=1:.2,9:.7,direct=2", "sample": "g"}, "no reports in the sample '9'"),
     ({"sample": "s"}, "the parameters give one chance for all"),
+    ({"sample": "g", "parameters": "p=.7,direct=9"}, "No row belongs to the sample '9' that was asked directly"),
     ({"sample": "none", "parameters": "p=.7,direct=0"}, "does not say to which sample row 1 belongs"),
     ({"by": "g"}, "one value only"),
     ({"by": "nope"}, "Column 'nope' does not exist"),

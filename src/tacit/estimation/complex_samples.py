@@ -135,16 +135,12 @@ class SampleDesign:
         ``noise[stratum]`` is the covariance that the device's chance adds in it; it counts where people were not drawn
         from an endless population.
         """
-        totals = np.zeros((self.n_clusters, contributions.shape[1]))
-        np.add.at(totals, self.clusters, contributions)
-        return self.covariance_of_clusters(totals, noise)
+        return self.covariance_of_clusters(added_by(self.clusters, contributions, self.n_clusters), noise)
 
     def covariance_of_clusters(self, totals: Array, noise: Array | None = None) -> Array:
         """The same from the sums of whole clusters."""
         sizes = np.bincount(self.stratum_of, minlength=self.n_strata).astype(np.float64)
-        sums = np.zeros((self.n_strata, totals.shape[1]))
-        np.add.at(sums, self.stratum_of, totals)
-        centres = sums / sizes[:, None]
+        centres = added_by(self.stratum_of, totals, self.n_strata) / sizes[:, None]
         # A single cluster has no spread of its own: it is compared with the mean over all clusters.
         centres[sizes == 1] = totals.mean(axis=0)
         spread = totals - centres[self.stratum_of]
@@ -172,6 +168,11 @@ class SampleDesign:
                     drawn = random.multinomial(size - 1, np.full(size, 1 / size))
                     factors[clusters] = drawn * size / (size - 1)
             yield factors[self.clusters] * self.weights
+
+
+def added_by(codes: Codes, values: Array, n: int) -> Array:
+    """Sums of the rows of `values` that share a code, ``(n, columns)``."""
+    return np.stack([np.bincount(codes, column, n) for column in values.T], axis=1).astype(np.float64)
 
 
 def _checked_weights(weights: Any, n: int) -> Array:

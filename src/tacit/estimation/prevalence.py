@@ -23,6 +23,7 @@ from tacit.estimation.device_estimates import Counted, DeviceEstimate, estimate_
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.intervals import ShareLaw, checked_level
 from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
+from tacit.estimation.sample_laws import SampleLaws, estimated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -229,14 +230,16 @@ class _Study:
         levels = self._levels(table, by)
         groups = [answered & ~direct, *(answered & ~direct & rows for _, rows in levels)]
 
-        def estimated(weights: Array) -> list[DeviceEstimate]:
-            asked = [] if self.device.direct is None else [self._direct(answered & direct, weights)]
-            return [*(self._estimate(rows, control, weights) for rows in groups), *asked]
+        def all_estimates(weights: Array) -> list[DeviceEstimate]:
+            found = [self._estimate(rows, control, weights) for rows in groups]
+            return found if self.device.direct is None else [*found, self._direct(answered & direct, weights)]
 
-        estimates = estimated(np.ones(len(answered)) if self.design is None else self.design.weights)
-        repeated = None if self.weighings is None else [_values(estimated(again)) for again in self.weighings]
+        estimates = all_estimates(np.ones(len(answered)) if self.design is None else self.design.weights)
+        repeated = None if self.weighings is None else [_values(all_estimates(again)) for again in self.weighings]
         errors = _Errors(estimates, self.design, self.level, repeated)
         whole, asked = estimates[0], None if self.device.direct is None else estimates[-1]
+        compliance = _compliance(whole, self.device, self.level)
+        n_without = int((groups[0] & ~np.logical_or.reduce([rows for _, rows in levels])).sum()) if levels else 0
         compared = self._group_differences(errors, by, [name for name, _ in levels])
         if asked is not None:
             compared.append(errors.difference(0, len(estimates) - 1, {"asked": "device"}, {"asked": "direct"}))
@@ -250,10 +253,11 @@ class _Study:
             groups=tuple(errors.group(1 + at, {str(by): name}) for at, (name, _) in enumerate(levels)),
             differences=tuple(compared),
             direct=None if asked is None else errors.group(len(estimates) - 1, {"asked": "direct"}),
+            compliance=compliance,
             level=self.level,
             errors=errors.in_words,
             readings=self.reports.readings,
-            warnings=tuple(self._warnings(estimates, errors)),
+            warnings=tuple(self._warnings(estimates, compliance, n_without)),
         )
 
     def _control_codes(self, table: pa.Table) -> Codes | None:
@@ -283,6 +287,8 @@ class _Study:
 
     def _direct(self, rows: NDArray[np.bool_], weights: Array) -> DeviceEstimate:
         """The sample that was asked directly, its answers taken as they are."""
+        if not rows.any():
+            raise InvalidInput(f"No row belongs to the sample {self.device.direct!r} that was asked directly.")
         clear = devices.matrix(np.eye(len(self.device.answers)).tolist(), answers=self.device.answers)
         zero = np.zeros(len(rows), dtype=np.intp)
         counted = Counted(np.maximum(self.reports.codes, 0), zero, rows, weights, len(self.device.answers))
@@ -297,6 +303,10 @@ class _Study:
         if len(values) > 50:
             raise InvalidInput(f"{by!r} holds {len(values):,} different values, too many to be groups.")
         order = sorted(range(len(values)), key=lambda at: _by_size(values[at]))
+        answered = self.reports.codes != MISSING
+        for at in order:
+            if not (answered & (self.reports.samples != DIRECT) & (positions == at)).any():
+                raise InvalidInput(f"The group {values[at]!r} of {by!r} has no reports. Leave it out of the file.")
         return [(values[at], positions == at) for at in order]
 
     def _group_differences(self, errors: _Errors, by: str | None, names: Sequence[str]) -> list[Difference]:
@@ -307,36 +317,43 @@ class _Study:
             if at > 0
         ]
 
-    def _warnings(self, estimates: Sequence[DeviceEstimate], errors: _Errors) -> list[str]:
+    def _warnings(
+        self, estimates: Sequence[DeviceEstimate], compliance: Difference | None, n_without: int
+    ) -> list[str]:
         found = []
         if not all(estimate.is_inside for estimate in estimates):
             found.append(
                 "An estimate lies outside [0, 1]: `share` is the unbiased one, `constrained` the most likely one "
                 "within the possible."
             )
-        if len(self.device.samples) == 2 and not self.device.opens:
-            found.extend(_compliance(estimates[0], self.device))
+        if compliance is not None and compliance.p < 0.05:
+            found.append(
+                f"The samples {compliance.answers['sample']} and {compliance.against['sample']} disagree by "
+                f"{abs(compliance.difference):.3f} (p = {compliance.p:.2g}). The device was not followed by everybody, so "
+                "the pooled share is not to be trusted."
+            )
+        if n_without:
+            found.append(f"{n_without:,} rows have no group; they count in the whole, but in none of the groups.")
         return found
 
 
-def _compliance(found: DeviceEstimate, device: DeviceDesign) -> list[str]:
-    """What two samples that should agree say: a warning where they do not."""
+def _compliance(found: DeviceEstimate, device: DeviceDesign, level: float) -> Difference | None:
+    """How far two samples that ask for the same share differ, each estimated alone by its law."""
+    if len(device.samples) != 2 or device.opens or len(device.answers) != 2:
+        return None
     alone = []
-    for sample, (law, seen) in enumerate(zip(found.laws.laws, found.counted.frequencies, strict=True)):
-        contrast = law[1, 1] - law[1, 0]
-        share = (seen[1] - law[1, 0]) / contrast
-        variance = seen[1] * (1 - seen[1]) / contrast**2 / found.counted.sizes[sample]
-        alone.append((share, variance))
+    for law, seen, people in zip(found.laws.laws, found.counted.frequencies, found.counted.sizes, strict=True):
+        single = SampleLaws.even([law])
+        weights = single.weights(np.array([[0.0, 1.0]]), found.classes)
+        share, variance = estimated(weights, [seen])[0], single.covariance(weights, found.classes)[0, 0] / people
+        alone.append((float(share), float(variance)))
     (first, one), (second, two) = alone
-    score = (first - second) / math.sqrt(max(one + two, 1e-300))
-    p = math.erfc(abs(score) / math.sqrt(2))
-    names = [sample.name for sample in device.samples]
-    if p >= 0.05:
-        return []
-    return [
-        f"The samples {names[0]} and {names[1]} disagree: {first:.3f} and {second:.3f} (p = {p:.2g}). The device was not "
-        "followed by everybody, so the pooled share is not to be trusted."
-    ]
+    value, error = first - second, math.sqrt(max(one + two, 1e-300))
+    margin = checked_level(level) * error
+    names = [{"sample": str(sample.name)} for sample in device.samples]
+    p = math.erfc(abs(value) / error / math.sqrt(2))
+    low, high = max(value - margin, -1.0), min(value + margin, 1.0)
+    return Difference(names[0], names[1], device.answers[1], value, error, low, high, p)
 
 
 def _values(estimates: Sequence[DeviceEstimate]) -> Array:

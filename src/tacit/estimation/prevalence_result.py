@@ -89,6 +89,8 @@ class Prevalence:
         The same within each value of `by`.
     differences : tuple of Difference
         Between the groups; and between the device and direct questioning, where there is a direct sample.
+    compliance : Difference or None
+        Where two samples ask for the same share (extended crosswise), their difference: none if all follow the device.
     readings : tuple of str
         How the values of the columns were understood.
     """
@@ -102,6 +104,7 @@ class Prevalence:
     groups: tuple[GroupPrevalence, ...]
     differences: tuple[Difference, ...]
     direct: GroupPrevalence | None
+    compliance: Difference | None  # between two samples that ask for the same share
     level: float
     errors: str  # where the standard errors come from, in words
     readings: tuple[str, ...]
@@ -128,6 +131,7 @@ class Prevalence:
             "groups": [group.to_document() for group in self.groups],
             "differences": [difference.to_document() for difference in self.differences],
             "direct": None if self.direct is None else self.direct.to_document(),
+            "compliance": None if self.compliance is None else self.compliance.to_document(),
             "errors": self.errors,
             "readings": list(self.readings),
             "warnings": list(self.warnings),

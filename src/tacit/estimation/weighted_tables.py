@@ -14,7 +14,7 @@ from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.count.weighted import SampleColumns, WeightedTally, checked_keys, stored_groups, weighted_tally
 from tacit.errors import InvalidInput
-from tacit.estimation.complex_samples import SampleDesign
+from tacit.estimation.complex_samples import SampleDesign, added_by
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
 from tacit.estimation.inversion import Inverted, checked_covariance, checked_rows, with_guess
 from tacit.estimation.parts import columns_of, parts_for, solve, solve_pairs, solve_squares
@@ -86,9 +86,7 @@ class WeightedTable:
 
     def _clustered(self) -> Array:
         totals, sizes = self._key_totals, self._sizes
-        sums = np.zeros((self.design.n_strata, totals.shape[1]))
-        np.add.at(sums, self.design.stratum_of, totals)
-        centres = sums / sizes[:, None]
+        centres = added_by(self.design.stratum_of, totals, self.design.n_strata) / sizes[:, None]
         centres[sizes == 1] = totals.mean(axis=0)
         return totals - centres[self.design.stratum_of]
 

@@ -48,6 +48,8 @@ def _table(data: Any) -> pa.Table:
 def _array(values: Sequence[Any]) -> pa.Array:
     import pyarrow as pa
 
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
     try:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several kinds: answers are compared as text anyway
