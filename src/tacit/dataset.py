@@ -19,6 +19,13 @@ from tacit.table.infer import MissingPolicy
 class Dataset:
     """True records, coded; not what estimators and miners take (the explicit door is `Reports.from_truth`).
 
+    Parameters
+    ----------
+    table : Table
+        The coded records; `from_arrow` and `read` make it.
+
+    Examples
+    --------
     >>> from tacit import Dataset
     >>> Dataset.from_arrow({"smokes": ["no", "yes", "no"]}).schema.names
     ('smokes',)
@@ -79,6 +86,7 @@ class Dataset:
         return cls.from_arrow(read_table(path, columns), schema, missing=missing, marks=marks, drop_others=drop_others)
 
     def select(self, names: Iterable[str]) -> Dataset:
+        """The records with only these attributes."""
         return Dataset(self.table.select(names))
 
     def to_arrow(self) -> Any:

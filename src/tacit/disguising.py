@@ -24,6 +24,26 @@ def disguise(dataset: Dataset | Any, scheme: Scheme, *, seed: int | None = None)
 
     Randomness comes from the operating system; a `seed` makes a repeatable simulation, and the reports say so.
 
+    Parameters
+    ----------
+    dataset : Dataset or data frame
+        The truths.
+    scheme : Scheme
+        How they are disguised.
+    seed : int, optional
+        Makes a repeatable simulation.
+
+    Returns
+    -------
+    Reports
+
+    Raises
+    ------
+    InvalidInput
+        Where the data and the scheme list different answers.
+
+    Examples
+    --------
     >>> from tacit import Dataset, Scheme, channels, disguise
     >>> truth = Dataset.from_arrow({"smokes": ["no", "yes", "no", "no"]})
     >>> scheme = Scheme.of(truth.schema, [(["smokes"], channels.warner(0.8))])

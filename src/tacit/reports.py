@@ -37,6 +37,17 @@ class HoldsTable(Protocol):
 class Reports(Shown):
     """Disguised records: for each questionnaire of the scheme the table of its reports.
 
+    Parameters
+    ----------
+    scheme : Scheme
+        How they were disguised.
+    parts : tuple of Table
+        The coded reports of each questionnaire; `from_arrow` and `read` make them.
+    is_simulation : bool
+        Whether a seed was used.
+
+    Examples
+    --------
     >>> from tacit import Attribute, Reports, Schema, Scheme
     >>> clear = Scheme.of([Attribute("smokes", ("no", "yes"))])
     >>> Reports.from_arrow({"smokes": ["no", "yes", "no"]}, clear).n_reports

@@ -23,6 +23,19 @@ class Cut:
 
     The outermost intervals are open-ended. `closed` says to which side a number that equals an edge belongs:
     "right" means (a, b], so it belongs to the interval below.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        Where one interval ends and the next begins.
+    closed : {"right", "left"}
+        To which side a number that equals an edge belongs.
+
+    Examples
+    --------
+    >>> from tacit import Cut
+    >>> Cut((18.0, 65.0)).edges
+    (18.0, 65.0)
     """
 
     edges: tuple[float, ...]
@@ -43,6 +56,7 @@ class Cut:
 
     @classmethod
     def from_document(cls, document: Any) -> Cut:
+        """The cut of an entry in a scheme document."""
         edges = document.get("edges") if isinstance(document, Mapping) else None
         if not isinstance(edges, list | tuple) or not all(isinstance(edge, int | float) for edge in edges):
             raise InvalidInput(f"A cut must be an object with a list of edges, not {document!r}.")
@@ -64,6 +78,23 @@ class Attribute:
 
     `cut` says how numbers are read as answers, `missing` which answer an empty value is read as (none: refused).
 
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    answers : tuple of str
+        The answers, in the order of their codes.
+    ordered : bool
+        Whether that order means something.
+    cut : Cut, optional
+        Where numbers become answers.
+    missing : str, optional
+        The answer that an empty value is read as.
+    shows : {"one", "set", "bits"}
+        What a column of reports shows: one answer, a set of them, or a bit for each.
+
+    Examples
+    --------
     >>> Attribute("smokes", ("no", "yes")).encode("yes")
     1
     """
@@ -103,12 +134,14 @@ class Attribute:
         return self.size if self.shows == "one" else self.size + 1
 
     def encode(self, value: str) -> int:
+        """The code of an answer; refuses what is none."""
         try:
             return self.answers.index(value)
         except ValueError:
             raise UnknownAnswer(self.name, value, self.answers) from None
 
     def to_document(self) -> dict[str, Any]:
+        """Its entry in the scheme document."""
         document: dict[str, Any] = {"name": self.name, "answers": list(self.answers), "ordered": self.ordered}
         if self.cut is not None:
             document["cut"] = {"edges": list(self.cut.edges), "closed": self.cut.closed}
@@ -118,6 +151,7 @@ class Attribute:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Attribute:
+        """The attribute of an entry in a scheme document."""
         if not isinstance(document, Mapping) or not isinstance(document.get("name"), str):
             raise InvalidInput(f"An attribute must be an object with a name and answers, not {document!r}.")
         name, answers = document["name"], document.get("answers")
@@ -143,6 +177,13 @@ def numeric(name: str, edges: Sequence[float], *, closed: Closed = "right", labe
 class Schema:
     """The attributes of a table, in order.
 
+    Parameters
+    ----------
+    attributes : tuple of Attribute
+        In the order of the columns.
+
+    Examples
+    --------
     >>> schema = Schema((Attribute("smokes", ("no", "yes")), Attribute("age", ("young", "old"), ordered=True)))
     >>> schema.shape(["age"])
     (2,)
@@ -178,7 +219,9 @@ class Schema:
         raise UnknownName("Attribute", name, self.names)
 
     def shape(self, names: Iterable[str] | None = None) -> tuple[int, ...]:
+        """Number of answers of each attribute, or of each of these."""
         return tuple(self[name].size for name in (self.names if names is None else names))
 
     def select(self, names: Iterable[str]) -> Schema:
+        """The schema of only these attributes, in this order."""
         return Schema(tuple(self[name] for name in names))

@@ -23,6 +23,22 @@ def load_adult(part: Part = "all") -> Dataset:
 
     The sampling weight and the number of years of education (`education` again) are left out. `part` chooses the rows
     of ``adult.data`` ("train"), of ``adult.test`` ("test"), or both.
+
+    Parameters
+    ----------
+    part : {"all", "train", "test"}
+        Which rows.
+
+    Returns
+    -------
+    Dataset
+        Becker and Kohavi 1996, UCI Machine Learning Repository, CC BY 4.0.
+
+    Examples
+    --------
+    >>> from tacit import load_adult
+    >>> load_adult("train").n_rows
+    32561
     """
     schema = Schema(
         (
@@ -60,6 +76,17 @@ def load_breast_cancer() -> Dataset:
     """UCI Breast Cancer Wisconsin (Original): nine grades and the diagnosis; a missing grade is read as the most frequent.
 
     The number of the sample is left out: it would single everybody out.
+
+    Returns
+    -------
+    Dataset
+        Wolberg 1992, UCI Machine Learning Repository, CC BY 4.0.
+
+    Examples
+    --------
+    >>> from tacit import load_breast_cancer
+    >>> load_breast_cancer().n_rows
+    699
     """
     table = raw_breast_cancer().drop_columns(["Id"])
     grades = (
@@ -70,7 +97,19 @@ def load_breast_cancer() -> Dataset:
 
 
 def load_votes() -> Dataset:
-    """UCI Congressional Voting Records 1984: the party and sixteen votes; "not stated" is an answer of its own."""
+    """UCI Congressional Voting Records 1984: the party and sixteen votes; "not stated" is an answer of its own.
+
+    Returns
+    -------
+    Dataset
+        Schlimmer 1987, UCI Machine Learning Repository, CC BY 4.0.
+
+    Examples
+    --------
+    >>> from tacit import load_votes
+    >>> load_votes().n_rows
+    435
+    """
     table = raw_votes()
     votes = (Attribute(name, (*VOTES, NOT_STATED), missing=NOT_STATED) for name in table.column_names[1:])
     return Dataset.from_arrow(table, Schema((Attribute("Class", PARTIES), *votes)))

@@ -38,7 +38,24 @@ class GroupRecipe(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Attributes that are disguised together, and how."""
+    """Attributes that are disguised together, and how.
+
+    Parameters
+    ----------
+    attributes : tuple of Attribute
+        What is disguised together.
+    channel : Channel
+        How.
+    records : optional
+        The legal records, where routing leaves some combinations out.
+
+    Examples
+    --------
+    >>> from tacit import Attribute, Scheme, channels
+    >>> scheme = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(0.7))])
+    >>> scheme.groups[0].names
+    ('smokes',)
+    """
 
     attributes: tuple[Attribute, ...]
     channel: Channel
@@ -74,6 +91,7 @@ class Group:
         return self.channel.report_attributes(self.attributes)
 
     def to_document(self) -> dict[str, Any]:
+        """Its entry in the scheme document."""
         records = {} if self.records is None else {"records": self.records.to_document()}
         channel = {"kind": self.channel.kind, **self.channel.parameters}
         return {"attributes": list(self.names), **records, "channel": channel}
@@ -90,6 +108,24 @@ class Questionnaire:
     """One of several sets of questions; each respondent is dealt one, with a known probability.
 
     A scheme that deals nothing is a single questionnaire without a name, which asks everything.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in the reports.
+    probability : float
+        The chance of being dealt it.
+    groups : tuple of Group
+        What it asks disguised.
+    public : tuple of Attribute
+        What it asks in the clear.
+
+    Examples
+    --------
+    >>> from tacit import Attribute, Scheme
+    >>> scheme = Scheme.of([Attribute("smokes", ("no", "yes"))])
+    >>> [questionnaire.attributes for questionnaire in scheme.questionnaires]
+    [('smokes',)]
     """
 
     name: str
@@ -123,6 +159,19 @@ class Questionnaire:
 class Scheme(Shown):
     """How a table is disguised: a channel for each group; attributes in no group are public.
 
+    Parameters
+    ----------
+    schema : Schema
+        What is asked.
+    questionnaires : tuple of Questionnaire
+        What each respondent may be dealt; `Scheme.of` makes a single one.
+    prior : mapping, optional
+        The distribution the design assumed.
+    document : mapping, optional
+        The document it was read from.
+
+    Examples
+    --------
     >>> from tacit import Attribute, Scheme, channels
     >>> smokes, drinks = (Attribute(name, ("no", "yes")) for name in ("smokes", "drinks"))
     >>> scheme = Scheme.of([smokes, drinks], [(["smokes"], channels.warner(0.7))])
@@ -248,6 +297,7 @@ class Scheme(Shown):
         return integer_weights(checked_distribution("The probabilities of the questionnaires", chances))
 
     def questionnaire(self, name: str) -> Questionnaire:
+        """The questionnaire of this name."""
         for questionnaire in self.questionnaires:
             if questionnaire.name == name:
                 return questionnaire
@@ -289,6 +339,7 @@ class Scheme(Shown):
         return document_hash(self._bare_document)
 
     def to_document(self) -> dict[str, Any]:
+        """The scheme document, with its hash."""
         return {**self._bare_document, "hash": self.hash}
 
     @classmethod
@@ -307,9 +358,11 @@ class Scheme(Shown):
 
     @classmethod
     def read(cls, path: str | Path) -> Scheme:
+        """The scheme in a JSON file."""
         return cls.from_document(read_json(path), where=repr(str(path)))
 
     def write(self, path: str | Path) -> None:
+        """Write the scheme document, whole or not at all."""
         with written_whole(path) as temporary:
             Path(temporary).write_text(
                 json.dumps(self.to_document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"

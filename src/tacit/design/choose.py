@@ -30,6 +30,35 @@ def choose_point(
     """The point for one demand: a privacy, an error, or a margin of error with a number of respondents.
 
     Of the points that meet the demand, the one of least error for a privacy, the most private for the other two.
+
+    Parameters
+    ----------
+    front : Front
+        The channels to choose among.
+    privacy : float, optional
+        Least privacy wanted.
+    mse : float, optional
+        Largest mean squared error allowed.
+    respondents, margin : int and float, optional
+        Together: the margin of error that so many respondents must keep, at the `level`.
+    level : float
+        Confidence level of the margin.
+
+    Returns
+    -------
+    FrontPoint
+
+    Raises
+    ------
+    InvalidInput
+        Where no point meets the demand, or not exactly one demand is given.
+
+    Examples
+    --------
+    >>> from tacit import choose_point, exact_front
+    >>> front = exact_front([0.5, 0.3, 0.2], 1000, delta=0.8, points=5)
+    >>> choose_point(front, privacy=0.3).privacy >= 0.3 - 1e-6
+    True
     """
     given = [privacy is not None, mse is not None, respondents is not None or margin is not None]
     if sum(given) != 1:

@@ -38,6 +38,39 @@ def exact_front(
     spaced from the least attainable privacy to .98 of the largest. With `gamma` alone, one point for each: the least
     error of any channel of that amplification, whose guarantee needs no prior. The points stand in the order in which
     they were asked for. `progress` is told the share done.
+
+    Parameters
+    ----------
+    prior : array
+        Expected share of each answer.
+    records : int
+        Number of respondents.
+    delta : float, optional
+        How sure any report may make anyone of any answer.
+    points : int
+        Points of the front.
+    gamma, privacy : float or sequence, optional
+        Bounds on amplification, and wanted privacies.
+    answers : sequence of str, optional
+        Names of the answers.
+    progress : function, optional
+        Told the share done.
+
+    Returns
+    -------
+    Front
+
+    Raises
+    ------
+    InvalidInput
+        Where the bounds leave no channel.
+
+    Examples
+    --------
+    >>> from tacit import exact_front
+    >>> front = exact_front([0.5, 0.3, 0.2], records=1000, delta=0.8, points=3)
+    >>> len(front.points)
+    3
     """
     started = time.perf_counter()
     problem = DesignProblem.of(prior, records, delta=delta, answers=answers)

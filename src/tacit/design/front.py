@@ -62,8 +62,27 @@ class Front:
 
     They stand in order of their privacy, or in the order in which an exact front was asked for them.
 
-    Example
-    -------
+    Parameters
+    ----------
+    method : str
+        How the channels were found.
+    prior : array
+        The distribution they were designed for.
+    records : int
+        Number of respondents of the errors.
+    delta : float or None
+        Bound on every posterior.
+    seconds : float
+        How long it took.
+    points : tuple of FrontPoint
+        The channels with their measures.
+    answers : tuple of str
+        Names of the answers.
+    warnings : tuple of str
+        What to know before using them.
+
+    Examples
+    --------
     >>> from tacit.design import exact_front
     >>> front = exact_front([0.5, 0.3, 0.2], records=1000, delta=0.8, points=3)
     >>> [f"{point.privacy:.3f}" for point in front.points]

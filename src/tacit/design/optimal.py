@@ -39,8 +39,36 @@ def optimal_front(
     where not only the exact one counts (`closeness` for ordered answers). The other parameters are those of OptRR's
     search (`SearchSettings`); the same seed gives the same front. `progress` is told the share that is done.
 
-    Example
+    Parameters
+    ----------
+    prior : array
+        Expected share of each answer.
+    records : int
+        Number of respondents.
+    delta : float, optional
+        How sure any report may make anyone of any answer.
+    method : str
+        One of the methods above.
+    generations, population, archive, slots, patience, polish, seed
+        Of OptRR's search (`SearchSettings`).
+    accuracy : array, optional
+        What each guess is worth.
+    answers : sequence of str, optional
+        Names of the answers.
+    progress : function, optional
+        Told the share done.
+
+    Returns
     -------
+    Front
+
+    Raises
+    ------
+    InvalidInput
+        Where the method does not exist or the bounds leave no channel.
+
+    Examples
+    --------
     >>> from tacit.design import optimal_front
     >>> front = optimal_front([0.5, 0.3, 0.2], records=1000, delta=0.8, method="warner")
     >>> bool(front.privacies.min() >= 0.2) and all(point.excess >= 1 for point in front.points)

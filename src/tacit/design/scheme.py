@@ -65,6 +65,36 @@ def design_scheme(
     groups get gamma-diagonal channels of amplification ``gamma ** (1 / g)`` each; with `per_group` each group gets all
     of gamma, and the record gamma to the g. Without `groups` every attribute that is not public is its own group.
 
+    Parameters
+    ----------
+    schema : Schema
+        What is asked.
+    groups : sequence of name lists, optional
+        Attributes that are disguised together.
+    public : sequence of str
+        Attributes that are reported as they are.
+    theta, gamma, epsilon : float, optional
+        The demand: chance of the truth for flips, largest amplification, or its logarithm.
+    rho1, rho2 : float, optional
+        Together: a property of prior `rho1` never gets a posterior above `rho2`.
+    per_group : bool
+        Whether each group may use all of the amplification.
+    prior : table of truths or mapping, optional
+        The distribution that measures assume.
+    respondents : int, optional
+        People the errors are for.
+
+    Returns
+    -------
+    SchemeDesign
+
+    Raises
+    ------
+    InvalidInput
+        Where not exactly one demand is given, or it cannot be met.
+
+    Examples
+    --------
     >>> from tacit import Attribute, Schema
     >>> schema = Schema(tuple(Attribute(name, ("no", "yes")) for name in ("smokes", "drinks")))
     >>> design = design_scheme(schema, rho1=0.05, rho2=0.50)

@@ -109,6 +109,26 @@ def measure(
     where there is only one group; without it the scheme's own prior counts, else a uniform one. Errors are for
     `respondents` people drawn from a population (1,000 if not said).
 
+    Parameters
+    ----------
+    measured : Scheme, Group or Channel
+        What is judged.
+    prior : mapping, distribution or table of truths, optional
+        The distribution of the truth that is assumed.
+    respondents : int, optional
+        People the errors are for.
+
+    Returns
+    -------
+    SchemeMeasures
+
+    Raises
+    ------
+    InvalidInput
+        Where the prior does not fit the scheme.
+
+    Examples
+    --------
     >>> from tacit import Attribute, Scheme, channels, measure
     >>> scheme = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(0.95))])
     >>> round(measure(scheme).gamma, 6)

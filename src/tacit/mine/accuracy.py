@@ -106,6 +106,41 @@ def disguised_accuracy(
     Where all possible records can be gone through, nothing is left to further chance. Otherwise every report is turned
     back into truths with signed weights: exactly for flips, with `draws` draws from a generator seeded by `seed` for other
     channels. Either way the estimate is unbiased and its standard error tells of all chance there is.
+
+    Parameters
+    ----------
+    classifier : object or function
+        What predicts.
+    reports : Reports, stored reports or a sequence of these
+        Disguised test reports.
+    target : str, optional
+        Name of the class, where the classifier does not know it.
+    attributes : sequence of str, optional
+        Its inputs, in their order.
+    sampling : {"population", "respondents"}
+        For whom the error is.
+    draws, seed : int
+        Draws per report, and their seed, where not all records can be gone through.
+
+    Returns
+    -------
+    AccuracyEstimate
+
+    Raises
+    ------
+    InvalidInput
+        Where the reports do not hold what the classifier needs.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.bundled import binary_votes
+    >>> truth = binary_votes()
+    >>> scheme = tacit.Scheme.of(truth.schema, [(truth.schema.names, tacit.channels.flip(0.8))])
+    >>> tree = tacit.TreeClassifier(target="Class").fit(tacit.Reports.from_truth(truth))
+    >>> found = tacit.disguised_accuracy(tree, tacit.disguise(truth, scheme, seed=1))
+    >>> abs(found.accuracy - tree.score(truth)) < 5 * found.standard_error
+    True
     """
     if sampling not in ("population", "respondents"):
         raise UnknownName("Sampling", str(sampling), ("population", "respondents"))

@@ -32,6 +32,21 @@ class FrequentItemsets(BaseEstimator):
     With the method "likelihood" supports come from the most likely joint distribution (after at most 60 accelerated
     steps), which is never negative; the errors shown remain those of the unbiased estimates.
 
+    Parameters
+    ----------
+    min_support : float
+        Least share of people.
+    max_length : int, optional
+        Most answers of an itemset.
+    slack : float
+        Standard errors below the threshold at which an itemset is still extended.
+    method : {"inversion", "likelihood"}
+        How supports are estimated.
+    certainty : float or None
+        With which certainty an itemset must be frequent to be listed.
+
+    Examples
+    --------
     >>> import tacit
     >>> truth = tacit.Dataset.from_arrow({"smokes": ["no"] * 7 + ["yes"] * 3, "drinks": ["no"] * 6 + ["yes"] * 4})
     >>> miner = FrequentItemsets(min_support=0.5).fit(tacit.Reports.from_truth(truth))

@@ -43,6 +43,8 @@ class NaiveBayesClassifier(ReportClassifier):
     class_shares:
         The distribution of the classes where it is known, as a list in the order of the answers or by answer.
 
+    Examples
+    --------
     >>> import tacit
     >>> from tacit.bundled import binary_votes
     >>> model = tacit.mine.NaiveBayesClassifier(target="Class").fit(tacit.Reports.from_truth(binary_votes()))

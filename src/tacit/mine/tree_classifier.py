@@ -57,6 +57,8 @@ class TreeClassifier(ReportClassifier):
         The distribution of the classes where it is known, as a list in the order of the answers or by answer; every
         estimate is then made to agree with it.
 
+    Examples
+    --------
     >>> import tacit
     >>> from tacit.bundled import binary_votes
     >>> tree = tacit.TreeClassifier(target="Class").fit(tacit.Reports.from_truth(binary_votes()))

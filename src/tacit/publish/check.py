@@ -62,6 +62,7 @@ class ReleaseCheck:
         return len(self.class_sizes) / self.rows
 
     def to_document(self) -> dict[str, Any]:
+        """The result for JSON."""
         return {
             "k": self.k,
             "l": min((part.distinct for part in self.sensitive), default=None),
@@ -100,6 +101,36 @@ def check_release(
 
     A `schema` says which sensitive attributes have ordered answers: their t counts how far answers are apart.
     With `person`, the column that says whose row it is, classes are counted in different persons.
+
+    Parameters
+    ----------
+    data : path, address or data frame
+        The table to be judged.
+    attributes : sequence of str
+        The quasi-identifiers: what somebody may know of a person.
+    sensitive : sequence of str
+        Columns whose answers must stay hidden.
+    schema : Schema, optional
+        Says which answers are ordered.
+    person : str, optional
+        The column that says whose row it is.
+    threshold : int
+        Classes below this size are counted as being at risk.
+
+    Returns
+    -------
+    ReleaseCheck
+
+    Raises
+    ------
+    InvalidInput
+        Where a column is missing.
+
+    Examples
+    --------
+    >>> from tacit import check_release
+    >>> check_release({"age": ["30-40", "30-40", "50"]}, ["age"]).k
+    1
     """
     wanted = [attributes] if isinstance(attributes, str) else list(attributes)
     secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)

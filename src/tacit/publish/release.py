@@ -158,6 +158,7 @@ class Release:
         return self.input.published(self.recoding, self.others, keep_order=self.keep_order)
 
     def to_arrow(self) -> pa.Table:
+        """The released rows as an Arrow table."""
         import pyarrow as pa
 
         return pa.concat_tables(map(as_text_columns, self.batches()))

@@ -279,6 +279,7 @@ class Regression:
         return f"<table><caption>{escape(self.formula)}</caption><tr>{names}</tr>{cells}</table>"
 
     def to_document(self) -> dict[str, Any]:
+        """The result for JSON."""
         return {
             "formula": self.formula,
             "family": self.family,
