@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,14 +16,15 @@ from numpy.typing import NDArray
 
 from tacit.channel.scheme import Group, Scheme
 from tacit.errors import InvalidInput
-from tacit.randomness import SeededRandomness
+from tacit.randomness import ONE, SeededRandomness
 from tacit.reports import Reports
 from tacit.survey.checks import SUSPICIOUS, fit_of, largest_shift, report_weights
 from tacit.survey.counting import countable
 from tacit.survey.dashboard import dashboard, results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
-from tacit.survey.second_round import offer_tree, second_round
+from tacit.survey.inspection import inspected
+from tacit.survey.second_round import SecondRound, offer_tree, second_round
 from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
@@ -210,7 +212,8 @@ def test_an_export_is_read_as_it_is(filled: tuple[Store, StoredSurvey], tmp_path
     store, survey = filled
     files = export_folder(store, survey, tmp_path / "out")
     assert {file.name for file in files} == {
-        "reports.csv", "reports.csv.json", "reports.parquet", "scheme.json", "codebook.csv", "questionnaire.yaml",
+        "reports.csv", "reports.csv.json", "reports.parquet", "scheme.json", "definition.json", "label.json",
+        "codebook.csv", "questionnaire.yaml",
     }  # fmt: skip
     from tacit.channel.scheme import Scheme
 
@@ -228,6 +231,9 @@ def test_an_export_is_read_as_it_is(filled: tuple[Store, StoredSurvey], tmp_path
     assert labels == {
         "smokes": "Do you smoke? (disguised)", "drinks": "Do you drink? (disguised)", "age": "How old are you? (not disguised)",
     }  # fmt: skip
+    inspection = inspected(str(tmp_path / "out/definition.json"))
+    assert inspection.problems == ()
+    assert inspection.document["label"]["answers"]["smokes"] == pytest.approx(0.7)
     with pytest.raises(InvalidInput, match="is not empty"):
         export_folder(store, survey, tmp_path / "out")
 
@@ -259,6 +265,17 @@ def test_a_classifier_is_offered_once_and_its_bits_are_counted(filled: tuple[Sto
     assert found is not None
     assert (found.n_bits, found.accuracy) == (400, 0.75)
     assert json.dumps(store.classifier(survey)) == json.dumps(document)
+
+
+def test_the_disguise_of_the_second_rounds_bit_is_undone() -> None:
+    # Three bits in five are sent as they are: 55% ones mean that three in four were right.
+    found = SecondRound("smokes", 400, 220, 0.6)
+    assert found.accuracy == pytest.approx(0.75)
+    assert found.standard_error == pytest.approx(math.sqrt(0.55 * 0.45 / 400) / 0.2)
+    assert "75.0%" in str(found)
+    assert Definition.from_yaml(SMALL + "second_round: true\n").document["second_program"][
+        "toss"
+    ] / ONE == pytest.approx(0.6)
 
 
 def test_a_tree_is_mined_from_the_reports_and_can_be_applied_by_the_page(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ Document = dict[str, Any]
 def changed(change: Callable[[Document], None], text: str = SMALL) -> Document:
     """A definition with right hashes that its owner altered after the checks of `survey open`."""
     document = json.loads(json.dumps(Definition.from_yaml(text).document))
+    del document["label"]  # it would be refused as no longer true; a definition need not state one
     change(document)
     document["scheme"]["hash"] = document_hash(document["scheme"])
     document["hash"] = document_hash(document)
@@ -182,6 +183,14 @@ REFUSALS: list[tuple[Callable[[Document], None], str, str]] = [
     (pretend_to_ask, "program", SMALL),
     (rule_out, "unbounded", SMALL),
     (many, "exceeds", SMALL),
+    (
+        lambda document: document.update(label={"answers": {"smokes": 0.7, "drinks": 0.54}, "gamma": 5.4}),
+        "label",
+        SMALL,
+    ),
+    # The bit of a second round sent as it is tells an answer to whoever chose the classifier.
+    (lambda document: document.update(second_program={"same": 1}), "unbounded", RICH),
+    (lambda document: document.pop("second_program"), "program", RICH),
     (lambda document: program(document, "smokes", warner(0.96)), "unprotected", SMALL),
     (lambda document: program(document, "smokes", warner(0.03)), "unprotected", SMALL),
     (lambda document: program(document, "smokes", {"same": 1}), "unbounded", SMALL),

@@ -22,7 +22,7 @@ from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute
 from tacit.survey.located import Located, parse, read
-from tacit.survey.programs import programs_of
+from tacit.survey.programs import SECOND_PROGRAM, programs_of
 from tacit.survey.proposal import GroupDocument, attribute_of, groups_of
 from tacit.survey.questionnaire import Question, Questionnaire
 from tacit.survey.reading import read_questionnaire
@@ -67,6 +67,7 @@ class Definition:
             "access": questionnaire.access,
             "allow_unbounded": questionnaire.allow_unbounded,
             "second_round": questionnaire.second_round,
+            **({"second_program": SECOND_PROGRAM} if questionnaire.second_round else {}),
             "pages": [
                 {"title": page.title, "questions": [_question_document(question) for question in page.questions]}
                 for page in questionnaire.pages
@@ -76,7 +77,7 @@ class Definition:
         }
         if questionnaire.retention is not None:
             document["retention"] = questionnaire.retention.isoformat()
-        _check_page(document, questionnaire.place)
+        document["label"] = _checked_label(document, questionnaire.place)
         return cls({**document, "hash": document_hash(document)})
 
     @classmethod
@@ -160,11 +161,16 @@ class Definition:
         return attribute
 
 
-def _check_page(document: dict[str, Any], place: Located) -> None:
-    """Refuse here already what the page would refuse to ask; what all answers tell together is refused when it opens."""
-    for objection in examine(document).objections:
+def _checked_label(document: dict[str, Any], place: Located) -> dict[str, Any]:
+    """What the page will say of its programs; what it would refuse to ask is refused here already.
+
+    What all answers tell together is refused when the survey opens, with the ways out.
+    """
+    examination = examine(document)
+    for objection in examination.objections:
         if objection.reason != "exceeds":
             place.refuse(objection.message)
+    return examination.label
 
 
 def _question_document(question: Question) -> dict[str, Any]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from tacit.channel.chances import numerator
 from tacit.channel.scheme import Scheme
 from tacit.survey.questionnaire import Questionnaire
 
 Program = dict[str, Any]
+
+# Right or wrong is a bit about somebody's answers, so it is disguised as they are: amplification 1.5, which every privacy
+# level has room for below the page's caps.
+SECOND_PROGRAM: Program = {"toss": numerator(0.6), "heads": {"same": 1}, "tails": {"reverse": 1}}
 
 
 def programs_of(scheme: Scheme, questionnaire: Questionnaire) -> list[list[Program]]:

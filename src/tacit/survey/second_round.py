@@ -1,7 +1,7 @@
 """The second round: a frozen classifier, and the share of respondents whose device found it right.
 
-The page applies the classifier to the answers it remembers and sends one bit. The estimate of the accuracy then needs no
-channel: it is a plain share, with a plain error.
+The page applies the classifier to the answers it remembers and sends one bit, disguised by the definition's second program:
+undisguised it would tell an answer to whoever chose the classifier. The accuracy is the share of ones, the disguise undone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.errors import InvalidInput
+from tacit.randomness import ONE
 from tacit.survey.counting import countable
 from tacit.survey.store.surveys import Store, StoredSurvey
 
@@ -21,15 +22,20 @@ class SecondRound:
 
     target: str
     n_bits: int
-    n_right: int
+    n_ones: int
+    keep: float = 1.0  # chance that the bit is sent as it is
 
     @property
     def accuracy(self) -> float:
-        return self.n_right / self.n_bits if self.n_bits else math.nan
+        """The unbiased estimate, which may lie outside of 0 to 1."""
+        return (self.n_ones / self.n_bits - (1 - self.keep)) / (2 * self.keep - 1) if self.n_bits else math.nan
 
     @property
     def standard_error(self) -> float:
-        return math.sqrt(self.accuracy * (1 - self.accuracy) / self.n_bits) if self.n_bits else math.nan
+        if not self.n_bits:
+            return math.nan
+        share = self.n_ones / self.n_bits
+        return math.sqrt(share * (1 - share) / self.n_bits) / abs(2 * self.keep - 1)
 
     def __str__(self) -> str:
         if not self.n_bits:
@@ -49,8 +55,9 @@ def second_round(store: Store, survey: StoredSurvey) -> SecondRound | None:
     if document is None:
         return None
     rows = store.database.rows(f'SELECT COUNT(*), COALESCE(SUM("right"), 0) FROM {survey.table("second")}')
-    n_bits, n_right = rows[0]
-    return SecondRound(document["target"], int(n_bits), int(n_right))
+    n_bits, n_ones = rows[0]
+    program = survey.definition.document.get("second_program")
+    return SecondRound(document["target"], int(n_bits), int(n_ones), program["toss"] / ONE if program else 1.0)
 
 
 def offer_tree(store: Store, survey: StoredSurvey, target: str) -> dict[str, Any]:

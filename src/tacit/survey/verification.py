@@ -98,11 +98,21 @@ class Examination:
 
     objections: tuple[Objection, ...]
     deals: tuple[tuple[Block, ...], ...]
+    second: float = 1.0  # amplification of the one bit of a second round, where one is announced
 
     @property
     def gamma(self) -> float:
         """Amplification of all answers together."""
         return max((math.prod(block.gamma for block in blocks) for blocks in self.deals), default=1.0)
+
+    @property
+    def label(self) -> dict[str, Any]:
+        """What a definition states of itself: how sure of each answer, and the amplification of all together."""
+        sure: dict[str, float] = {}
+        for block in (block for blocks in self.deals for block in blocks):
+            for name, worst in block.worst.items():
+                sure[name] = max(sure.get(name, 0.0), worst)
+        return {"answers": sure, "gamma": self.gamma if math.isfinite(self.gamma) else None}
 
     @property
     def bounded_gamma(self) -> float:
@@ -118,10 +128,15 @@ def examine(document: Document) -> Examination:
         return Examination(tuple(shape), ())
     try:
         deals = tuple(tuple(_blocks(document, deal)) for deal in range(len(dealt(document))))
+        second = float(amplification(document.get("second_program"), [2])) if document["second_round"] else 1.0
     except InvalidInput as error:
         return Examination((_objection("program", (), f"The instructions for the disguise do not hold: {error}"),), ())
-    found = [*_asked_objections(document), *_cap_objections(document, Examination((), deals))]
-    return Examination(tuple(dict.fromkeys(found)), deals)
+    found = [
+        *_asked_objections(document),
+        *_label_objections(document, Examination((), deals)),
+        *_cap_objections(document, Examination((), deals, second)),
+    ]
+    return Examination(tuple(dict.fromkeys(found)), deals, second)
 
 
 def dealt(document: Document) -> list[Document]:
@@ -301,9 +316,29 @@ def _harmless_objections(document: Document) -> Iterator[Objection]:
 # What everything that is sent tells.
 
 
+def _label_objections(document: Document, examination: Examination) -> Iterator[Objection]:
+    """A definition may state its label; it is then the one that follows from its programs."""
+    stated, found = document.get("label"), examination.label
+    if stated is None:
+        return
+    names = list(found["answers"])
+    same = set(stated["answers"]) == set(names) and all(
+        _is_same(stated["answers"][name], found["answers"][name]) for name in names
+    )
+    if not (same and _is_same(stated["gamma"], found["gamma"])):
+        yield _objection("label", (), "The label that the definition states is not what its programs do.")
+
+
+def _is_same(stated: float | None, found: float | None) -> bool:
+    if stated is None or found is None:
+        return stated is found
+    return math.isclose(stated, found, rel_tol=ROUNDING)
+
+
 def _cap_objections(document: Document, examination: Examination) -> Iterator[Objection]:
+    second = examination.second
     for block in (block for blocks in examination.deals for block in blocks):
-        names, gamma, sure = block.names, block.gamma, max(block.worst.values())
+        names, gamma, sure = block.names, block.gamma * second, _told(max(block.worst.values()), second)
         listed = ", ".join(names)
         if sure > POSTERIOR_CAP + ROUNDING:
             yield _objection(
@@ -327,7 +362,7 @@ def _cap_objections(document: Document, examination: Examination) -> Iterator[Ob
                 f"Reports of {listed} can change the odds of a guess {_count(gamma)} times; at most {GAMMA_CAP:g} is allowed. "
                 "Choose a channel that disguises more, or deal fewer of these questions to each respondent.",
             )
-    if examination.bounded_gamma > WHOLE_CAP * (1 + ROUNDING):
+    if examination.bounded_gamma * second > WHOLE_CAP * (1 + ROUNDING):
         yield _objection(
             "exceeds",
             (),

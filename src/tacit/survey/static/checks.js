@@ -3,7 +3,7 @@
 
 import { BadProgram } from "./program.js";
 import { allQuestions, answersOf, dealsOf, isHidden, modeOf, NOT_ASKED, plainText, specialOf } from "./questionnaire.js";
-import { wholeReport } from "./whole.js";
+import { told, wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
 export const POSTERIOR_CAP = 0.95;
@@ -26,17 +26,31 @@ export function examine(definition) {
     if (error instanceof BadProgram || error instanceof RangeError) return { objections: [objection("program", [error.message])], whole: null };
     throw error;
   }
-  return { objections: [...askedObjections(definition), ...capObjections(definition, whole)], whole };
+  return { objections: [...askedObjections(definition), ...labelObjections(definition, whole), ...capObjections(definition, whole)], whole };
 }
 
-function capObjections(definition, { deals, gamma }) {
+// A definition may state its label; it is then the one that follows from its programs.
+function labelObjections({ label }, { deals, gamma }) {
+  if (label === undefined) return [];
+  const sure = new Map();
+  for (const { worst } of deals.flatMap(({ blocks }) => blocks)) {
+    for (const [name, one] of Object.entries(worst)) sure.set(name, Math.max(sure.get(name) ?? 0, one));
+  }
+  const alike = (stated, found) => (found === Infinity ? stated === null : typeof stated === "number" && Math.abs(stated - found) <= ROUNDING * found);
+  const stated = Object.entries(label.answers ?? {});
+  const fits = stated.length === sure.size && stated.every(([name, one]) => sure.has(name) && alike(one, sure.get(name)));
+  return fits && alike(label.gamma, gamma) ? [] : [objection("label", [])];
+}
+
+function capObjections(definition, { deals, gamma, second }) {
   const reasons = [];
-  for (const { names, gamma: own, sure } of deals.flatMap(({ blocks }) => blocks).map(worstOf)) {
+  for (const { names, gamma: alone, sure: first } of deals.flatMap(({ blocks }) => blocks).map(worstOf)) {
+    const [own, sure] = [alone * second, told(first, second)];
     if (sure > POSTERIOR_CAP + ROUNDING) reasons.push(objection("unprotected", names, { percent: Math.ceil(sure * 1000 - 1e-6) / 10 }));
     if (own === Infinity && !definition.allow_unbounded) reasons.push(objection("unbounded", names));
     if (own !== Infinity && own > GAMMA_CAP * (1 + ROUNDING) && !definition.allow_unbounded) reasons.push(objection("amplified", names, { gamma: own, cap: GAMMA_CAP }));
   }
-  const bounded = gamma === Infinity ? boundedGamma(deals) : gamma;
+  const bounded = second * (gamma === Infinity ? boundedGamma(deals) : gamma);
   if (bounded > WHOLE_CAP * (1 + ROUNDING)) reasons.push(objection("exceeds", [], { gamma: bounded, cap: WHOLE_CAP }));
   const seen = new Set();
   return reasons.filter((one) => !seen.has(JSON.stringify(one)) && seen.add(JSON.stringify(one)));

@@ -4,6 +4,7 @@ import { element } from "./dom.js";
 import { boundedGamma, WHOLE_NOTICE } from "./checks.js";
 import { everyDigits, isListed, law, split, WordDraws } from "./program.js";
 import { allQuestions, modeOf, NOT_ASKED } from "./questionnaire.js";
+import { told } from "./whole.js";
 import { times, upTo } from "./words.js";
 
 const CROWD = 100;
@@ -80,9 +81,10 @@ export function privacyLabel(definition, whole, view) {
 }
 
 // What all answers together tell, in words where it is much.
-export function wholeSentences({ deals }, { words, language }) {
-  const gamma = boundedGamma(deals);
-  const lines = [words.wholeLabel(upTo(gamma, language))];
+export function wholeSentences({ deals, second }, { words, language }) {
+  const gamma = boundedGamma(deals) * second;
+  const sure = Math.max(...deals.flatMap(({ blocks }) => blocks.flatMap(({ worst }) => Object.values(worst))));
+  const lines = [...(second > 1 ? [words.secondSure(percentAtMost(told(sure, second)))] : []), words.wholeLabel(upTo(gamma, language))];
   return gamma > WHOLE_NOTICE ? [...lines, words.wholeNotice] : lines;
 }
 

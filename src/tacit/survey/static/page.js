@@ -6,7 +6,7 @@ import * as device from "./device.js";
 import { element, paragraphs } from "./dom.js";
 import { field, isAnswered } from "./fields.js";
 import { freshDraws, percentAtMost, privacyLabel, simulator } from "./label.js";
-import { isListed, ratio, split } from "./program.js";
+import { compile, isListed, ratio, split } from "./program.js";
 import { allQuestions, dealsOf, groupsOf, isAsked, isHidden, NO_ANSWER, predicted, publicAttributes, readCode, truths } from "./questionnaire.js";
 import { disguised } from "./report.js";
 import { bought, forgetTokens } from "./tokens.js";
@@ -34,6 +34,8 @@ let isShared = false;
 let whole = null;
 // Which of several questionnaires this respondent is dealt: a public draw, made once.
 let deal = 0;
+// The answers that this device keeps for a second round.
+let kept = null;
 let redraw = () => {};
 
 const view = () => ({ words, language, textOf });
@@ -270,7 +272,7 @@ async function finish() {
     body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: bearer?.signature }),
   };
   device.keepUnsent(submission);
-  if (keepAnswers) device.remember(fingerprint, { truth: truths(definition, answers), token });
+  if (keepAnswers) await device.remember(fingerprint, { truth: truths(definition, answers, deal), token });
   show(() => done({ state: "sending" }, made, receipt));
   const outcome = await device.send(submission);
   if (isShared && outcome.state !== "later") [forgetTokens, forgetReceipts].forEach((forget) => forget());
@@ -348,18 +350,19 @@ function someoneElse() {
 
 // A frozen classifier is tried on the answers kept here; one bit is sent.
 function secondRound() {
-  const kept = device.remembered(fingerprint);
   if (!status.classifier || !kept) return [];
   const result = element("p", { role: "status" });
   const answer = async (event) => {
     event.target.disabled = true;
     const right = predicted(status.classifier.tree, kept.truth) === kept.truth[status.classifier.target];
+    const [bit] = compile(definition.second_program, [2]).run([right ? 1 : 0], freshDraws());
     const token = await sha256(`second ${kept.token}`);
-    const body = JSON.stringify({ report: right ? "01" : "00" });
+    const body = JSON.stringify({ report: `0${bit}` });
     const outcome = await device.send({ path: `/s/${fingerprint}/second/${token}`, body });
     // One bit and no more: another classifier must not be able to ask these answers a second question.
-    device.forget(fingerprint);
-    result.textContent = outcome.state === "refused" ? outcome.reason : words.secondSent(right);
+    await device.forget(fingerprint);
+    kept = null;
+    result.textContent = outcome.state === "refused" ? outcome.reason : words.secondSent;
   };
   return [
     element("h2", {}, words.secondRound),
@@ -388,6 +391,7 @@ async function begin() {
   const found = examine(definition);
   if (found.objections.length > 0) return refusal(...found.objections.map(reasonText));
   whole = found.whole;
+  kept = status.classifier ? await device.remembered(fingerprint) : null;
   deal = dealt();
   // What waits from an earlier visit goes out first, so that answering and sending stay one request each.
   await device.sendWaiting();

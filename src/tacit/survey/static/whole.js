@@ -2,7 +2,7 @@
 // options of one question that can be declined, and the members of one group are judged together, on the records that can
 // occur; the rest is independent.
 
-import { amplification, isListed, law, ratio, split, worstAnswers } from "./program.js";
+import { amplification, compile, isListed, law, ratio, split, worstAnswers } from "./program.js";
 import { allQuestions, dealsOf, groupsOf, isHidden, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
 
 // Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
@@ -145,7 +145,7 @@ function largeFigures(definition, { node, names, sizes }) {
 }
 
 // How sure an amplification can make someone of what had this share before.
-const told = (share, gamma) => (gamma === Infinity ? 1 : (share * gamma) / (share * gamma + 1 - share));
+export const told = (share, gamma) => (gamma === Infinity ? 1 : (share * gamma) / (share * gamma + 1 - share));
 
 function boundedFigures(block, lists) {
   const gamma = block.groups.reduce((all, { node }) => all * amplification(node), 1);
@@ -222,7 +222,9 @@ export function wholeReport(definition) {
     });
     return { blocks, gamma: blocks.reduce((all, { gamma }) => all * gamma, 1) };
   });
-  return { deals, gamma: Math.max(...deals.map(({ gamma }) => gamma)) };
+  // A second round sends one bit more, about whatever its classifier asks: at worst it speaks of the same answer.
+  const second = definition.second_round ? amplification(compile(definition.second_program, [2])) : 1;
+  return { deals, second, gamma: Math.max(...deals.map(({ gamma }) => gamma)) };
 }
 
 // Figures of a block that is the same but for its names.
