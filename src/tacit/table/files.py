@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
+from tacit.table import standard_input
 from tacit.table.columns import checked_names
 from tacit.table.csv_format import CsvFormat, csv_format
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
@@ -24,11 +25,17 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 
 
 def is_parquet(path: str | Path) -> bool:
-    return Path(path).suffix.lower() in PARQUET_SUFFIXES
+    if str(path) == standard_input.NAME:
+        return standard_input.holds_parquet(standard_input.standard_input())
+    if Path(path).suffix.lower() in PARQUET_SUFFIXES:
+        return True
+    read = standard_input.standard_input
+    return read.cache_info().currsize > 0 and Path(path) == read() and standard_input.holds_parquet(read())
 
 
 def checked_file(path: str | Path) -> Path:
-    file = Path(path)
+    """The file to open, ``-`` being standard input; refused where it cannot be read."""
+    file = standard_input.standard_input() if str(path) == standard_input.NAME else Path(path)
     if not file.exists():
         raise InvalidInput(f"There is no file {str(path)!r}.")
     if file.is_dir():
