@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit.channel.document import document_hash
 from tacit.errors import InvalidInput, UnknownName
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
@@ -328,3 +329,43 @@ def test_closing_waits_for_what_another_thread_is_doing(store_url: str) -> None:
     order.append("closed")
     worker.join()
     assert order == ["worked", "closed"]
+
+
+def first_version_survey(path: Path) -> Definition:
+    """A store as the first version left it: a closed survey with codes, without programs, keys or tokens."""
+    document = {
+        name: part for name, part in Definition.from_yaml(CODES).document.items() if name not in ("programs", "hash")
+    }
+    definition = Definition({**document, "hash": document_hash(document)})
+    database = connect(path)
+    with pytest.MonkeyPatch.context() as past:
+        past.setattr(migrations, "STEPS", migrations.STEPS[:2])
+        past.setattr(migrations, "VERSION", 2)
+        migrations.migrate(database)
+    row = (1, definition.fingerprint, "health", "1", "closed", CODES, definition.to_json())
+    database.run("INSERT INTO tacit_surveys VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    for box, columns in (
+        ("reports", "smokes TEXT, drinks TEXT, age TEXT"),
+        ("tests", "smokes TEXT"),
+        ("second", '"right" INTEGER'),
+    ):
+        database.run(f"CREATE TABLE tacit_{box}_1 (report_key TEXT NOT NULL PRIMARY KEY, {columns}) WITHOUT ROWID")
+    database.run("INSERT INTO tacit_reports_1 VALUES ('random', 'yes', 'no', 'below 30')")
+    database.run("INSERT INTO tacit_codes VALUES (1, 'one'), (1, 'two')")
+    database.run("INSERT INTO tacit_spent VALUES ('reports 1', 'one')")
+    database.close()
+    return definition
+
+
+def test_a_closed_survey_of_the_first_version_stays_readable(tmp_path: Path) -> None:
+    definition = first_version_survey(tmp_path / "old.db")
+    store = Store.open(tmp_path / "old.db")
+    survey = store.named("health")
+    assert survey.fingerprint == definition.fingerprint
+    assert survey.verifier is store.signer(survey) is None
+    assert [row for batch in store.rows(survey) for row in batch] == [VALUES]
+    counts = store.counts(survey)
+    assert (counts.reports, counts.codes, counts.started) == (1, 2, 0)
+    store.delete_survey(survey)
+    assert store.surveys() == []
+    store.close()
