@@ -86,7 +86,7 @@ def test_large_groups_of_records_bits_and_hashes() -> None:
         "then": {"toss": QUARTER, "heads": {"same": 1}, "tails": {"even": "any"}},
     }
     assert amplification(hashed, [10**6]) == Fraction(7, 3)
-    # FORMULAS: sum of rho**-w for w to K, for cut-and-paste with no more kept than there are digits.
+    # The sum of rho**-w for w to K, for cut-and-paste with no more kept than there are digits.
     cut = {"some": 4, "kept": {"bits": [ONE, ONE // 2]}, "others": {"bits": [ONE // 2, ONE // 2]}}
     assert amplification(cut, [3] * 7) == 1 + 2 + 4 + 8
 

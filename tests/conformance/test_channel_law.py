@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit import channels
-from tacit.channel import KINDS
+from tacit.channel import KINDS, extremes
 from tacit.channel.base import Channel, Summed
 from tacit.channel.dense import Figures, attribute_law, dense_figures
 from tacit.channel.program import compiled, law
@@ -94,6 +94,36 @@ def test_a_demanded_amplification_is_never_exceeded_and_nearly_used_up(
             reached = exact_amplification(program_law(channel))
             assert reached <= Fraction(gamma) * (1 + Fraction(1, 10**12) * (kind in ("mask", "cut-and-paste")))
             assert reached >= gamma * (1 - 1e-6)
+
+
+def _rising(size: int) -> list[float]:
+    return (np.arange(1, size + 1) / math.comb(size + 1, 2)).tolist()
+
+
+LARGE = {
+    "warner": channels.warner(0.3).build((2000,)),
+    "uniform-perturbation": channels.uniform_perturbation(0.1).build((10, 20, 30)),
+    "gamma-diagonal": channels.gamma_diagonal(19).build((1000, 1000)),
+    "mixture": channels.mixture(0.4, [(np.arange(1, n + 1) / math.comb(n + 1, 2)).tolist() for n in (200, 300)]).build(
+        (200, 300)
+    ),
+    "flip": channels.flip(0.8).build((2,) * 12),
+    "mask": channels.mask(0.6).build((2,) * 30),
+    "cut-and-paste": channels.cut_and_paste(3, 0.5).build((3,) * 12),
+    "randomized-gamma-diagonal": channels.randomized_gamma_diagonal(19, 0.004).build((2000,)),
+    "subset": channels.subset(100, 19).build((2000,)),
+    "hadamard": channels.hadamard(19).build((100, 1000)),
+}
+
+
+@pytest.mark.parametrize("channel", LARGE.values(), ids=LARGE)
+def test_the_extremes_of_a_large_program_are_the_channels(channel: Channel) -> None:
+    stated = extremes.amplification(channel.program(), channel.shape)
+    assert channel.amplification == pytest.approx(float(stated), rel=1e-12)
+
+
+def test_every_kind_but_a_written_matrix_has_a_large_program() -> None:
+    assert set(LARGE) == set(KINDS) - {"matrix"}
 
 
 def test_the_page_and_python_toss_one_integer() -> None:
