@@ -193,6 +193,13 @@ def test_granularity_of_dates_and_numbers():
             anonymize(hospital(), 3, ["visit", "sex"], granularity=granularity, **wishes)
 
 
+def test_ranges_are_ordered_by_their_numbers():
+    ages = typed_column("age", column(["5-9", "10-14", "100-104", "0-4"]), None, "refuse").attribute
+    assert ages.answers == ("0-4", "5-9", "10-14", "100-104")
+    assert ages.ordered
+    assert label(ages, 1, 2) == "5-14"
+
+
 def test_missing_dates_and_codes_follow_the_policy():
     data = hospital()
     data["visit"][:7] = [""] * 7

@@ -11,6 +11,7 @@ import pytest
 from tacit.errors import InvalidInput
 from tacit.publish import check_release
 from tacit.publish.class_measures import Answers, sensitive_check
+from tacit.publish.local import recode_locally
 from tests.publish.test_anonymization import QUICK
 from tests.publish.wishes import anonymize
 
@@ -60,8 +61,33 @@ def test_every_class_holds_k_persons_where_rows_alone_do_not(method, tmp_path):
     assert any("knows several rows" in warning for warning in release.warnings)
 
 
-def test_l_and_t_of_persons_are_kept():
-    release = anonymize(visits(), 4, person="id", l=2, t=0.4, **WISHES)
+def test_local_recoding_counts_persons_and_so_loses_less_than_with_shares_of_them():
+    """Counting a person of n rows as 1/n everywhere is safe, and wasteful where rows lie in different classes."""
+    data = visits()
+    exact = anonymize(data, 5, method="local", person="id", **WISHES)
+    publication = exact.publication
+    shares = publication.boxed(recode_locally(publication.problem, pilots=1).classes)
+    assert publication.keeps_its_promise(shares)
+    assert exact.nwp < 0.9 * publication.loss_and_bias(shares)[0]
+
+
+def test_no_cut_that_would_leave_k_persons_on_both_sides_is_left():
+    data = visits(60)
+    release = anonymize(data, 4, method="local", person="id", **WISHES)
+    shown = release.to_arrow()
+    rows = list(zip(*(shown[name].to_pylist() for name in ("age", "town", "month")), strict=True))
+    for own in {label: [i for i, row in enumerate(rows) if row == label] for label in set(rows)}.values():
+        for name in ("age", "town", "month"):
+            codes = [release.input.schema[name].encode(data[name][i]) for i in own]
+            for value in set(codes):
+                below = {data["id"][i] for i, code in zip(own, codes, strict=True) if code < value}
+                above = {data["id"][i] for i, code in zip(own, codes, strict=True) if code >= value}
+                assert min(len(below), len(above)) < 4
+
+
+@pytest.mark.parametrize("method", ["search", "local"])
+def test_l_and_t_of_persons_are_kept(method):
+    release = anonymize(visits(), 4, person="id", l=2, t=0.4, method=method, **WISHES)
     for check in release.publication.persons.checks(release.recoding):
         assert check.distinct >= 2
         assert check.closeness <= 0.4 + 1e-9

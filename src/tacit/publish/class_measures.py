@@ -55,6 +55,31 @@ def sensitive_check(classes: Codes, answers: Answers, counts: Codes, persons: Co
 
 
 @dataclass(frozen=True, eq=False)
+class ClassOfPersons:
+    """The sensitive answers of one class in which persons may have several rows."""
+
+    codes: Codes
+    shares: Floats  # of the answers that occur
+    distinct: int
+    entropy: float
+
+    def distance(self, whole: Floats, *, ordered: bool) -> float:
+        """The t of this class against the shares of all answers."""
+        parts = _Parts(np.zeros_like(self.codes), self.codes, self.shares)
+        return float((_carried(parts, whole) if ordered else _differences(parts, whole))[0])
+
+
+def class_of_persons(codes: Codes, counts: Codes, persons: Codes) -> ClassOfPersons:
+    """One class: its answers, each person weighing 1."""
+    alone = np.zeros_like(codes)
+    parts = _shares(alone, codes, counts, persons)
+    entropy = float(-(parts.shares * np.log(parts.shares)).sum())
+    return ClassOfPersons(
+        parts.codes, parts.shares, int(_matched(alone, codes, persons)[0]), math.exp(max(0.0, entropy))
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class _Parts:
     """Shares of the answers that occur in each class, sorted by class and answer."""
 

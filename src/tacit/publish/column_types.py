@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -31,6 +31,7 @@ MOST_AS_THEY_ARE = 200  # different values that are answers as they are
 MOST_STEPS = 250  # answers that a longer column is brought to
 MISSING = "missing"
 OTHER = "other"
+_RANGE = re.compile(r"(-?\d+(?:\.\d+)?)(?:-| to )-?\d+(?:\.\d+)?$")
 
 DATE_FORMATS = {
     "%Y-%m-%d": re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?"),
@@ -386,7 +387,15 @@ def typed_column(
         return _read_column(name, column, CodeReading.found(column), missing, ordered=False)
     if distinct > MOST_AS_THEY_ARE:
         return _read_column(name, column, FrequentReading.found(column), missing, ordered=False)
-    return TypedColumn(infer_schema(pa.table({name: column}), missing=missing)[name])
+    return TypedColumn(_in_order_of_ranges(infer_schema(pa.table({name: column}), missing=missing)[name]))
+
+
+def _in_order_of_ranges(attribute: Attribute) -> Attribute:
+    """Answers that are ranges, such as "5-9" and "10-14", by their numbers: as texts they would be out of order."""
+    lows = {answer: float(match[1]) for answer in attribute.answers if (match := _RANGE.match(answer))}
+    if len(lows) < attribute.size:
+        return attribute
+    return replace(attribute, answers=tuple(sorted(lows, key=lows.__getitem__)), ordered=True)
 
 
 def _read_column(

@@ -12,6 +12,7 @@ from tacit.errors import InvalidInput
 from tacit.publish.achievement import Preference
 from tacit.publish.lattice import prove_levels
 from tacit.publish.local import recode_locally
+from tacit.publish.local_persons import recode_persons_locally
 from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
 from tacit.publish.proof import Proof, provable, prove
 from tacit.publish.publication import Publication
@@ -174,7 +175,12 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
 
 
 def _locally(publication: Publication, progress: Progress | None) -> Answer:
-    found = recode_locally(publication.problem, progress=progress)
+    problem, persons = publication.problem, publication.persons
+    if persons is None:
+        found = recode_locally(problem, progress=progress)
+    else:
+        protection = publication.settings.protection
+        found = recode_persons_locally(persons, publication.rows, problem.weights, protection, progress)
     recoding = publication.boxed(found.classes)
     if not publication.keeps_its_promise(recoding):
         raise InvalidInput(

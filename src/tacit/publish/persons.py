@@ -1,7 +1,8 @@
 """Persons with several rows: everyone must hide among k different people, not among k rows that may be one person's.
 
 Counting different persons cannot be done on sums. The search therefore works on shares: a person with n rows counts 1/n in
-each. A class whose shares sum to k holds at least k persons. What it finds is then counted person by person.
+each. A class whose shares sum to k holds at least k persons. What it finds is then counted person by person. (Local recoding
+counts persons itself.)
 """
 
 from __future__ import annotations

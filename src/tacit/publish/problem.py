@@ -21,6 +21,7 @@ Levels = Sequence[NDArray[np.int64] | None]
 NWP, NECD, SMALLEST, STRENGTH, SUPPRESSED = range(5)
 # A half's combinations are numbered in 64-bit integers.
 LARGEST_HALF = 2**62
+MOST_SENSITIVE_COUNTS = 2**29  # combinations times sensitive answers: two gigabytes
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,9 @@ class Problem:
 
     @property
     def can_be_searched(self) -> bool:
-        """False where the attributes have too many combinations for global recoding; local recoding numbers none."""
-        return len(self.halves) == len(self.tally.sets)
+        """False where global recoding would number too many combinations, or count too many sensitive answers in them."""
+        answers = len(self.tally.counts) * int(self.demand.first_sensitive[-1])
+        return len(self.halves) == len(self.tally.sets) and answers < MOST_SENSITIVE_COUNTS
 
     @property
     def k(self) -> int:

@@ -220,8 +220,8 @@ def _refuse_impossible(problem: Problem, settings: Settings) -> None:
     if not problem.can_be_searched and (method in ("search", "exact") or settings.preferences.hierarchies):
         raise InvalidInput(
             f"{len(problem.weights)} quasi-identifiers have {math.prod(map(float, problem.tally.sizes)):.0e} possible "
-            f"combinations, too many for {'hierarchies' if method == 'local' else 'global recoding'}. Use method 'local', leave "
-            "some out, or give numbers a coarser granularity."
+            f"combinations (and sensitive attributes {int(problem.demand.first_sensitive[-1]):,} answers), too many for global "
+            "recoding. Use method 'local' without hierarchies, leave some out, or give numbers a coarser granularity."
         )
     largest = _largest_l(problem, entropy=protection.entropy)
     if protection.l is None or protection.l <= largest + 1e-9:

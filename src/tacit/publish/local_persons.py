@@ -1,0 +1,138 @@
+"""Local recoding where persons have several rows: boxes are cut while both sides hold k different persons.
+
+A person is below a cut if the least of the person's codes in the box is, and above it if the greatest is: so the persons on both
+sides of all cuts of an attribute are counted from two sorted lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.publish.class_measures import class_of_persons
+from tacit.publish.combinations import Combinations
+from tacit.publish.local import LocalClasses
+from tacit.publish.persons import PersonRows
+from tacit.publish.search import Progress
+from tacit.publish.settings import Protection
+from tacit.publish.tally import QuasiTally
+
+Codes = NDArray[np.int64]
+MOST_TRIED = 20  # cuts of a box, cheapest first, that are tried for l and t
+
+
+@dataclass(frozen=True)
+class _Cut:
+    price: float  # penalty that both sides have left
+    attribute: int
+    code: int  # of the lowest answer above
+
+
+class _Boxes:
+    """The entries of all persons, and what it takes to cut them."""
+
+    def __init__(
+        self, persons: PersonRows, rows: QuasiTally, scale: NDArray[np.float64], protection: Protection
+    ) -> None:
+        self._persons, self._scale, self._protection = persons, scale, protection
+        self._k = int(protection.k)
+        asked = protection.l is not None or protection.t is not None
+        self._sensitive = [
+            (np.unique(column, return_inverse=True)[1].ravel().astype(np.int64), attribute.ordered)
+            for column, attribute in zip(persons.sensitive.T, persons.attributes, strict=True)
+            if asked
+        ]
+        self._wholes = [class_of_persons(codes, persons.counts, persons.person).shares for codes, _ in self._sensitive]
+
+    def cut(self, box: Codes) -> tuple[Codes, Codes] | None:
+        """The two sides of the best cut; None where a side would be too weak."""
+        cuts = sorted(self._cuts(box), key=lambda cut: (cut.price, cut.attribute, cut.code))
+        for best in cuts[:MOST_TRIED]:
+            below = self._persons.codes[box, best.attribute] < best.code
+            sides = box[below], box[~below]
+            if all(map(self._is_diverse, sides)):
+                return sides
+        return None
+
+    def _cuts(self, box: Codes) -> Iterator[_Cut]:
+        codes, counts = self._persons.codes[box], self._persons.counts[box]
+        distinct, person = np.unique(self._persons.person[box], return_inverse=True)
+        if len(distinct) < self._k:
+            return
+        for j, column in enumerate(codes.T):
+            order = np.argsort(column, kind="stable")
+            steps = np.flatnonzero(np.diff(column[order])) + 1  # where the next answer begins
+            if not len(steps):
+                continue
+            values = column[order][steps]
+            low, high = np.full(len(distinct), np.iinfo(np.int64).max), np.full(len(distinct), -1)
+            np.minimum.at(low, person.ravel(), column)
+            np.maximum.at(high, person.ravel(), column)
+            below = np.searchsorted(np.sort(low), values)
+            above = len(distinct) - np.searchsorted(np.sort(high), values)
+            possible = (below >= self._k) & (above >= self._k)
+            if possible.any():
+                yield self._cheapest(j, codes[order], counts[order], steps[possible], values[possible])
+
+    def _cheapest(self, j: int, codes: Codes, counts: Codes, steps: Codes, values: Codes) -> _Cut:
+        """The cut of one attribute that leaves least penalty; entries are sorted by it."""
+        first, last = np.minimum.accumulate(codes), np.maximum.accumulate(codes)
+        rows = np.cumsum(counts)
+        back_first = np.minimum.accumulate(codes[::-1])[::-1]
+        back_last = np.maximum.accumulate(codes[::-1])[::-1]
+        prices = rows[steps - 1] * ((last - first)[steps - 1] @ self._scale)
+        prices = prices + (rows[-1] - rows[steps - 1]) * ((back_last - back_first)[steps] @ self._scale)
+        best = int(prices.argmin())
+        return _Cut(float(prices[best]), j, int(values[best]))
+
+    def _is_diverse(self, side: Codes) -> bool:
+        """Whether the persons of a side show the wanted l and t."""
+        protection, persons = self._protection, self._persons
+        for (codes, ordered), whole in zip(self._sensitive, self._wholes, strict=True):
+            shown = class_of_persons(codes[side], persons.counts[side], persons.person[side])
+            level = shown.entropy if protection.entropy else shown.distinct
+            if protection.l is not None and level < protection.l - 1e-9:
+                return False
+            if protection.t is not None and shown.distance(whole, ordered=ordered) > protection.t + 1e-9:
+                return False
+        return True
+
+
+def recode_persons_locally(
+    persons: PersonRows,
+    rows: QuasiTally,
+    weights: NDArray[np.float64],
+    protection: Protection,
+    progress: Progress | None = None,
+) -> LocalClasses:
+    """Boxes cut until no cut leaves k persons on both sides; an interruption (Ctrl-C) leaves the boxes as they are."""
+    boxes = _Boxes(persons, rows, weights / np.maximum(1, rows.sizes - 1), protection)
+    open_boxes, finished = [np.arange(len(persons.counts))], []
+    settled, complete = 0, True
+    try:
+        while open_boxes:
+            sides = boxes.cut(open_boxes[-1])  # taken off only with its successors at hand
+            if sides is not None:
+                open_boxes[-1:] = sides
+                continue
+            settled += len(open_boxes[-1])
+            finished.append(open_boxes.pop())
+            if progress:
+                progress(settled / len(persons.counts), "recoding")
+    except KeyboardInterrupt:
+        complete = False
+    return LocalClasses(_classes(persons, rows, [*finished, *open_boxes]), complete)
+
+
+def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Codes]) -> Codes:
+    """The box of every combination of the tally."""
+    entries = np.empty(len(persons.counts), np.int64)
+    for number, box in enumerate(boxes):
+        entries[box] = number
+    combinations = Combinations(list(rows.codes.T), rows.sizes.tolist())
+    by_combination = np.empty(len(combinations), np.int64)
+    by_combination[combinations.places(list(persons.codes.T))] = entries
+    return np.unique(by_combination[combinations.number], return_inverse=True)[1].ravel().astype(np.int64)
