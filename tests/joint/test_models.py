@@ -8,11 +8,11 @@ import pytest
 from tacit import channels
 from tacit.channel.recipe import Recipe
 from tacit.joint.ascent import climbed
-from tacit.joint.classes import LatentClasses, class_step, fit_classes, random_classes, split, turned
+from tacit.joint.classes import LatentClasses, class_step, fit_classes, random_classes, split
 from tacit.joint.evidence import WholeReports, whole_reports
 from tacit.joint.exact import ExactTable, Tabled, fit_table, table_step
 from tacit.joint.forest import Forest, branches, fit_forest, forest_step, gathered_evidence, n_terms, split_forest
-from tacit.joint.selection import RecordModel
+from tacit.joint.selection import RecordModel, turns, unturned
 from tests.joint.brute import chance_matrix, every_record, reported, schema_of
 from tests.statistics import assert_drawn_from, power_against
 
@@ -165,16 +165,32 @@ def test_splitting_changes_the_whole_only_a_little() -> None:
         np.testing.assert_allclose(halves.log_chance(records), model.log_chance(records), atol=5e-3)
 
 
+@pytest.mark.parametrize("model", ["classes", "tree", "trees"])
+def test_turning_exchanges_answers_and_nothing_else(model: str) -> None:
+    own = MODELS[model]
+    turn = (np.array([1, 2, 0]), np.array([1, 0]))
+    turned = own.turned((1, 2), turn)
+    records = every_record(SCHEMA)
+    exchanged = [records[0], turn[0][records[1]], turn[1][records[2]], records[3]]
+    np.testing.assert_allclose(turned.log_chance(exchanged), own.log_chance(records))
+
+
 def test_the_mirror_image_of_flipped_answers_is_found() -> None:
     schema = schema_of(2, 2, 2)
     part = reported(schema, [(list(schema.names), channels.flip(0.7))], people=4000)
-    shares = tuple(np.array([[0.9, 0.1]]) for _ in range(3))
-    model = fit_classes(LatentClasses(np.ones(1), shares), [part], prior=0.5).model
-    mirrored = turned(model, [part], (0, 1, 2))
-    assert mirrored is not None
-    for own, other in zip(model.factors, mirrored.factors, strict=True):
-        np.testing.assert_allclose(own[:, ::-1], other, atol=0.02)
-    assert turned(classes(2), [reported(SCHEMA, GROUPS["alone"])], (0,)) is None
+    ((attributes, turn),) = turns([part])
+    assert attributes == (0, 1, 2)
+    assert [exchange.tolist() for exchange in turn] == [[1, 0]] * 3
+    start = LatentClasses(np.ones(1), tuple(np.array([[0.7, 0.3]]) for _ in range(3)))
+    model = fit_classes(start, [part]).model
+    right, _ = unturned(model, [part])
+    wrong = right.turned(attributes, turn)
+    again, is_turned = unturned(wrong, [part])
+    assert is_turned
+    for one, other in zip(right.factors, again.factors, strict=True):
+        np.testing.assert_allclose(one, other)
+    assert turns([reported(SCHEMA, GROUPS["together"])]) == []
+    assert turns([reported(SCHEMA, GROUPS["alone"])]) == []
 
 
 def test_branches_follow_the_information_and_leave_strangers_apart() -> None:

@@ -11,7 +11,7 @@ from tacit.channel.codes import Array, Codes
 from tacit.joint._class_kernels import cell_sums, expectation, row_products, row_shares
 from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed
 from tacit.joint.evidence import GroupReports, WholeReports
-from tacit.joint.products import ProductLaw
+from tacit.joint.products import Turn
 
 # How far the two halves of a split class start apart, as the standard deviation of a logarithm.
 SPLIT = 0.3
@@ -99,6 +99,13 @@ class LatentClasses:
                 best[j] = codes[group.kinds]
         for k in range(self.n_classes):
             yield [codes[rows, k] for codes in best]
+
+    def turned(self, attributes: Sequence[int], turn: Turn) -> LatentClasses:
+        """The model with the answers of some attributes exchanged."""
+        factors = list(self.factors)
+        for j, exchange in zip(attributes, turn, strict=True):
+            factors[j] = self.factors[j][:, np.argsort(exchange)]
+        return LatentClasses(self.weights, tuple(factors))
 
     def _own(self, group: GroupReports) -> list[Array]:
         return [self.factors[j] for j in group.attributes]
@@ -188,30 +195,3 @@ def random_classes(shares: Sequence[Array], n_classes: int, rng: np.random.Gener
         scattered = rng.dirichlet(np.ones(len(share)), size=n_classes)
         factors.append(0.5 * scattered + 0.5 * np.asarray(share)[None, :])
     return LatentClasses(np.full(n_classes, 1 / n_classes), tuple(factors))
-
-
-def turned(model: LatentClasses, parts: Sequence[WholeReports], group: tuple[int, ...]) -> LatentClasses | None:
-    """The classes if every report of one group came about by another of its terms: for flips the mirror image.
-
-    A model and its mirror image look almost alike, so the likelier must be looked for. None where the group's law has
-    only one term.
-    """
-    totals = [np.full_like(model.factors[j], 0.5) for j in group]
-    found = False
-    for part in parts:
-        _, shares = model._shares(part)
-        for reports in part.groups:
-            law = reports.law
-            if reports.attributes != group or not isinstance(law, ProductLaw) or len(law.terms) < 2:
-                continue
-            found = True
-            people = np.zeros((law.n_reports, model.n_classes))
-            np.add.at(people, reports.kinds, shares * part.counts[:, None])
-            for total, counts in zip(totals, law.turned_counts(model._own(reports), people), strict=True):
-                total += counts
-    if not found:
-        return None
-    factors = list(model.factors)
-    for j, total in zip(group, totals, strict=True):
-        factors[j] = total / total.sum(axis=1, keepdims=True)
-    return LatentClasses(model.weights, tuple(factors))

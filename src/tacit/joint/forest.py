@@ -15,6 +15,7 @@ from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed
 from tacit.joint.classes import SPLIT, log_sum
 from tacit.joint.evidence import WholeReports
 from tacit.joint.laws import Term
+from tacit.joint.products import Turn
 
 # Products that the groups' sums of products may multiply to; beyond, a forest is too slow to fit.
 MOST_TERMS = 64
@@ -140,6 +141,16 @@ class Forest:
                     ]
                 )
                 yield [best[:, layout.order.index(j)] for j in range(len(self.tables))]
+
+    def turned(self, attributes: Sequence[int], turn: Turn) -> Forest:
+        """The model with the answers of some attributes exchanged."""
+        places = {j: np.argsort(exchange) for j, exchange in zip(attributes, turn, strict=True)}
+        tables = []
+        for j, (parent, table) in enumerate(zip(self.parents, self.tables, strict=True)):
+            rows = places.get(parent, np.arange(table.shape[1]))
+            columns = places.get(j, np.arange(table.shape[2]))
+            tables.append(table[:, rows][:, :, columns])
+        return Forest(self.weights, self.parents, tuple(tables))
 
     def _propagated(self, part: WholeReports) -> Iterator[_Propagated]:
         for evidence in gathered_evidence(self, part):

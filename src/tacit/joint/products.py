@@ -14,6 +14,9 @@ from tacit.joint._class_kernels import cell_sums, row_products
 from tacit.joint.laws import TINY, DenseLaw, Factor, Law, Term
 from tacit.joint.numbering import numbered_cells
 
+# For each attribute of a group where each answer goes.
+Turn = tuple[NDArray[np.int64], ...]
+
 # Products of more factors than this are summed as logarithms: they could fall below the smallest number there is.
 FACTORS_AT_ONCE = 32
 
@@ -85,11 +88,6 @@ class ProductLaw(Law):
     def component_counts(self, factors: Sequence[Array], people: Array) -> list[Array]:
         return self._counts(factors, people, self._posteriors(factors))
 
-    def turned_counts(self, factors: Sequence[Array], people: Array) -> list[Array]:
-        """The same if every report had come about by the term after the one that it seems to come from."""
-        posteriors = self._posteriors(factors)
-        return self._counts(factors, people, [posteriors[-1], *posteriors[:-1]])
-
     def _counts(self, factors: Sequence[Array], people: Array, posteriors: Sequence[Array]) -> list[Array]:
         counts = [np.zeros_like(factor) for factor in factors]
         for place, posterior in enumerate(posteriors):
@@ -110,6 +108,21 @@ class ProductLaw(Law):
                 counts[j] += everyone * own
             elif factor.ndim == 2:
                 counts[j] += ((people / np.maximum(factor @ own.T, TINY)).T @ factor) * own
+
+    def turns(self) -> list[Turn]:
+        """Exchanges of answers, one for each attribute, that make another term of the first: for a flip the opposite."""
+        first, *others = self.terms
+        found = [self._exchanges(first, other) for other in others]
+        return [turn for turn in found if turn is not None]
+
+    def _exchanges(self, first: Term, other: Term) -> Turn | None:
+        exchanges = []
+        for here, there, size in zip(first.factors, other.factors, self.shape, strict=True):
+            exchange = _exchange(here, there, size)
+            if exchange is None:
+                return None
+            exchanges.append(exchange)
+        return tuple(exchanges)
 
     def answers(self, factors: Sequence[Array], shares: Array) -> list[Array]:
         found = [np.zeros((self.n_reports, size)) for size in self.shape]
@@ -208,6 +221,18 @@ class ProductLaw(Law):
 
     def _record_codes(self, term: Term) -> NDArray[np.int64]:
         return joint_codes([np.asarray(factor) for factor in term.factors], self.shape)
+
+
+def _exchange(here: Factor, there: Factor, size: int) -> NDArray[np.int64] | None:
+    """The bijection of answers that takes one column of codes to another; None where there is none."""
+    if here is None or there is None or here.ndim != 1 or there.ndim != 1:
+        return None
+    exchange = np.full(size, -1, dtype=np.int64)
+    exchange[here] = there
+    # What was never reported goes to what was never reached, in order.
+    exchange[exchange < 0] = np.setdiff1d(np.arange(size), exchange)[: int((exchange < 0).sum())]
+    is_bijection = len(np.unique(exchange)) == size
+    return exchange if is_bijection and (exchange[here] == there).all() else None
 
 
 def _role(factor: Factor) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from tacit.channel.codes import Array, Codes
 from tacit.errors import InvalidInput, TacitError
 from tacit.estimation import estimate, projected
 from tacit.joint.ascent import Climb
-from tacit.joint.classes import LatentClasses, fit_classes, random_classes, split, turned
+from tacit.joint.classes import LatentClasses, fit_classes, random_classes, split
 from tacit.joint.evidence import WholeReports
 from tacit.joint.exact import MOST_RECORDS, ExactTable, Tabled, fit_table
 from tacit.joint.forest import Forest, branches, fit_forest, n_terms, planted, split_forest
 from tacit.joint.pairs import Counted, information, pair_tables, starting_shares
+from tacit.joint.products import ProductLaw, Turn
 from tacit.schema import Schema
 
 HELD_OUT = 0.2
@@ -33,8 +34,6 @@ PRIOR_PEOPLE = 0.5
 MOST_TREES = 2
 # One tree must come this close to the classes before mixtures of trees are tried.
 PROMISING = 0.005
-# A mirror image this far below after a short climb is not climbed further.
-HOPELESS, SHORT_STEPS = 0.01, 15
 # An exact table of more records than a quarter of the people is tried only where there are few of them.
 FEW_RECORDS = 1 << 12
 # Models as good as each other, up to this and to the error of the difference, are told apart by their parameters.
@@ -176,11 +175,12 @@ def _grown_classes(
     """Independent answers, then twice as many classes each time, while that makes held-out reports likelier."""
     plain = LatentClasses(np.ones(1), tuple(np.asarray(share, dtype=np.float64)[None, :] for share in shares))
     scattered = [random_classes(shares, 1, search.rng) for _ in range(search.starts - 1)]
-    starts = [plain, *scattered] if _may_turn(learning) else [plain]
+    mirrors = turns(learning)
+    starts = [plain, *scattered] if mirrors else [plain]
     model, reached = None, -math.inf
     while True:
         climb, agreeing = _best_climb(starts, learning)
-        climb = unturned(climb, learning)
+        climb = _climbed_again(climb, learning)
         candidate = Candidate(
             climb.model,
             mean_log(climb.model, testing),
@@ -194,30 +194,47 @@ def _grown_classes(
             return
         reached = candidate.held_out
         starts = [split(model, search.rng)]
-        starts += [random_classes(shares, 2 * model.n_classes, search.rng) for _ in range(search.starts - 1)]
+        for _ in range(search.starts - 1):
+            # Classes scattered anew would each choose a side of a mirror by themselves; halves of a class keep its side.
+            anew = split(model, search.rng) if mirrors else random_classes(shares, 2 * model.n_classes, search.rng)
+            starts.append(anew)
 
 
-def _may_turn(parts: Sequence[WholeReports]) -> bool:
-    return any(
-        len(group.attributes) > 1 and len(group.law.terms_of(8) or ()) > 1 for part in parts for group in part.groups
-    )
+def _climbed_again(climb: Climb[LatentClasses], parts: Sequence[WholeReports]) -> Climb[LatentClasses]:
+    """The climb, or one from its mirror image where that is likelier."""
+    model, is_turned = unturned(climb.model, parts)
+    if not is_turned:
+        return climb
+    return fit_classes(model, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS)
 
 
-def unturned(climb: Climb[LatentClasses], parts: Sequence[WholeReports]) -> Climb[LatentClasses]:
-    """The likelier of a fit and its mirror images, one group after the other."""
-    groups = sorted({group.attributes for part in parts for group in part.groups if len(group.attributes) > 1})
-    for group in groups:
-        other = turned(climb.model, parts, group)
-        if other is None:
-            continue
-        mirrored = fit_classes(other, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=SHORT_STEPS)
-        if mirrored.height > climb.height - HOPELESS:
-            mirrored = fit_classes(
-                mirrored.model, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS
-            )
-        if mirrored.height > climb.height:
-            climb = mirrored
-    return climb
+def turns(parts: Sequence[WholeReports]) -> list[tuple[tuple[int, ...], Turn]]:
+    """Groups of several attributes whose reports a record and its mirror image explain almost alike."""
+    found = {}
+    for part in parts:
+        for group in part.groups:
+            if len(group.attributes) > 1 and isinstance(group.law, ProductLaw):
+                for number, turn in enumerate(group.law.turns()):
+                    found[group.attributes, number] = turn
+    return [(attributes, turn) for (attributes, _), turn in sorted(found.items(), key=lambda item: item[0])]
+
+
+Mirrored = TypeVar("Mirrored", LatentClasses, Forest)
+
+
+def unturned(model: Mirrored, parts: Sequence[WholeReports]) -> tuple[Mirrored, bool]:
+    """The likeliest of a model and its mirror images, and whether it is one of them.
+
+    They are compared as they stand: the difference then is that of the coins alone, which near one half is less than
+    what a few steps of a climb gain or lose. Only whole groups are turned: single components are too few people to tell.
+    """
+    reached, is_turned = mean_log(model, parts), False
+    for attributes, turn in turns(parts):
+        other = model.turned(attributes, turn)
+        height = mean_log(other, parts)
+        if height > reached:
+            model, reached, is_turned = other, height, True
+    return model, is_turned
 
 
 def table_prior(shares: Sequence[Array], people: float) -> Array:
@@ -280,6 +297,9 @@ def _trees(
 
 def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Sequence[WholeReports]) -> Candidate:
     climb = fit_forest(start, learning, prior=PRIOR_PEOPLE, arrived=TREE_ARRIVED, most_steps=TREE_STEPS)
+    model, is_turned = unturned(climb.model, learning)
+    if is_turned:
+        climb = fit_forest(model, learning, prior=PRIOR_PEOPLE, arrived=TREE_ARRIVED, most_steps=TREE_STEPS)
     return Candidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
 
 
@@ -306,12 +326,12 @@ def refined(model: RecordModel, parts: Sequence[WholeReports], steps: int = FINA
     """The chosen model, fitted to all reports, and whether it arrived."""
     if isinstance(model, LatentClasses):
         climb = fit_classes(model, parts, prior=PRIOR_PEOPLE, arrived=FINAL_ARRIVED, most_steps=steps)
-        return climb.model, climb.converged
+        return unturned(climb.model, parts)[0], climb.converged
     if isinstance(model, Forest):
         grove = fit_forest(
             model, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=min(steps, 2 * TREE_STEPS)
         )
-        return grove.model, grove.converged
+        return unturned(grove.model, parts)[0], grove.converged
     assert isinstance(model, ExactTable)
     shares = [model.marginal([j]) for j in range(len(model.shape))]
     prior = table_prior(shares, sum(part.people for part in parts))
