@@ -43,7 +43,7 @@ class ConditionedTable:
     @property
     def population_variance(self) -> Array:
         """Of people sampled at random and disguised."""
-        return Moments(self.probabilities, self.mean_squares, max(self.n_reports - 1, 1)).variance()
+        return Moments.counted(self.probabilities, self.mean_squares, self.n_reports).variance()
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from tacit.estimation import estimate_share, true_schema
 from tacit.estimation.intervals import share_interval
 from tacit.estimation.parts import parts_for
 from tacit.estimation.result import Sampling
+from tacit.estimation.uncertainty import counted_covariance
 from tacit.mine.moments import Moments, moments
 from tacit.mine.predictions import Predictor, predictor
 
@@ -203,7 +204,7 @@ def _estimated(
         if sampling == "respondents":
             of_mean = (part.products / part.rows - np.diag(own)) / part.rows
         else:
-            of_mean = (part.products / part.rows - np.outer(own, own)) / max(part.rows - 1, 1)
+            of_mean = counted_covariance(part.products / part.rows, own, part.rows)
         covariance += share**2 * of_mean
     size = (len(classes), len(classes))
     diagonal = np.eye(len(classes)).reshape(-1)

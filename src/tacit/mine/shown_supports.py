@@ -18,6 +18,7 @@ from tacit.channel.base import Array
 from tacit.channel.scheme import Group
 from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
+from tacit.estimation.uncertainty import Moments, counted_covariance
 from tacit.mine.shown import Level, Levels, ShownCounts, shown_counts
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, contained, exactly, members, picked
 from tacit.mine.supports import asked_schema
@@ -81,7 +82,7 @@ class ShownSupports:
         whole = np.array([(1 << len(private)) - 1])
         weights = self._contributions(looked, codes[:, private], whole)[:, 0]
         means, squares = (weights * shares).sum(axis=1), (weights**2 * shares).sum(axis=1)
-        return means, np.sqrt(np.maximum(squares - means**2, 0) / max(self.n_reports - 1, 1))
+        return means, np.sqrt(Moments.counted(means, squares, self.n_reports).variance())
 
     def covariances(self, names: Names, codes: Codes) -> Array:
         checked_length(len(names))
@@ -95,7 +96,7 @@ class ShownSupports:
             weights = self._contributions(names, codes[here], subs)
             means = np.einsum("mab,mb->ma", weights, shares[here])
             products = (weights * shares[here, None, :]) @ weights.transpose(0, 2, 1)
-            blocks.append((products - means[:, :, None] * means[:, None, :]) / max(self.n_reports - 1, 1))
+            blocks.append(counted_covariance(products, means, self.n_reports))
         return np.concatenate(blocks)
 
     def _private(self, names: Names) -> list[tuple[Group, list[int]]]:

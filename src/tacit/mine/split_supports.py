@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
+from tacit.estimation.uncertainty import Moments, counted_covariance
 from tacit.mine.shown import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members, picked
 from tacit.mine.supports import asked_schema
@@ -109,7 +110,7 @@ class SplitSupports:
             weights = self._weights(at, looked)
             shares = table.shares(looked, np.indices(shape).reshape(len(shape), -1).T)
             squares = table.square_weights(shares, table.records(looked)) @ weights**2
-            variances = (squares - (shares @ weights) ** 2) / max(table.n_reports - 1, 1)
+            variances = Moments.counted(shares @ weights, squares, table.n_reports).variance()
             self._known_variances[at, looked] = variances.reshape(shape)
         return self._known_variances[at, looked]
 
@@ -132,7 +133,7 @@ class SplitSupports:
             squares = table.square_weights(shares, table.records(looked))
             means = shares @ weights.T
             products = (weights * squares[:, None, :]) @ weights.T
-            total += (products - means[:, :, None] * means[:, None, :]) / max(table.n_reports - 1, 1)
+            total += counted_covariance(products, means, table.n_reports)
         return total
 
     def _contributions(self, at: int, names: Names) -> Array:
