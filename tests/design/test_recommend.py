@@ -32,6 +32,12 @@ def test_what_is_left_out_says_why() -> None:
     assert any("too large to hold" in reason for reason in found.left_out)
 
 
+def test_only_what_a_demand_rules_out_is_left_out() -> None:
+    assert recommend(SMALL, 19, 2, 1000).left_out == ()  # a matrix has no parameters that a demand could choose
+    (reason,) = recommend(SMALL, 1.9, 2, 1000).left_out
+    assert reason.startswith("cut-and-paste: no parameters keep this whole record within an amplification of 1.9")
+
+
 def test_the_predicted_errors_are_those_of_census() -> None:
     """At gamma 19 and 48,842 respondents the gamma-diagonal channel errs by .216 at length 1 and .134 at length 2."""
     found = recommend(census().schema, 19, 2, 48_842)

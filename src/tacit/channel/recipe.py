@@ -76,3 +76,8 @@ class Kind:
     choices: Callable[[Shape, float], Sequence[Parameters]] = _nothing_open
     # Another kind that tells at least as much under every demand.
     no_better_than: str | None = None
+
+    @property
+    def follows_demands(self) -> bool:
+        """Whether it has parameters for an amplification at all; a matrix is found by a search."""
+        return self.for_amplification is not _no_parameters

@@ -104,7 +104,7 @@ def _joint_schemes(schema: Schema, gamma: float, length: int, left_out: list[str
     """Schemes that disguise the whole record at once, one of each kind that is worth it."""
     cells = math.prod(schema.shape())
     for name in KINDS:
-        if kind(name).no_better_than is not None:
+        if kind(name).no_better_than is not None or not kind(name).follows_demands:
             continue
         recipe = best_recipe(name, schema.shape(), gamma, length)
         if recipe is None:
