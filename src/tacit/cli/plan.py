@@ -78,7 +78,7 @@ def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str
     known = Scheme.read(scheme)
     needed = plan_survey(known, margin, prior_from(known, data, prior), level)
     if json:
-        print_json(needed.to_document())
+        print_json({**needed.to_document(), "power": None})
     else:
         _show(needed)
 
