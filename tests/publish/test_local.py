@@ -3,10 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.publish import local
+from tacit.publish import check_release, local, remake
 from tacit.publish._local_kernels import best_cut
 from tacit.publish.local import recode_locally, tight_boxes
+from tacit.publish.recoding import numbers_of
+from tacit.schema import Attribute, numeric
 from tests.publish.small import posed, small_tally
+from tests.publish.test_anonymization import people
+from tests.publish.wishes import anonymize
 
 
 def nwp(problem, classes) -> float:
@@ -54,3 +58,31 @@ def test_an_interruption_leaves_publishable_boxes(cuts, monkeypatch):
     assert set(found.classes) == set(range(found.classes.max() + 1))
     assert np.bincount(found.classes, problem.tally.counts).min() >= 7
     assert (found.classes.max() > 0) == (cuts > 0)
+
+
+def test_microaggregation_publishes_the_means_of_local_classes(tmp_path):
+    data = people() | {"height": [f"{150 + i % 37}" for i in range(400)]}
+    names = ["age", "height", "town"]
+    release = anonymize(data, 6, names, method="microaggregate", keep_order=True)
+    shown = release.to_arrow()
+    boxes = anonymize(data, 6, names, method="local", keep_order=True).to_arrow()
+    assert shown["town"] == boxes["town"]
+    classes = list(zip(*(boxes[name].to_pylist() for name in names), strict=True))
+    for name in ("age", "height"):
+        for label in set(classes):
+            own = [i for i, shown_label in enumerate(classes) if shown_label == label]
+            mean = np.mean([float(data[name][i]) for i in own])
+            assert {shown[name][i].as_py() for i in own} == {f"{mean:.4g}"}
+    # Means of four digits leave the total nearly as it was.
+    total = sum(map(float, shown["height"].to_pylist()))
+    assert total == pytest.approx(sum(map(float, data["height"])), rel=1e-3)
+    assert check_release(release, names).k >= 6
+    (tmp_path / "first").mkdir()
+    path = release.write(tmp_path / "first" / "out.csv")
+    assert remake(f"{path}.private.json", data).to_arrow() == shown
+
+
+def test_the_middle_of_a_step_stands_for_it():
+    assert numbers_of(numeric("age", (20, 30, 50))).tolist() == [15, 25, 40, 60]
+    assert numbers_of(Attribute("x", ("1", "2.5"))).tolist() == [1, 2.5]
+    assert numbers_of(Attribute("x", ("a", "b"))) is None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.publish.settings import Settings
     from tacit.schema import Schema
 
-Method = Literal["compare", "search", "exact", "local"]
+Method = Literal["compare", "search", "exact", "local", "microaggregate"]
 MissingChoice = Literal["refuse", "answer", "drop"]
 Order = Literal["schema", "data"]
 

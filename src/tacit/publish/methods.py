@@ -55,8 +55,8 @@ class Answer:
 
 def find(publication: Publication, method: str, progress: Progress | None = None, *, with_proof: bool = True) -> Answer:
     """The answer of one method."""
-    if method == "local":
-        return _locally(publication, progress)
+    if method in ("local", "microaggregate"):
+        return _locally(publication, method, progress)
     return _globally(publication, method, progress, with_proof=with_proof)
 
 
@@ -92,11 +92,11 @@ def of_cuts(publication: Publication, method: str, cuts: str) -> Answer:
     return Answer(method, recoding, nwp, necd, (), None, 0, None, cuts, None, _suppress(publication))
 
 
-def of_classes(publication: Publication, classes: NDArray[np.int64]) -> Answer:
+def of_classes(publication: Publication, method: str, classes: NDArray[np.int64]) -> Answer:
     """The answer that known classes of combinations make."""
-    recoding = publication.boxed(classes)
+    recoding = publication.boxed(classes, method)
     nwp, necd = publication.loss_and_bias(recoding)
-    return Answer("local", recoding, nwp, necd, (), None, 0, None, None, classes, _suppress(publication))
+    return Answer(method, recoding, nwp, necd, (), None, 0, None, None, classes, _suppress(publication))
 
 
 def _suppress(publication: Publication) -> float:
@@ -174,14 +174,14 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
     return bool(first < second - 1e-12)
 
 
-def _locally(publication: Publication, progress: Progress | None) -> Answer:
+def _locally(publication: Publication, method: str, progress: Progress | None) -> Answer:
     problem, persons = publication.problem, publication.persons
     if persons is None:
         found = recode_locally(problem, progress=progress)
     else:
         protection = publication.settings.protection
         found = recode_persons_locally(persons, publication.rows, problem.weights, protection, progress)
-    recoding = publication.boxed(found.classes)
+    recoding = publication.boxed(found.classes, method)
     if not publication.keeps_its_promise(recoding):
         raise InvalidInput(
             "Local recoding does not show the wanted l and t when persons are counted one by one. Ask for a smaller l or a "
@@ -189,6 +189,6 @@ def _locally(publication: Publication, progress: Progress | None) -> Answer:
         )
     nwp, necd = publication.loss_and_bias(recoding)
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
-    front = (Alternative("local", nwp, necd, smallest, recoding.suppressed, _suppress(publication)),)
+    front = (Alternative(method, nwp, necd, smallest, recoding.suppressed, _suppress(publication)),)
     interrupted = None if found.complete else "recoding"
-    return replace(of_classes(publication, found.classes), front=front, interrupted=interrupted)
+    return replace(of_classes(publication, method, found.classes), front=front, interrupted=interrupted)

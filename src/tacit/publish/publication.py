@@ -21,7 +21,7 @@ from tacit.publish.opening import Wanted, open_input, tally
 from tacit.publish.order import ordered_by_data
 from tacit.publish.persons import PersonRows, person_rows
 from tacit.publish.problem import Bits, Problem, pose
-from tacit.publish.recoding import Recoding, recode_by_classes, recode_globally
+from tacit.publish.recoding import Recoding, recode_by_classes, recode_by_means, recode_globally
 from tacit.publish.release_input import ReleaseInput
 from tacit.publish.settings import NameSets, Settings
 from tacit.publish.tally import QuasiTally
@@ -64,9 +64,10 @@ class Publication:
         names = [self._hierarchies[name].names if name in self._hierarchies else None for name in self.rows.names]
         return recode_globally(self.problem, bits, names).recounted(self.rows)
 
-    def boxed(self, classes: NDArray[np.int64]) -> Recoding:
-        """The recoding of classes of combinations."""
-        return recode_by_classes(self.problem.tally, classes).recounted(self.rows)
+    def boxed(self, classes: NDArray[np.int64], method: str = "local") -> Recoding:
+        """The recoding of classes of combinations, as the method labels them."""
+        recode = recode_by_means if method == "microaggregate" else recode_by_classes
+        return recode(self.problem.tally, classes).recounted(self.rows)
 
     @property
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
@@ -205,7 +206,7 @@ def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mappin
         raise InvalidInput(
             "Method 'exact' counts rows and cannot prove anything of persons with several. Use method 'search' or 'local'."
         )
-    if method == "local":
+    if method in ("local", "microaggregate"):
         for wanted, what in (
             (protection.suppress > 0, "suppression: every row has its place in a class"),
             (hierarchies, "hierarchies: its classes are boxes of neighbouring answers"),

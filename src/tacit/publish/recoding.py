@@ -22,7 +22,7 @@ from tacit.publish.tally import QuasiTally
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tacit.schema import Schema
+    from tacit.schema import Attribute, Schema
     from tacit.table import Table
 
 Codes = NDArray[np.int64]
@@ -171,6 +171,42 @@ def recode_by_classes(tally: QuasiTally, classes: Codes) -> Recoding:
         answers = np.arange(attribute.size)
         members.append((spans[:, :1] <= answers) & (answers <= spans[:, 1:]))
     return _recoding(tally, classes, np.stack(labels, axis=1), tuple(texts), tuple(members))
+
+
+def recode_by_means(tally: QuasiTally, classes: Codes) -> Recoding:
+    """As by classes, with numbers published as the mean of their class (microaggregation).
+
+    Where two classes have the same mean it stands for the answers of both.
+    """
+    boxes = recode_by_classes(tally, classes)
+    labels, names, members = boxes.labels.copy(), list(boxes.names), list(boxes.members)
+    for j, attribute in enumerate(tally.attributes):
+        values = numbers_of(attribute)
+        if values is None:
+            continue
+        sums = np.bincount(classes, tally.counts * values[tally.codes[:, j]])
+        means = [f"{mean:.4g}" for mean in (sums / np.bincount(classes, tally.counts)).tolist()]
+        names[j] = tuple(dict.fromkeys(means))
+        place = {text: position for position, text in enumerate(names[j])}
+        of_class = np.array([place[text] for text in means], np.int64)
+        spans = members[j][boxes.labels[:, j]]  # of every combination
+        labels[:, j] = of_class[boxes.classes]
+        members[j] = np.zeros((len(names[j]), attribute.size), np.bool_)
+        np.logical_or.at(members[j], labels[:, j], spans)
+    return dataclasses.replace(boxes, labels=labels, names=tuple(names), members=tuple(members))
+
+
+def numbers_of(attribute: Attribute) -> NDArray[np.float64] | None:
+    """The number that each answer stands for: itself, or the middle of its interval; None where answers are no numbers."""
+    if attribute.cut is not None:
+        edges = np.array(attribute.cut.edges)
+        ends = [edges[0] - (edges[1] - edges[0] if len(edges) > 1 else 0), *edges]
+        ends.append(edges[-1] + (edges[-1] - edges[-2] if len(edges) > 1 else 0))
+        return (np.array(ends[:-1]) + np.array(ends[1:])) / 2
+    try:
+        return np.array([float(answer) for answer in attribute.answers])
+    except ValueError:
+        return None
 
 
 def _suppress(problem: Problem, classes: Codes) -> Codes:

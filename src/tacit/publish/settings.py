@@ -18,7 +18,7 @@ from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.problem import Diversity
 from tacit.publish.search import EvolutionSettings
 
-Method = Literal["compare", "search", "exact", "local"]
+Method = Literal["compare", "search", "exact", "local", "microaggregate"]
 AnswerOrder = Literal["schema", "data"]
 MissingValues = Literal["refuse", "answer", "drop", "most-frequent"]
 NameSets = tuple[tuple[str, ...], ...]
@@ -99,7 +99,8 @@ class Preferences:
         How much the detail of each quasi-identifier matters; they sum to one. Equal by default.
     method
         "search" (Dewri et al. 2009, then ruin and recreate, then the proof), "exact" (the least loss whatever the bias,
-        proven), "local" (rows generalized differently), or "compare": search and local recoding side by side, of which the
+        proven), "local" (rows generalized differently), "microaggregate" (as local, numbers by the mean of their class),
+        or "compare": search and local recoding side by side, of which the
         one is taken that answers queries best.
     hierarchies
         A folder of files ``NAME.csv`` as ARX keeps them, or hierarchies by attribute.
