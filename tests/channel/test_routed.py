@@ -165,3 +165,16 @@ def test_expected_errors_are_those_of_the_estimator():
     keep = scheme.groups[0].channel.inner.matrix[0, 0] - scheme.groups[0].channel.inner.matrix[0, 1]
     shown = keep * 0.25 + (1 - keep) / 3
     assert error[0] == pytest.approx(math.sqrt(shown * (1 - shown) / 100) / keep, rel=1e-6)
+
+
+def test_a_tree_grows_from_a_dealt_block_as_far_as_its_reports_go():
+    block = block_of(2)
+    way = next(one for one in block_ways(block, 9) if one.name == "dealt")
+    scheme = scheme_of(block.records, Recipe.from_document(way.channel))
+    reports = disguise(Dataset(Table(scheme.schema, truths(block.records, 6000))), scheme, seed=4)
+    tree = TreeClassifier(target="filter").fit(reports)
+    assert len(tree.needed_names_) == 1  # f0 and f1 are never reported together
+    asked = {"f0": ["not asked", "no", "yes"], "f1": ["not asked", "no", "yes"]}
+    assert tree.predict(asked).tolist() == ["no", "yes", "yes"]
+    with pytest.raises(InvalidInput, match="Likelihood needs reports of a single scheme"):
+        TreeClassifier(target="filter", method="likelihood").fit(reports)

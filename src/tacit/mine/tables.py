@@ -203,7 +203,8 @@ class PooledTables:
 def node_tables(reports: ReportSource | Sequence[ReportSource], method: Method = "inversion") -> NodeTables:
     """The numbers behind a model: in one table where it fits, else asked for as needed, by inversion."""
     found, schema = ordered_sources(reports)
-    if len(found) > 1:
+    # Questions of which each respondent reports only some: table by table, as far as they go.
+    if len(found) > 1 or not _tells_all(found[0]):
         if method == "likelihood":
             raise InvalidInput("Likelihood needs reports of a single scheme without questionnaires. Use inversion.")
         return PooledTables(found, schema)
@@ -220,6 +221,12 @@ def node_tables(reports: ReportSource | Sequence[ReportSource], method: Method =
             "Leave attributes out, or use inversion."
         )
     return SourceTables(source, schema)
+
+
+def _tells_all(source: Source) -> bool:
+    """Whether no routed group is dealt in parts, so that all its answers have a joint estimate."""
+    routed = [group for group in source.questionnaire.groups if group.records is not None]
+    return all(group.channel.margin(range(len(group.names))).is_invertible() for group in routed)
 
 
 def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tuple[Source, ...], Schema]:
