@@ -234,3 +234,12 @@ def test_branches_that_public_answers_choose_do_not_multiply():
     ]
     assert WholeReport(scheme).gamma == pytest.approx(16)
     assert WholeReport(scheme, Routing((age, *branches))).gamma == pytest.approx(4)
+
+
+@pytest.mark.parametrize("count", [6, 30])
+def test_many_questions_that_may_not_be_asked_are_measured_in_one_group(count):
+    attributes = questions([f"q{n}" for n in range(count)], NOT_ASKED)
+    scheme = Scheme.of(attributes, [([one.name for one in attributes], channels.gamma_diagonal(9))])
+    whole = WholeReport(scheme)
+    assert whole.gamma <= 9
+    assert whole.answers()[0].gamma <= 9

@@ -27,7 +27,7 @@ MOST_RECORDS = 1 << 16
 # Beyond so many records the pairs that differ in one answer are not listed either.
 MOST_COMPARED = 1 << 11
 # Questions whose being asked is decided outside the group: every combination of them is looked at.
-MOST_OUTSIDE = 10
+MOST_OUTSIDE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +122,8 @@ class Records:
         outside = np.flatnonzero(decided_outside.any(axis=0))
         if not len(outside):
             return (np.ones(len(self), dtype=bool),)
-        if len(outside) > MOST_OUTSIDE:
-            raise InvalidInput(f"At most {MOST_OUTSIDE} questions of one group can be routed on public answers.")
+        if len(outside) > MOST_OUTSIDE:  # too many to go through: as if nobody knew who was asked what
+            return (np.ones(len(self), dtype=bool),)
         found: dict[bytes, Mask] = {}
         for state in np.ndindex((2,) * len(outside)):
             free = ~decided_outside[:, outside] | (self.asked[:, outside] == np.array(state, dtype=bool))

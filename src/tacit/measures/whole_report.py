@@ -122,7 +122,7 @@ class WholeReport:
 
     def _group_answers(self, group: Group, stated: Mapping[str, Figures], scope: Scope) -> dict[str, AnswerMeasures]:
         even, found = self._even(group), {}
-        situations = self._situations(group) if group.is_routed else ()
+        situations = self._situations(group) if group.is_routed and is_enumerable(group) else ()
         for axis, name in enumerate(group.names):
             gamma = answer_amplification(group, axis, situations)
             found[name] = AnswerMeasures(name, gamma, **asdict(stated[name]), even=even[name], scope=scope)
