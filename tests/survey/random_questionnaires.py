@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tacit.channel.program import law
 from tacit.randomness import ONE
 
 DECLINED, NO_ANSWER, NOT_ASKED = "prefer not to say", "no answer", "not asked"
@@ -46,8 +47,11 @@ def _question(rng: random.Random, number: int, earlier: list[dict[str, Any]]) ->
     one["prefer_not_to_say"] = rng.random() < 0.2
     if rng.random() < 0.1:
         one["optional"] = True
-    if one["sensitive"] and rng.random() < 0.08:
+    if one["sensitive"] and rng.random() < 0.12:
         one["mode"] = rng.choice(["self", "direct"])
+        if one["mode"] == "self" and rng.random() < 0.9:
+            one["prefer_not_to_say"] = False
+            one.pop("optional", None)
     plain = kind == "yes-no" and not {"optional", "mode"} & set(one) and not one["prefer_not_to_say"]
     if rng.random() < 0.1 and one["sensitive"] and plain:
         share = rng.choice([0.5, 0.7, 0.25])
@@ -121,7 +125,7 @@ class Person:
     answers: dict[str, Any] = field(default_factory=dict)
     truth: dict[str, str] = field(default_factory=dict)
     harmless: dict[str, str] = field(default_factory=dict)
-    weight: float = 1.0  # chance of the harmless answers
+    weight: float = 1.0  # chance of the harmless answers, and of what the person's own device shows
 
     def to_document(self) -> dict[str, Any]:
         return {"answers": self.answers, "harmless": self.harmless}
@@ -139,7 +143,27 @@ def everybody(document: Mapping[str, Any]) -> list[Person]:
             for one in people
             for answer, share in shares
         ]
+    for question, program, names in _own_devices(document):
+        people = [after for person in people for after in _shown(person, question, program, names)]
     return people
+
+
+def _shown(person: Person, question: str, program: Any, names: list[str]) -> Iterator[Person]:
+    """A person with each answer that their own device can show; it is what they enter."""
+    for (code,), chances in law(program, [len(names)]).items():
+        chance = float(chances[names.index(person.truth[question])])
+        if chance:
+            entered = {**person.answers, question: names[code]}
+            yield Person(entered, person.truth, person.harmless, person.weight * chance)
+
+
+def _own_devices(document: Mapping[str, Any]) -> Iterator[tuple[str, Any, list[str]]]:
+    groups = [group["attributes"] for group in document["scheme"]["groups"]]
+    for page in document["pages"]:
+        for question in page["questions"]:
+            if question.get("mode") == "self":
+                program = document["programs"][0][groups.index([question["name"]])]
+                yield question["name"], program, [answer["name"] for answer in question["answers"]]
 
 
 def _answered(person: Person, question: Mapping[str, Any]) -> Iterator[Person]:

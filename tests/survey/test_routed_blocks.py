@@ -55,6 +55,19 @@ def enumerated_gamma(group: Group) -> float:
     return float((group.law.max(axis=1) / group.law.min(axis=1)).max())
 
 
+@pytest.mark.parametrize(
+    ("questions", "reason"),
+    [
+        ([FILTER, {"name": "s", "mode": "self", **AFTER}], "what the respondent's own device shows is sent as it is"),
+        ([FILTER, {"name": "s", "mode": "self", "optional": True}], "without prefer_not_to_say, optional or unrelated"),
+        ([{"name": "filter", "mode": "self"}, {"name": "s", **AFTER}], "only the disguised answer is known"),
+    ],
+)
+def test_what_goes_with_no_device_of_ones_own_is_refused(questions: list[dict[str, object]], reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        Definition.from_yaml(written(*questions))
+
+
 def test_a_filter_with_five_follow_ups_keeps_what_its_word_promises() -> None:
     """The attack: disguised one by one, label and truth part (70% and 99.4%); together they agree."""
     definition = Definition.from_yaml(FIVE)

@@ -134,6 +134,10 @@ def hide_the_public(document: Document) -> None:
     question(document, "age")["mode"] = "self"
 
 
+def decline_a_device(document: Document) -> None:
+    question(document, "drinks")["mode"] = "self"
+
+
 def invent_a_mode(document: Document) -> None:
     question(document, "age")["mode"] = "secret"
 
@@ -178,6 +182,7 @@ REFUSALS: list[tuple[Callable[[Document], None], str, str]] = [
     (call_public, "mode", SMALL),
     (hide_the_public, "mode", SMALL),
     (invent_a_mode, "mode", SMALL),
+    (decline_a_device, "mode", SMALL),
     (drop_programs, "program", SMALL),
     (read_elsewhere, "program", SMALL),
     (pretend_to_ask, "program", SMALL),

@@ -130,7 +130,9 @@ class _Reader:
         is_optional = fields["optional"].flag("optional") if "optional" in fields else False
         declines = fields.get("prefer_not_to_say")
         # Several-of-many has a no for each option already, so not saying is offered there only on demand.
-        may_decline = declines.flag("prefer_not_to_say") if declines else mode != "public" and kind != "several"
+        # Who runs a device of their own enters what it shows, and no device shows that somebody would rather not say.
+        is_asked_so = mode not in ("public", "self") and kind != "several"
+        may_decline = declines.flag("prefer_not_to_say") if declines else is_asked_so
         answers, ordered = self.answers(kind, item, fields)
         question = Question(
             name=name,
@@ -147,6 +149,7 @@ class _Reader:
             place=item,
         )
         _check_unrelated(question, fields)
+        _check_own_device(question, seen)
         if question.when and not question.is_hidden:
             what = "public" if mode == "public" else "directly asked"
             earlier = [one.question for one in question.when]
@@ -246,6 +249,23 @@ def _mode(item: Located, fields: dict[str, Located]) -> str:
             f"write sensitive: {str(mode != 'public').lower()}."
         )
     return mode
+
+
+def _check_own_device(question: Question, seen: dict[str, Question]) -> None:
+    """What a respondent's own device shows is sent as it is: nothing else may be entered, and nothing may depend on it."""
+    if question.mode == "self" and (
+        question.special or question.when or question.kind == "several" or question.unrelated
+    ):
+        question.place.refuse(
+            f"{question.name!r} has mode: self: what the respondent's own device shows is sent as it is. Ask it of everybody, "
+            "with one answer, without prefer_not_to_say, optional or unrelated."
+        )
+    for condition in question.when:
+        if seen[condition.question].mode == "self":
+            question.place.refuse(
+                f"{question.name!r} depends on {condition.question!r}, of which only the disguised answer is known (mode: "
+                "self). Ask it of everybody."
+            )
 
 
 def _together(entry: Located, pages: tuple[Page, ...]) -> tuple[tuple[str, ...], ...]:

@@ -279,8 +279,30 @@ def _asked_objections(document: Document) -> Iterator[Objection]:
             yield _objection(
                 "telling", (name,), f"{name!r} is sent as it is and depends on a disguised answer: it would tell it."
             )
+    yield from _own_device_objections(document)
     yield from _repeated(document)
     yield from _harmless_objections(document)
+
+
+def _own_device_objections(document: Document) -> Iterator[Objection]:
+    """What a respondent's own device shows is sent as it is: its group is that question alone, and nothing depends on it."""
+    groups = [group for deal in range(len(dealt(document))) for group in _groups(document, deal)]
+    routed_on = {condition["question"] for one in questions_of(document) for condition in one["when"]}
+    for question in (one for one in questions_of(document) if mode_of(one) == "self"):
+        name = _attribute_names(question)[0]
+        alone = all(
+            group.names == (name,) and group.records is None and group.node.report_radices == group.radices
+            for group in groups
+            if name in group.names
+        )
+        bound = question["kind"] == "several" or question["when"] or _special(question) or question["name"] in routed_on
+        if bound or not alone:
+            yield _objection(
+                "mode",
+                (question["name"],),
+                f"{question['name']!r} is disguised by the respondent's own device, so it must be asked alone, of everybody, and "
+                "nothing may depend on it.",
+            )
 
 
 def _repeated(document: Document) -> Iterator[Objection]:

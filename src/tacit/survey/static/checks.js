@@ -2,7 +2,7 @@
 // asked. `tacit survey verify` makes the same checks from outside.
 
 import { BadProgram } from "./program.js";
-import { allQuestions, answersOf, dealsOf, isHidden, modeOf, NOT_ASKED, plainText, specialOf } from "./questionnaire.js";
+import { allQuestions, answersOf, dealsOf, groupsOf, isHidden, modeOf, NOT_ASKED, plainText, specialOf } from "./questionnaire.js";
 import { told, wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
@@ -117,6 +117,15 @@ function questionObjections(question, answers, languages, questions) {
   return reasons;
 }
 
+// What a respondent's own device shows is sent as it is: its group is that question alone, and nothing depends on it.
+function ownDeviceObjections(definition, questions, dealt) {
+  const groups = dealt.flatMap((_, deal) => groupsOf(definition, deal));
+  const isAlone = ({ attributes: [{ attribute }] }) =>
+    groups.filter(({ names }) => names.includes(attribute)).every(({ names, records, node, sizes }) => names.length === 1 && !records && node.shape.length === 1 && node.shape[0] === sizes[0]);
+  const isFree = (one) => one.kind !== "several" && one.when.length === 0 && specialOf(one).length === 0 && !questions.some(({ when }) => when.some(({ question }) => question === one.name));
+  return questions.filter((one) => modeOf(one) === "self" && !(isAlone(one) && isFree(one))).map((one) => objection("mode", [one.name]));
+}
+
 // What is asked, and how it is called: modes, texts, routing, harmless questions.
 function askedObjections(definition) {
   const reasons = [];
@@ -128,6 +137,7 @@ function askedObjections(definition) {
     if (question.attributes.some(({ attribute }) => grouped.has(attribute) !== isHidden(question))) reasons.push(objection("mode", [question.name]));
     if (!isHidden(question) && question.when.some(({ question: earlier }) => isHidden(byName.get(earlier)))) reasons.push(objection("telling", [question.name]));
   }
+  reasons.push(...ownDeviceObjections(definition, questions, dealt));
   for (const language of definition.languages) {
     const texts = new Map();
     for (const { name, text } of questions) {

@@ -64,6 +64,11 @@ export function publicAttributes(definition) {
   return definition.scheme.attributes.filter(({ name }) => !hidden.has(name));
 }
 
+// Whether a group is one question that the respondent disguises before entering it.
+export function isOwnDevice(definition, { names }) {
+  return allQuestions(definition).some((one) => modeOf(one) === "self" && one.attributes.some(({ attribute }) => names.includes(attribute)));
+}
+
 // A question whose attributes are in some questionnaire's groups, but not in the one that was dealt, is left out.
 function isDealt(question, definition, deal) {
   if (!definition.scheme.questionnaires || !isHidden(question)) return true;

@@ -3,7 +3,7 @@
 
 import { canonical, sha256 } from "./canonical.js";
 import * as device from "./device.js";
-import { allQuestions, codeOf, groupsOf, plainText, publicAttributes, truthDigits, truths } from "./questionnaire.js";
+import { allQuestions, codeOf, groupsOf, isOwnDevice, plainText, publicAttributes, truthDigits, truths } from "./questionnaire.js";
 
 // At least two characters to the digit, and as many as its largest value needs: the length of a report says nothing.
 const DIGIT = 2;
@@ -36,7 +36,9 @@ export async function disguised(definition, { answers, harmless, deal = 0 }, { b
   for (const group of groups) {
     const content = await contentOf(definition, group);
     const codes = truthDigits(group, truth);
-    const drawn = known[content]?.digits ?? group.node.run(codes, draws, harmlessDigits(definition, group, harmless));
+    // What a respondent's own device has shown is disguised already; its program only states the law.
+    const run = () => (isOwnDevice(definition, group) ? codes : group.node.run(codes, draws, harmlessDigits(definition, group, harmless)));
+    const drawn = known[content]?.digits ?? run();
     const { gamma } = blocks.find((block) => block.groups.includes(group));
     if (!known[content]) kept[content] = { digits: drawn, gamma: Number.isFinite(gamma) ? gamma : null };
     digits.push(drawn);
