@@ -56,7 +56,9 @@ def by_pyfim(data: Dataset, min_support: float) -> Found:
     transactions = list(zip(*columns, strict=True))
     least = math.ceil(min_support * data.n_rows - 1e-9)
     found = fim.apriori(transactions, supp=-least, report="a")  # a negative number counts transactions
-    return {frozenset(items): count / data.n_rows for items, count in found}
+    # What everybody says is left out by itself, though not with others: to fim it extends the empty set.
+    everywhere = {frozenset([column[0]]): 1.0 for column in columns if len(set(column)) == 1}
+    return everywhere | {frozenset(items): count / data.n_rows for items, count in found}
 
 
 def all_itemsets(data: Dataset, length: int) -> dict[tuple[str, ...], np.ndarray]:
