@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,7 @@ def compared(name: str, table: Table, classes: int, target: float) -> list[Ratio
     ]
 
 
-def run() -> list[Ratio]:
-    ratios = []
+def run() -> Iterator[Ratio]:
+    yield from compared("records that all differ", different(), DIFFERENT[3], DIFFERENT_TARGET)
     for classes in CLASSES:
-        ratios += compared("CENSUS", census().table, classes, REPEATED_TARGET)
-    return ratios + compared("records that all differ", different(), DIFFERENT[3], DIFFERENT_TARGET)
+        yield from compared("CENSUS", census().table, classes, REPEATED_TARGET)

@@ -216,6 +216,17 @@ def test_what_cannot_be_fitted_or_told_is_refused(joint: JointModel, flipped: tu
         joint.posterior(Reports.from_arrow({"a": ["never"]}, other))
 
 
+def test_an_attribute_of_very_many_answers_is_no_obstacle() -> None:
+    rng = np.random.default_rng(2)
+    schema = Schema(
+        (Attribute("town", tuple(map(str, range(3000)))), Attribute("street", tuple(map(str, range(2000)))))
+    )
+    truth = Table.from_codes(schema, {"town": rng.zipf(1.5, 800) % 3000, "street": rng.zipf(1.5, 800) % 2000})
+    scheme = Scheme.of(schema, [(["town"], channels.gamma_diagonal(2000)), (["street"], channels.gamma_diagonal(2000))])
+    fitted = fit_joint(disguise(Dataset(truth), scheme, seed=2), classes=2)
+    assert fitted.table(["town"]).probabilities.sum() == pytest.approx(1)
+
+
 def test_a_table_too_large_to_write_out_is_refused() -> None:
     schema = Schema(tuple(Attribute(f"a{j}", YES_NO) for j in range(26)))
     rng = np.random.default_rng(1)

@@ -22,6 +22,8 @@ HALF_TRUSTED = 0.1
 UNIFORM_PART = 0.05
 # Pairs beyond these attributes are not estimated one by one.
 MOST_PAIRED = 48
+# Larger tables of pairs hold more noise than information, and take long.
+MOST_PAIR_CELLS = 1 << 16
 # A share below this would make its information infinitely noisy.
 LEAST_SHARE = 1e-3
 
@@ -66,11 +68,18 @@ def pair_tables(counted: Counted, schema: Schema) -> dict[tuple[int, int], Table
     if len(schema) > MOST_PAIRED:
         return {}
     found = {}
-    for i, j in itertools.combinations(range(len(schema)), 2):
+    for i, j in small_pairs(schema):
         table = _estimated(counted, [schema.names[i], schema.names[j]])
         if table is not None:
             found[i, j] = table
     return found
+
+
+def small_pairs(schema: Schema) -> list[tuple[int, int]]:
+    """Pairs of attributes whose table is small enough to look at."""
+    sizes = schema.shape()
+    pairs = itertools.combinations(range(len(sizes)), 2)
+    return [(i, j) for i, j in pairs if sizes[i] * sizes[j] <= MOST_PAIR_CELLS]
 
 
 def _estimated(counted: Counted, names: list[str]) -> TableEstimate | None:

@@ -17,7 +17,7 @@ from tacit.joint.classes import LatentClasses, fit_classes, random_classes, spli
 from tacit.joint.evidence import WholeReports
 from tacit.joint.exact import MOST_RECORDS, ExactTable, Tabled, fit_table
 from tacit.joint.forest import Forest, branches, fit_forest, n_terms, planted, split_forest
-from tacit.joint.pairs import Counted, information, pair_tables, starting_shares
+from tacit.joint.pairs import Counted, information, pair_tables, small_pairs, starting_shares
 from tacit.joint.products import ProductLaw, Turn
 from tacit.schema import Schema
 
@@ -306,7 +306,7 @@ def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Seq
 def _planted(counted: Counted, schema: Schema, shares: Sequence[Array], like: RecordModel) -> Iterator[Forest]:
     """Forests to start from: branches and tables of estimated pairs, and those of a fitted model."""
     n = len(schema)
-    fitted = {(i, j): like.marginal([i, j]) for i in range(n) for j in range(n) if i < j}
+    fitted = {(i, j): like.marginal([i, j]) for i, j in small_pairs(schema)}
     estimated = pair_tables(counted, schema)
     tables, gains = [dict(fitted) for _ in range(2)], np.zeros((2, n, n))
     for (i, j), pair in fitted.items():
@@ -316,9 +316,8 @@ def _planted(counted: Counted, schema: Schema, shares: Sequence[Array], like: Re
             gains[0, i, j] = gains[0, j, i] = information(tables[0][i, j], estimated[i, j].standard_errors)
     for own, gain in zip(tables, gains, strict=True):
         if (gain > 0).any():
-            pairs = [
-                [own[i, j] if i < j else own[j, i].T if j < i else np.empty(0) for j in range(n)] for i in range(n)
-            ]
+            both = {**own, **{(j, i): pair.T for (i, j), pair in own.items()}}
+            pairs = [[both.get((i, j), np.empty(0)) for j in range(n)] for i in range(n)]
             yield planted(branches(gain), pairs, shares)
 
 
