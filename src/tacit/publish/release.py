@@ -19,7 +19,7 @@ from tacit.publish.methods import Alternative, Answer, find, of_cuts
 from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
-from tacit.publish.release_input import ReleaseInput
+from tacit.publish.release_input import CodedInput, ReleaseInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,7 +98,8 @@ class Release:
 
     @property
     def keep_order(self) -> bool:
-        return self.publication.settings.preferences.keep_order
+        """Whether rows stand in the order of the input; a table of a database has none that could be kept."""
+        return self.publication.settings.preferences.keep_order and isinstance(self.input, CodedInput)
 
     @property
     def complete(self) -> bool:
@@ -259,7 +260,7 @@ def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
             f"{'cannot be reached' if certain else 'was not reached'}; the nearest attained is a loss of {answer.nwp:.4f} "
             f"with a bias of {answer.necd:.4f}."
         )
-    if publication.settings.preferences.keep_order:
+    if publication.settings.preferences.keep_order and isinstance(publication.input, CodedInput):
         yield KEPT_ORDER
     if publication.persons is not None:
         yield ONE_ROW_KNOWN

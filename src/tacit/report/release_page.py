@@ -26,11 +26,13 @@ SMALL_CLASSES = (2, 3, 5, 10, 20, 50)
 
 
 def write_release_page(release: Release, path: Path) -> Path:
-    """Write the page of a release, whole or not at all."""
+    """Write the page of a release, whole or not at all; only its owner can read it."""
     introduction = (
         release.describe().splitlines()[0] + " For the publisher: it names answers that may not be published."
     )
-    return write(path, "A k-anonymous release", introduction, [*_chapters(release)])
+    write(path, "A k-anonymous release", introduction, [*_chapters(release)])
+    path.chmod(0o600)
+    return path
 
 
 def _chapters(release: Release) -> list[Chapter]:
