@@ -104,7 +104,8 @@ def test_nodes_know_their_estimated_size_with_its_error(scheme: str, splits: str
         if path:
             share = path_share(reports, path)
             assert leaf.size == pytest.approx(share.probability, abs=1e-10)
-            assert leaf.size_error == pytest.approx(share.standard_error, abs=1e-10)
+            # The one is counted from the reports, the other that of the channel's own law at the estimate.
+            assert leaf.size_error == pytest.approx(share.standard_error, rel=0.02)
             if leaf.size > 0:
                 both = [path_share(reports, path, drinks=answer).probability for answer in ("no", "yes")]
                 clipped = np.maximum(both, 0)

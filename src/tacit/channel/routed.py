@@ -53,6 +53,10 @@ class RoutedChannel(Channel):
         return self.inner.shows
 
     @property
+    def sums_to_one(self) -> bool:  # type: ignore[override]
+        return self.inner.sums_to_one
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return self.records.shape
 

@@ -211,9 +211,9 @@ def node_tables(reports: ReportSource | Sequence[ReportSource], method: Method =
     (source,) = found
     cells = math.prod(schema.shape())
     tally = math.prod(column.tally_size for column in source.engine.schema)
-    # Bits do not sum to one over the answers of an attribute, so a sum of cells would be a poorer estimate.
-    has_bits = any(column.shows == "bits" for column in source.engine.schema)
-    if max(cells, tally) <= JOINT_CELLS and not has_bits:
+    # Where contributions do not sum to one over the answers, as with bits, a sum of cells would be a poorer estimate.
+    sums_to_one = all(group.channel.sums_to_one for group in source.questionnaire.groups)
+    if max(cells, tally) <= JOINT_CELLS and sums_to_one:
         return JointTables.of(source, schema, method)
     if method == "likelihood":
         raise InvalidInput(
