@@ -1,7 +1,7 @@
 """Regression with disguised outcomes and covariates.
 
 >>> import tacit
->>> people = {"copied": ["yes"] * 55 + ["no"] * 45 + ["yes"] * 35 + ["no"] * 65, "sex": [0] * 100 + [1] * 100}
+>>> people = {"copied": ["yes"] * 45 + ["no"] * 55 + ["yes"] * 25 + ["no"] * 75, "sex": [0] * 100 + [1] * 100}
 >>> found = tacit.regress(people, "copied ~ sex", devices={"copied": "unrelated-question p=1/2,y=1/12"})
 >>> [coefficient.term for coefficient in found.coefficients]
 ['Intercept', 'sex']

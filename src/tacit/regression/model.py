@@ -108,7 +108,7 @@ def regress(
     >>> people = {"used": [1] * 60 + [0] * 40 + [1] * 30 + [0] * 70, "city": ["a"] * 100 + ["b"] * 100}
     >>> found = tacit.regress(people, "used ~ city", devices={"used": "forced-response truth=2/3,yes=1/6"})
     >>> round(found["city[T.b]"].estimate, 2)
-    -1.92
+    -2.01
     """
     checked_level(level)
     if errors is not None and errors not in ERRORS:
