@@ -256,8 +256,13 @@ SELECT i % 40 AS age, 'town ' || (i % 7) AS town, 'a rather long illness ' || (i
 """
 PUBLISH = """
 import resource, sys
-
-release = anonymize(sys.argv[1], 5, sensitive="illness", evaluations=200, seconds=0, seed=1)
+from tacit.publish import Effort, Preferences, Protection, anonymize
+release = anonymize(
+    sys.argv[1],
+    protection=Protection(k=5, sensitive=["illness"]),
+    preferences=Preferences(method="search"),
+    effort=Effort(evaluations=200, seconds=0, seed=1),
+)
 release.write(sys.argv[2])
 print(release.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
