@@ -18,6 +18,7 @@ def check(
     schema: Annotated[Path | None, typer.Option(help="Document that says which answers are ordered, for t.")] = None,
     person: Annotated[str | None, typer.Option(help="Column that says whose row it is: classes count persons.")] = None,
     threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
+    people: Annotated[int | None, typer.Option(help="Number of people the rows were drawn from.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Measure how well the rows of any table hide among each other: k, l, t, class sizes, rows at risk."""
@@ -27,7 +28,13 @@ def check(
 
     known = None if schema is None else Scheme.read(schema).schema
     found = check_release(
-        table, listed_names(attributes), listed_names(sensitive), schema=known, person=person, threshold=threshold
+        table,
+        listed_names(attributes),
+        listed_names(sensitive),
+        schema=known,
+        person=person,
+        threshold=threshold,
+        people=people,
     )
     if json:
         print_json(found.to_document())
@@ -43,6 +50,9 @@ def check(
         ("highest risk of re-identification", f"{found.highest_risk:.2%}"),
         ("mean risk", f"{found.mean_risk:.2%}"),
     ]
+    if found.risk.uniques is not None:
+        estimated = f"{found.risk.uniques.zayatz:,.0f} (Zayatz), {found.risk.uniques.pitman:,.0f} (Pitman)"
+        rows.append(("unique in the population, estimated", estimated))
     for part in found.sensitive:
         rows.append(
             (f"{part.attribute}: l, l by entropy, t", f"{part.distinct}, {part.entropy:.2f}, {part.closeness:.3f}")

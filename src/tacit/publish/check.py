@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from tacit.count.backend import answer
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
 from tacit.publish.opening import is_stored, stored_table
+from tacit.publish.risk import Risk, risk_of
 from tacit.schema import Schema
 from tacit.table import as_arrow, read_batches
 
@@ -38,6 +39,12 @@ class ReleaseCheck:
     class_sizes: NDArray[np.int64]  # ascending
     sensitive: tuple[SensitiveCheck, ...]
     threshold: int  # classes below this count as risky
+    people: int | None = None  # of the population that the rows were drawn from
+
+    @property
+    def risk(self) -> Risk:
+        """Prosecutor, journalist and marketer; population uniques where the number of people is known."""
+        return risk_of(self.class_sizes, self.people)
 
     @property
     def k(self) -> int:
@@ -75,6 +82,7 @@ class ReleaseCheck:
             "threshold": self.threshold,
             "highest_risk": self.highest_risk,
             "mean_risk": self.mean_risk,
+            "risk": self.risk.to_document(),
             "sensitive": [
                 {"attribute": s.attribute, "l": s.distinct, "entropy_l": s.entropy, "t": s.closeness}
                 for s in self.sensitive
@@ -96,6 +104,7 @@ def check_release(
     schema: Schema | None = None,
     person: str | None = None,
     threshold: int = RISKY_SIZE,
+    people: int | None = None,
 ) -> ReleaseCheck:
     """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person.
 
@@ -116,6 +125,8 @@ def check_release(
         The column that says whose row it is.
     threshold : int
         Classes below this size are counted as being at risk.
+    people : int, optional
+        The number of people the rows were drawn from: then uniques of the population are estimated.
 
     Returns
     -------
@@ -147,7 +158,10 @@ def check_release(
     if len(set(names)) < len(names):
         raise InvalidInput(f"{person!r} says whose row it is: it cannot be known to an attacker or sensitive as well.")
     counted = counted_stored(stored_table(data), names) if is_stored(data) else counted_batches(_batches(data), names)
-    return measured(counted, tuple(wanted), tuple(secret), threshold, schema, person)
+    found = measured(counted, tuple(wanted), tuple(secret), threshold, schema, person)
+    if people is not None:
+        risk_of(found.class_sizes, people)  # refuses a population smaller than its sample
+    return replace(found, people=people)
 
 
 def _batches(data: Any) -> Iterator[pa.Table]:

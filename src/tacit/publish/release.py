@@ -20,6 +20,7 @@ from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
+from tacit.publish.risk import risk_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -209,6 +210,7 @@ class Release:
             "why": self.why,
             "class_sizes": size_spread(self.class_sizes),
             "classes": len(self.class_sizes),
+            "risk": risk_of(self.class_sizes).to_document(),
             "highest_risk": 1 / self.effective_k,
             "mean_risk": self.mean_risk,
             "evaluations": self.answer.evaluations,
