@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tacit
@@ -78,6 +78,8 @@ def test_clear_records_give_what_mlxtend_and_pyfim_find(
     sizes: list[int], rows: int, seed: int, min_support: float
 ) -> None:
     data = dataset(tuple(sizes), rows, seed)
+    # Where all rows are equal pyfim finds nothing at all.
+    assume(any(len(np.unique(column)) > 1 for column in data.table.columns.values()))
     found = by_items(FrequentItemsets(min_support).fit(clear(data)).itemsets_)
     assert found == by_pyfim(data, min_support)
     assert found == pytest.approx(by_mlxtend(data, min_support), abs=1e-12)
