@@ -1,5 +1,7 @@
 """Every public name is what it looks like: the same object before and after its use."""
 
+import ast
+import importlib
 import inspect
 import pickle
 import subprocess
@@ -41,3 +43,18 @@ def test_no_module_has_the_name_of_a_public_function():
     import pkgutil
 
     assert not {module.name for module in pkgutil.iter_modules(tacit.__path__)} & set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("package", ["tacit", "tacit.mine", "tacit.measures"])
+def test_what_type_checkers_see_is_what_is_there(package):
+    module = importlib.import_module(package)
+    (block,) = [
+        node
+        for node in ast.parse(inspect.getsource(module)).body
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    ]
+    imported = {a.asname or a.name for line in block.body if isinstance(line, ast.ImportFrom) for a in line.names}
+    assigned = {target.id for line in block.body if isinstance(line, ast.Assign) for target in line.targets}
+    seen = {name for name in imported | assigned if not name.startswith("_")}
+    assert seen == set(module.__all__)
+    assert all(getattr(module, name) is not None for name in seen)

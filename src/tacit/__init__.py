@@ -21,34 +21,54 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from tacit import channel as channels
-    from tacit.attacks import attack
-    from tacit.bundled import load_adult, load_breast_cancer, load_votes
-    from tacit.channel import devices
-    from tacit.channel.scheme import Group, Questionnaire, Scheme
-    from tacit.count.tally import Tally
-    from tacit.dataset import Dataset
-    from tacit.design import Front, choose_point, exact_front, optimal_front
-    from tacit.design.plan import plan
-    from tacit.design.scheme import design_scheme
-    from tacit.disguising import disguise
-    from tacit.errors import TacitError
-    from tacit.estimation import estimate, estimate_share, estimate_shares, estimate_tables
-    from tacit.estimation.complex_samples import SampleDesign
-    from tacit.estimation.prevalence import prevalence
-    from tacit.joint import JointModel, fit_joint
-    from tacit.measures import measure
-    from tacit.mine import (
-        FrequentItemsets,
-        NaiveBayesClassifier,
-        TreeClassifier,
-        association_rules,
-        disguised_accuracy,
-    )
-    from tacit.publish import Effort, Preferences, Protection, Release, ReleaseCheck, anonymize, check_release
-    from tacit.regression import Regression, regress
-    from tacit.reports import Reports
-    from tacit.schema import Attribute, Cut, Schema
+    from tacit import channel as _channel
+    from tacit.attacks import attack as attack
+    from tacit.bundled import load_adult as load_adult
+    from tacit.bundled import load_breast_cancer as load_breast_cancer
+    from tacit.bundled import load_votes as load_votes
+    from tacit.channel import devices as devices
+    from tacit.channel.scheme import Group as Group
+    from tacit.channel.scheme import Questionnaire as Questionnaire
+    from tacit.channel.scheme import Scheme as Scheme
+    from tacit.count.tally import Tally as Tally
+    from tacit.dataset import Dataset as Dataset
+    from tacit.design import Front as Front
+    from tacit.design import choose_point as choose_point
+    from tacit.design import exact_front as exact_front
+    from tacit.design import optimal_front as optimal_front
+    from tacit.design.plan import plan as plan
+    from tacit.design.scheme import design_scheme as design_scheme
+    from tacit.disguising import disguise as disguise
+    from tacit.errors import TacitError as TacitError
+    from tacit.estimation import estimate as estimate
+    from tacit.estimation import estimate_share as estimate_share
+    from tacit.estimation import estimate_shares as estimate_shares
+    from tacit.estimation import estimate_tables as estimate_tables
+    from tacit.estimation.complex_samples import SampleDesign as SampleDesign
+    from tacit.estimation.prevalence import prevalence as prevalence
+    from tacit.joint import JointModel as JointModel
+    from tacit.joint import fit_joint as fit_joint
+    from tacit.measures import measure as measure
+    from tacit.mine import FrequentItemsets as FrequentItemsets
+    from tacit.mine import NaiveBayesClassifier as NaiveBayesClassifier
+    from tacit.mine import TreeClassifier as TreeClassifier
+    from tacit.mine import association_rules as association_rules
+    from tacit.mine import disguised_accuracy as disguised_accuracy
+    from tacit.publish import Effort as Effort
+    from tacit.publish import Preferences as Preferences
+    from tacit.publish import Protection as Protection
+    from tacit.publish import Release as Release
+    from tacit.publish import ReleaseCheck as ReleaseCheck
+    from tacit.publish import anonymize as anonymize
+    from tacit.publish import check_release as check_release
+    from tacit.regression import Regression as Regression
+    from tacit.regression import regress as regress
+    from tacit.reports import Reports as Reports
+    from tacit.schema import Attribute as Attribute
+    from tacit.schema import Cut as Cut
+    from tacit.schema import Schema as Schema
+
+    channels = _channel
 
 _HOMES = {
     "Attribute": "tacit.schema",
@@ -98,54 +118,7 @@ _HOMES = {
 }
 _MODULES = {"channels": "tacit.channel", "devices": "tacit.channel.devices"}
 
-__all__ = [
-    "Attribute",
-    "Cut",
-    "Dataset",
-    "Effort",
-    "FrequentItemsets",
-    "Front",
-    "Group",
-    "JointModel",
-    "NaiveBayesClassifier",
-    "Preferences",
-    "Protection",
-    "Questionnaire",
-    "Regression",
-    "Release",
-    "ReleaseCheck",
-    "Reports",
-    "SampleDesign",
-    "Schema",
-    "Scheme",
-    "TacitError",
-    "Tally",
-    "TreeClassifier",
-    "anonymize",
-    "association_rules",
-    "attack",
-    "channels",
-    "check_release",
-    "choose_point",
-    "design_scheme",
-    "devices",
-    "disguise",
-    "disguised_accuracy",
-    "estimate",
-    "estimate_share",
-    "estimate_shares",
-    "estimate_tables",
-    "exact_front",
-    "fit_joint",
-    "load_adult",
-    "load_breast_cancer",
-    "load_votes",
-    "measure",
-    "optimal_front",
-    "plan",
-    "prevalence",
-    "regress",
-]
+__all__ = sorted([*_HOMES, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:

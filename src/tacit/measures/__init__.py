@@ -6,12 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.measures.accuracy import accurate_map_privacy
-    from tacit.measures.amplification import gamma_between, posterior_bound
-    from tacit.measures.cost import ExpectedError
-    from tacit.measures.group import GroupMeasures
-    from tacit.measures.scheme import SchemeMeasures, measure
-    from tacit.measures.whole_report import AnswerMeasures, WholeReport
+    from tacit.measures.accuracy import accurate_map_privacy as accurate_map_privacy
+    from tacit.measures.amplification import gamma_between as gamma_between
+    from tacit.measures.amplification import posterior_bound as posterior_bound
+    from tacit.measures.cost import ExpectedError as ExpectedError
+    from tacit.measures.group import GroupMeasures as GroupMeasures
+    from tacit.measures.scheme import SchemeMeasures as SchemeMeasures
+    from tacit.measures.scheme import measure as measure
+    from tacit.measures.whole_report import AnswerMeasures as AnswerMeasures
+    from tacit.measures.whole_report import WholeReport as WholeReport
 
 _HOMES = {
     "AnswerMeasures": "tacit.measures.whole_report",
@@ -25,17 +28,7 @@ _HOMES = {
     "posterior_bound": "tacit.measures.amplification",
 }
 
-__all__ = [
-    "AnswerMeasures",
-    "ExpectedError",
-    "GroupMeasures",
-    "SchemeMeasures",
-    "WholeReport",
-    "accurate_map_privacy",
-    "gamma_between",
-    "measure",
-    "posterior_bound",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

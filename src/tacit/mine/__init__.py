@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from tacit.extras import require
 
 if TYPE_CHECKING:
-    from tacit.mine.accuracy import AccuracyEstimate, disguised_accuracy, told_accuracy
-    from tacit.mine.itemsets import FrequentItemsets
-    from tacit.mine.naive_bayes import NaiveBayesClassifier
-    from tacit.mine.rules import association_rules
-    from tacit.mine.tree_classifier import TreeClassifier
+    from tacit.mine.accuracy import AccuracyEstimate as AccuracyEstimate
+    from tacit.mine.accuracy import disguised_accuracy as disguised_accuracy
+    from tacit.mine.accuracy import told_accuracy as told_accuracy
+    from tacit.mine.itemsets import FrequentItemsets as FrequentItemsets
+    from tacit.mine.naive_bayes import NaiveBayesClassifier as NaiveBayesClassifier
+    from tacit.mine.rules import association_rules as association_rules
+    from tacit.mine.tree_classifier import TreeClassifier as TreeClassifier
 
 require("mine")
 
@@ -29,15 +31,7 @@ _HOMES = {
     "told_accuracy": "tacit.mine.accuracy",
 }
 
-__all__ = [
-    "AccuracyEstimate",
-    "FrequentItemsets",
-    "NaiveBayesClassifier",
-    "TreeClassifier",
-    "association_rules",
-    "disguised_accuracy",
-    "told_accuracy",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
