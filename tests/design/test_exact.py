@@ -10,7 +10,7 @@ import pytest
 from tacit.channel.dense import amplification, expected_mse, map_privacy, worst_posterior
 from tacit.design import exact_front, named_prior
 from tacit.design.certificate import Dual
-from tacit.design.generation import certified_design
+from tacit.design.column_generation import certified_design
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.sweeps import even_mixture, gamma_diagonal_keep
 from tacit.errors import InvalidInput
@@ -161,8 +161,8 @@ def test_sixteen_answers_are_certified_by_generating_vertices() -> None:
 
 def test_generated_vertices_give_the_listed_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = exact_front(SKEWED, 1000, delta=0.7, privacy=0.45).points[0]
-    monkeypatch.setattr("tacit.design.generation.FEW_VERTICES", 8)
-    monkeypatch.setattr("tacit.design.generation.ADDED_PER_ROUND", 3)
+    monkeypatch.setattr("tacit.design.column_generation.FEW_VERTICES", 8)
+    monkeypatch.setattr("tacit.design.column_generation.ADDED_PER_ROUND", 3)
     generated = exact_front(SKEWED, 1000, delta=0.7, privacy=0.45).points[0]
     assert generated.mse == pytest.approx(listed.mse, rel=1e-6)
 
