@@ -11,8 +11,7 @@ import pytest
 
 from tacit.design import choose_point, exact_front, named_prior, optimal_front, read_front, recipe_of, robustness
 from tacit.design.choose import margin_of_error
-from tacit.design.front import front_from_document, undominated
-from tacit.design.labels import report_labels
+from tacit.design.front import front_from_document, report_labels, undominated
 from tacit.errors import InvalidInput, UnknownName
 
 PRIOR = [0.5, 0.3, 0.2]

@@ -106,7 +106,7 @@ def test_predictions_agree_with_simulation() -> None:
 
 
 def test_predictions_of_published_mechanisms_are_those_of_their_channels() -> None:
-    from tacit.design.mechanisms import best_recipe
+    from tacit.design.recommend import best_recipe
 
     for kind in ("gamma-diagonal", "randomized-gamma-diagonal", "mask", "cut-and-paste"):
         scheme = tacit.Scheme.of(SCHEMA, [(NAMES, best_recipe(kind, SCHEMA.shape(), 19, 3))])

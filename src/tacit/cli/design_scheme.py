@@ -15,7 +15,7 @@ from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.dataset import Dataset
-    from tacit.design.from_front import Picked
+    from tacit.design.ready_channels import Picked
     from tacit.schema import Schema
 
 MissingPolicy = Literal["refuse", "answer", "drop", "most-frequent"]
@@ -68,7 +68,7 @@ def design_scheme(
         _design_for(purpose, attributes, bound, listed_names(public), truths, respondents, out, json=json)
         return
     if fronts:
-        from tacit.design.from_front import scheme_from_fronts
+        from tacit.design.ready_channels import scheme_from_fronts
 
         demand = {"privacy": privacy, "mse": mse, "margin": margin}
         if margin is not None:
@@ -76,7 +76,7 @@ def design_scheme(
         picks = _picked(attributes, fronts, listed_names(public), method, demand)
         made = scheme_from_fronts(attributes, picks, listed_names(public), data=truths, respondents=respondents)
     elif device is not None:
-        from tacit.design.from_device import scheme_from_device
+        from tacit.design.ready_channels import scheme_from_device
 
         made = scheme_from_device(
             attributes, device, parameters, listed_names(public), prior=truths, respondents=respondents

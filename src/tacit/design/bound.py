@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.blas_threads import single_thread
 from tacit.design.certificate import Dual
 from tacit.design.column_generation import FEW_VERTICES, certified_design
 from tacit.design.front import Front
+from tacit.design.interior import single_thread
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
 from tacit.errors import InvalidInput

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.channel.dense import map_privacy
-from tacit.design.blas_threads import single_thread
 from tacit.design.column_generation import CERTIFIED_GAP, NEGLIGIBLE, CertifiedDesign, certified_design, pruned
-from tacit.design.front import Front, FrontPoint, measured_point
-from tacit.design.labels import report_labels
+from tacit.design.front import Front, FrontPoint, measured_point, report_labels
+from tacit.design.interior import single_thread
 from tacit.design.posteriors import bounded_staircase, staircase, uniform_and_capped
 from tacit.design.problem import DesignProblem
 from tacit.errors import InvalidInput

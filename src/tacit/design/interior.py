@@ -8,13 +8,15 @@ number of posteriors; a general semidefinite solver takes many times as long for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.certificate import Dual
+from tacit.extras import require
 
 Matrix = NDArray[np.float64]
 
@@ -142,3 +144,13 @@ def _longest(weights: Matrix, d_weights: Matrix, costs: Matrix, d_costs: Matrix)
     """The longest step, at most one, that keeps weights and costs from falling below zero."""
     shrinking = max(float((-d_weights / weights).max()), float((-d_costs / costs).max()))
     return min(1.0, 1 / shrinking) if shrinking > 0 else 1.0
+
+
+@contextmanager
+def single_thread() -> Iterator[None]:
+    """Keep BLAS to one thread within the block: on small matrices several only wait for each other."""
+    require("design")
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.blas_threads import single_thread
 from tacit.design.bound import with_lower_bounds
 from tacit.design.front import Front, measured_point, undominated
+from tacit.design.interior import single_thread
 from tacit.design.optimal_set import Matrices
 from tacit.design.problem import DesignProblem
 from tacit.errors import InvalidInput

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tacit.channel import Recipe, cut_and_paste
 from tacit.channel.base import Channel
 from tacit.channel.scheme import Scheme
-from tacit.design.mechanisms import best_recipe
+from tacit.design.recommend import best_recipe
 from tacit.design.split import split_questionnaire
 from tacit.design.targets import itemset_targets
 from tacit.schema import Schema
