@@ -16,9 +16,9 @@ from tacit import Attribute, Reports, Scheme, channels
 from tacit.count import MemoryEngine, Source, sources
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import inversion, pooling
+from tacit.estimation.group_parts import apply, parts_for
 from tacit.estimation.information import information, interactions
 from tacit.estimation.inversion import inverted
-from tacit.estimation.parts import apply, parts_for
 from tacit.estimation.pooling import pooled
 from tacit.schema import Schema
 from tests.estimation.simulation import (

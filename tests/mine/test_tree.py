@@ -136,7 +136,7 @@ def test_a_tree_grown_without_rows_in_memory_is_the_same(monkeypatch: pytest.Mon
     reports = simulated(SCHEMES["gamma"], 20_000, 5)
     tree = TreeClassifier("drinks").fit(reports).tree_
     monkeypatch.setattr("tacit.mine.tables.JOINT_CELLS", 1)
-    monkeypatch.setattr("tacit.estimation.conditioned.JOINT_CELLS", 1)
+    monkeypatch.setattr("tacit.estimation.conditional_tables.JOINT_CELLS", 1)
     again = TreeClassifier("drinks").fit(reports).tree_
     assert tree.n_leaves > 1
     assert_same_tree(again, tree)

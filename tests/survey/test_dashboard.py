@@ -18,11 +18,11 @@ from tacit.channel.scheme import Group, Scheme
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE, SeededRandomness
 from tacit.reports import Reports
-from tacit.survey.checks import SUSPICIOUS, fit_of, largest_shift, report_weights
 from tacit.survey.counting import countable
 from tacit.survey.dashboard import dashboard, results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
+from tacit.survey.fake_reports import SUSPICIOUS, fit_of, largest_shift, report_weights
 from tacit.survey.inspection import inspected
 from tacit.survey.second_round import SecondRound, offer_tree, second_round
 from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.answers import by_answer, is_cut_here
+from tacit.count.answer_expressions import by_answer, is_cut_here
 from tacit.count.backend import answer, asking
 from tacit.count.columns import bit_columns, decoded, set_column
 from tacit.count.planner import tallied_by_covers

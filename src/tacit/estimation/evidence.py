@@ -19,7 +19,7 @@ from tacit.channel.codes import MATRIX_ENTRIES, row_products
 from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
-from tacit.estimation.parts import Part, adjoint, apply, columns_of, parts_for
+from tacit.estimation.group_parts import Part, adjoint, apply, columns_of, parts_for
 from tacit.table import Table
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacit.channel.base import Array
-from tacit.estimation.parts import Part
+from tacit.estimation.group_parts import Part
 
 Names = tuple[str, ...]
 

@@ -13,8 +13,7 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
-from tacit.estimation.intervals import ShareLaw
-from tacit.estimation.parts import (
+from tacit.estimation.group_parts import (
     Part,
     adjoint,
     apply,
@@ -26,6 +25,7 @@ from tacit.estimation.parts import (
     solve_pairs,
     solve_squares,
 )
+from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
 from tacit.estimation.uncertainty import Moments, covered_truth, own_squares

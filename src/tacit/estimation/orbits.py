@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array, Orbits
 from tacit.estimation.evidence import Evidence, Tallied
 from tacit.estimation.expectation import Fit
-from tacit.estimation.parts import Part
+from tacit.estimation.group_parts import Part
 
 # Beyond so many members an orbit is no longer small.
 MOST_MEMBERS = 64

@@ -20,10 +20,10 @@ from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.group_parts import parts_for
 from tacit.estimation.information import Names, information, interactions
 from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
-from tacit.estimation.parts import parts_for
 from tacit.estimation.simplex import floored, projected
 from tacit.estimation.uncertainty import Moments
 

@@ -20,8 +20,8 @@ from tacit.channel.codes import MATRIX_ENTRIES
 from tacit.count.protocol import Source
 from tacit.estimation.evidence import Evidence
 from tacit.estimation.expectation import Fit, Step, accelerated, expectation_step
+from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
-from tacit.estimation.parts import parts_for
 from tacit.estimation.simplex import floored
 
 TINY = np.finfo(np.float64).tiny

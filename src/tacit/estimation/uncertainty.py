@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.channel.base import Array
-from tacit.estimation.parts import Part, attributes_of, solve_covered
+from tacit.estimation.group_parts import Part, attributes_of, solve_covered
 from tacit.estimation.simplex import floored, projected
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from tacit.count.protocol import Source
 from tacit.count.weighted import SampleColumns, WeightedTally, checked_keys, stored_groups, weighted_tally
 from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import SampleDesign, added_by
+from tacit.estimation.group_parts import columns_of, parts_for, solve, solve_pairs, solve_squares
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
 from tacit.estimation.inversion import Inverted, checked_covariance, checked_rows, with_guess
-from tacit.estimation.parts import columns_of, parts_for, solve, solve_pairs, solve_squares
 
 Sample = SampleDesign | SampleColumns
 

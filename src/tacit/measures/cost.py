@@ -16,8 +16,8 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import NotEstimable
+from tacit.estimation.group_parts import Part, apply, parts_for
 from tacit.estimation.inversion import Inverted
-from tacit.estimation.parts import Part, apply, parts_for
 from tacit.estimation.pooling import Asked, combined
 from tacit.estimation.simplex import floored
 from tacit.estimation.uncertainty import Moments

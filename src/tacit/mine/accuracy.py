@@ -19,8 +19,8 @@ from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import estimate_share, true_schema
+from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import share_interval
-from tacit.estimation.parts import parts_for
 from tacit.estimation.result import Sampling
 from tacit.estimation.uncertainty import counted_covariance
 from tacit.mine.moments import Moments, moments

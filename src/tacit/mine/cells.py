@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
-from tacit.estimation.conditioned import ConditionedTable, ConditionedTables
+from tacit.estimation.cell_errors import CellSquares, has_disjoint_cells, shows_truths
+from tacit.estimation.conditional_tables import ConditionedTable, ConditionedTables
+from tacit.estimation.group_parts import Part, parts_for
 from tacit.estimation.inversion import inverted
 from tacit.estimation.likelihood import most_likely
 from tacit.estimation.orbits import has_orbits
-from tacit.estimation.parts import Part, parts_for
-from tacit.estimation.squares import CellSquares, has_disjoint_cells, shows_truths
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, allowed_codes, independent_variances, narrowed
 from tacit.schema import Attribute, Schema

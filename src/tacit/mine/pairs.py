@@ -10,8 +10,8 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
+from tacit.estimation.group_parts import columns_of, parts_for
 from tacit.estimation.inversion import Inverted, checked_rows, with_guess
-from tacit.estimation.parts import columns_of, parts_for
 from tacit.estimation.pooling import pooled
 from tacit.schema import Schema
 

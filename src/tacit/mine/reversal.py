@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array, Codes, ProductTerm
 from tacit.channel.codes import split_codes
-from tacit.estimation.parts import Part
+from tacit.estimation.group_parts import Part
 
 Columns = Mapping[str, NDArray[Any]]
 # Products of terms are written out up to this many, and drawn beyond.

@@ -15,7 +15,7 @@ from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import true_schema
-from tacit.estimation.conditioned import JOINT_CELLS, ConditionedTable, ConditionedTables
+from tacit.estimation.conditional_tables import JOINT_CELLS, ConditionedTable, ConditionedTables
 from tacit.estimation.inversion import COVARIANCE_CELLS
 from tacit.estimation.pooling import MOST_POOLED, pooled
 from tacit.mine.cells import JointTables, Method

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count import SparseTally, TableEngine
-from tacit.count.answers import by_answer
+from tacit.count.answer_expressions import by_answer
 from tacit.count.backend import lent, streamed
-from tacit.count.inferred import complete_rows
+from tacit.count.database_schema import complete_rows
 from tacit.errors import InvalidInput
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import Fingerprint

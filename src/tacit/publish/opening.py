@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.count.backend import single_row
 from tacit.count.connections import is_address, opened
-from tacit.count.inferred import inferred_schema
+from tacit.count.database_schema import inferred_schema
 from tacit.dataset import Dataset
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.column_types import (

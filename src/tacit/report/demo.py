@@ -12,8 +12,8 @@ from tacit.report.chapters.estimates import estimates, joint_estimates
 from tacit.report.chapters.mine import mine
 from tacit.report.chapters.publish import publish
 from tacit.report.chapters.rules import rules
+from tacit.report.demo_data import Story
 from tacit.report.page import Chapter, write
-from tacit.report.story import Story
 from tacit.table.files import made_folder
 
 TITLE = "What a crowd knows, without any of its members telling"

@@ -21,11 +21,11 @@ from tacit.survey.headers import SECURITY_HEADERS, Settings, is_known_host
 from tacit.survey.health import Health
 from tacit.survey.receiving import Receiving
 from tacit.survey.retention import keep_deleting
-from tacit.survey.shelf import Shelf
 from tacit.survey.site import Site
 from tacit.survey.store.database import StoreUnavailable, connect
 from tacit.survey.store.submissions import Writer
 from tacit.survey.store.surveys import Store
+from tacit.survey.survey_cache import Shelf
 from tacit.survey.tokens import Tokens
 from tacit.survey.withdrawing import Withdrawing
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
 from tacit.reports import Reports
-from tacit.survey.checks import Fit, fit_of, largest_shift
 from tacit.survey.counting import countable
 from tacit.survey.definition import Definition, surest
-from tacit.survey.models import MinedModel, mined
+from tacit.survey.fake_reports import Fit, fit_of, largest_shift
+from tacit.survey.mined_models import MinedModel, mined
 from tacit.survey.second_round import SecondRound, second_round
 from tacit.survey.store.surveys import Counts, Store, StoredSurvey
 

@@ -21,13 +21,13 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute
-from tacit.survey.located import Located, parse, read
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
 from tacit.survey.proposal import GroupDocument, attribute_of, groups_of
 from tacit.survey.questionnaire import Question, Questionnaire
 from tacit.survey.reading import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
 from tacit.survey.verification import examine
+from tacit.survey.yaml_lines import Located, parse, read
 
 FORMAT = "tacit-survey/1"
 FINGERPRINT_DIGITS = 32  # 128 bits of the hash

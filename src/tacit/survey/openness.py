@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tacit.survey.located import Located
 from tacit.survey.questionnaire import Question
+from tacit.survey.yaml_lines import Located
 
 
 def refuse_telling(place: Located, what: str, depends_on: Iterable[str], asked: Mapping[str, Question]) -> None:

@@ -11,9 +11,9 @@ from tacit.channel.routing import Asked, Routing
 from tacit.errors import InvalidInput, suggestion
 from tacit.schema import Attribute
 from tacit.survey.blocks import is_block, legal_records, planned_channel
-from tacit.survey.located import Located
 from tacit.survey.questionnaire import NOT_ASKED, Question, Questionnaire, WrittenGroup
 from tacit.survey.routes import routing_of
+from tacit.survey.yaml_lines import Located
 
 # How many times likelier than before a report may make any answer (gamma). In plain words, for a yes/no question about
 # which nothing was known: how sure its best guesser becomes of a respondent's answer.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tacit.channel.routing import NOT_ASKED
-from tacit.survey.located import Located
+from tacit.survey.yaml_lines import Located
 
 __all__ = [
     "ACCESS",

@@ -7,7 +7,6 @@ import re
 from datetime import date
 from typing import Any
 
-from tacit.survey.located import Located
 from tacit.survey.openness import refuse_telling
 from tacit.survey.questionnaire import (
     ACCESS,
@@ -25,6 +24,7 @@ from tacit.survey.questionnaire import (
     Unrelated,
     WrittenGroup,
 )
+from tacit.survey.yaml_lines import Located
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = {

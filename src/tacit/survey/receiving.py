@@ -12,10 +12,10 @@ from tacit.survey.bodies import Refused, answer, json_object
 from tacit.survey.headers import Settings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
 from tacit.survey.limits import RateLimit
-from tacit.survey.shelf import Shelf
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writer, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
+from tacit.survey.survey_cache import Shelf
 from tacit.survey.wire import InvalidReport
 
 _ANSWERS = {

@@ -62,7 +62,7 @@ def second_round(store: Store, survey: StoredSurvey) -> SecondRound | None:
 
 def offer_tree(store: Store, survey: StoredSurvey, target: str) -> dict[str, Any]:
     """Mine a tree from the reports, freeze it and offer it to the respondents' devices."""
-    from tacit.survey.models import mined
+    from tacit.survey.mined_models import mined
 
     if not survey.definition.document["second_round"]:
         raise InvalidInput("This survey did not announce a second round (second_round: true), so nobody kept answers.")

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit.survey.assets import page_script
-from tacit.survey.shelf import Shelf
+from tacit.survey.survey_cache import Shelf
 from tacit.survey.templating import rendered
 
 

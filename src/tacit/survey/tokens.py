@@ -23,11 +23,11 @@ from tacit.survey.bodies import RETRY_SECONDS, Refused, json_object
 from tacit.survey.headers import Settings, client_address, origin
 from tacit.survey.issuing import Signer, base64url, unbase64
 from tacit.survey.limits import RateLimit
-from tacit.survey.shelf import Shelf
 from tacit.survey.store.codes import Codes, Spending
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Overloaded, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.survey.survey_cache import Shelf
 
 LARGEST_BATCH = 64
 MOST_WAITING = 1_000

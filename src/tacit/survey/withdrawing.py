@@ -12,9 +12,9 @@ from starlette.routing import Route
 from tacit.survey.bodies import Refused, json_object
 from tacit.survey.headers import Settings, client_address, origin
 from tacit.survey.limits import RateLimit
-from tacit.survey.shelf import Shelf
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.survey.survey_cache import Shelf
 
 RECEIPT_DIGITS = 20
 _HEX = frozenset("0123456789abcdef")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tacit.report.chapters.attack as chapter
+from tacit.report.demo_data import Story
 from tacit.report.page import Picture, Rows, render
-from tacit.report.story import Story
 
 
 def test_the_chapter_shows_what_a_flip_gives_away() -> None:

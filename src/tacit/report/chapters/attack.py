@@ -10,9 +10,9 @@ from tacit.bundled import binary_adult
 from tacit.channel import flip
 from tacit.channel.scheme import Scheme
 from tacit.disguising import disguise
+from tacit.report.demo_data import Story
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.plots import BLUE, GREY, new_figure
-from tacit.report.story import Story
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from tacit.report.demo_data import GAMMA, Story
 from tacit.report.page import Chapter, Rows, Text
-from tacit.report.story import GAMMA, Story
 
 
 def collect(story: Story) -> Chapter:

@@ -6,9 +6,9 @@ import numpy as np
 
 from tacit.count import sources
 from tacit.design import exact_front, optimal_front
+from tacit.report.demo_data import Story
 from tacit.report.fronts import draw_fronts
 from tacit.report.page import Chapter, Picture, Rows, Text
-from tacit.report.story import Story
 from tacit.reports import Reports
 
 QUESTION = "marital-status"

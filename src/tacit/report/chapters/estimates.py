@@ -7,9 +7,9 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count import sources
 from tacit.estimation import estimate
+from tacit.report.demo_data import Story
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.plots import estimates_beside_truth
-from tacit.report.story import Story
 from tacit.reports import Reports
 
 

@@ -8,8 +8,8 @@ from sklearn.base import clone
 from tacit.mine.accuracy import disguised_accuracy
 from tacit.mine.naive_bayes import NaiveBayesClassifier
 from tacit.mine.tree_classifier import TreeClassifier
+from tacit.report.demo_data import Story
 from tacit.report.page import Chapter, Picture, Rows, Text
-from tacit.report.story import Story
 from tacit.reports import Reports
 
 TARGET = "income"

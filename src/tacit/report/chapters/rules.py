@@ -11,8 +11,8 @@ from tacit.design.targets import itemset_targets
 from tacit.disguising import disguise
 from tacit.mine.itemsets import FrequentItemsets
 from tacit.mine.rules import Rule, association_rules
+from tacit.report.demo_data import Story
 from tacit.report.page import Chapter, Rows, Text
-from tacit.report.story import Story
 from tacit.reports import Reports
 
 GAMMA = 19.0

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
+from tacit.estimation.group_parts import Part
 from tacit.estimation.inversion import Inverted
-from tacit.estimation.parts import Part
 
 # Arrays of squares that are kept; a tree asks for few different sets of groups again and again.
 KEPT_ARRAYS = 64

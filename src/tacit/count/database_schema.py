@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.count.answers import distinct_values, is_absent
+from tacit.count.answer_expressions import distinct_values, is_absent
 from tacit.count.backend import single_row
 from tacit.count.columns import as_number
 from tacit.errors import InvalidInput

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.count import sources
-from tacit.estimation.conditioned import ConditionedTables
+from tacit.estimation.conditional_tables import ConditionedTables
 from tests.estimation.simulation import SCHEMA, SCHEMES, simulated
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.protocol import Product, Source
 from tacit.estimation.conjunctions import weights_for
+from tacit.estimation.group_parts import Part, columns_of, parts_for
 from tacit.estimation.inversion import checked_rows, with_guess
-from tacit.estimation.parts import Part, columns_of, parts_for
 from tacit.estimation.uncertainty import Moments
 
 Masks = Mapping[str, NDArray[np.bool_]]
