@@ -16,7 +16,7 @@ def run() -> Iterator[Ratio]:
     import statsmodels.api as sm
 
     from tacit.regression.families import Binary
-    from tacit.regression.likelihood import Likelihoods, Problem, fitted
+    from tacit.regression.likelihood import LikelihoodProblem, OutcomeLikelihoods, fitted
 
     generator = np.random.default_rng(1)
     x = np.column_stack([np.ones(ROWS), generator.normal(size=(ROWS, COVARIATES))])
@@ -24,7 +24,7 @@ def run() -> Iterator[Ratio]:
     u = generator.random(ROWS)
     reports = np.where(u < 2 / 3, truth, u < 5 / 6).astype(int)
     law = np.array([[5 / 6, 1 / 6], [1 / 6, 5 / 6]])
-    problem = Problem(Binary(("no", "yes"), "logit"), x, Likelihoods(law[reports]), np.ones(ROWS))
+    problem = LikelihoodProblem(Binary(("no", "yes"), "logit"), x, OutcomeLikelihoods(law[reports]), np.ones(ROWS))
     seconds = cpu_medians(
         {
             "tacit": lambda: fitted(problem),

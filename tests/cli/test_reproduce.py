@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tacit.experiments import registry
-from tacit.experiments.registry import STUDIES, Comparison, StudyResult, StudyTable
+from tacit.experiments.registry import STUDIES, PublishedComparison, StudyResult, StudyTable
 from tests.cli.run import tacit
 
 
@@ -28,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             calls.append({"name": name, "out": out, "quick": quick, "seed": seed, **options})
             progress(0.5)
             progress(1.0)
-            compared = Comparison("least privacy", "about 0.4", f"0.401 in {name}", True)
+            compared = PublishedComparison("least privacy", "about 0.4", f"0.401 in {name}", True)
             return StudyResult(name, f"A study of {name}", (compared,), (StudyTable("Errors", ("a", "b"), ((1, 2),)),))
 
         return SimpleNamespace(run=run)

@@ -18,7 +18,7 @@ from tacit.survey.accounts import Accounts
 from tacit.survey.codes import code_token, read_code
 from tacit.survey.definition import Definition
 from tacit.survey.store.codes import Spending
-from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
+from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch, token_hash
 from tacit.survey.store.surveys import Store
 from tests.survey.questionnaires import CODES, SMALL
 
@@ -46,7 +46,7 @@ def filled(n: int = 40) -> None:
     store = Store.open("survey.db")
     survey = store.surveys()[0]
     rows = [Submission(survey, "reports", str(i), (("yes", "no")[i % 2], "no", "below 30")) for i in range(n)]
-    assert store_batch(store.database, rows) == [Outcome.STORED] * n
+    assert store_batch(store.database, rows) == [SubmissionOutcome.STORED] * n
     store.close()
 
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from tacit.survey.app import SurveyServer
 from tacit.survey.assets import FOLDER, Inline, joined, page_script, page_style
 from tacit.survey.definition import Definition
-from tacit.survey.headers import Settings
+from tacit.survey.headers import ServerSettings
 from tests.survey.page import required
 from tests.survey.questionnaires import SMALL
 
@@ -63,7 +63,7 @@ def test_every_line_of_every_module_is_in_the_page() -> None:
 
 
 def test_script_and_style_stand_in_the_page_as_the_policy_knows_them(tmp_path_factory: pytest.TempPathFactory) -> None:
-    server = SurveyServer(tmp_path_factory.mktemp("survey") / "survey.db", Settings(rate=0))
+    server = SurveyServer(tmp_path_factory.mktemp("survey") / "survey.db", ServerSettings(rate=0))
     survey = server.store.add(Definition.from_yaml(SMALL), SMALL)
     answer = TestClient(server, base_url="http://survey.test").get(f"/s/{survey.fingerprint}")
     server.close()

@@ -113,7 +113,7 @@ def test_a_restore_drill_loses_no_code_and_no_token(tmp_path: Path) -> None:
 
     from tacit.survey.app import SurveyServer
     from tacit.survey.codes import code_token, new_code
-    from tacit.survey.headers import Settings
+    from tacit.survey.headers import ServerSettings
     from tests.survey.buying import signed_token, some_blinded
     from tests.survey.questionnaires import CODES
 
@@ -133,7 +133,7 @@ def test_a_restore_drill_loses_no_code_and_no_token(tmp_path: Path) -> None:
     restored = Store.open(tmp_path / "second.db")
     restore(tmp_path / "backup.db", restored)
     restored.close()
-    server = SurveyServer(tmp_path / "second.db", Settings(rate=0))
+    server = SurveyServer(tmp_path / "second.db", ServerSettings(rate=0))
     client = TestClient(server)
     tokens = f"/s/{survey.fingerprint}/tokens"
     assert client.post(tokens, json={"code": codes[0], "blinded": blinded}).status_code == 200  # a lost answer, again

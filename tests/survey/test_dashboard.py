@@ -25,7 +25,7 @@ from tacit.survey.exports import export_folder, reports_of
 from tacit.survey.fake_reports import SUSPICIOUS, fit_of, largest_shift, report_weights
 from tacit.survey.inspection import inspected
 from tacit.survey.second_round import SecondRound, offer_tree, second_round
-from tacit.survey.store.submissions import Outcome, Submission, store_batch, token_hash
+from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
 from tacit.table import Table
@@ -253,7 +253,7 @@ def test_a_classifier_is_offered_once_and_its_bits_are_counted(filled: tuple[Sto
     store, survey = filled
     assert second_round(store, survey) is None
     early = Submission(survey, "second", "early", (1,))
-    assert store_batch(store.database, [early]) == [Outcome.CLOSED]
+    assert store_batch(store.database, [early]) == [SubmissionOutcome.CLOSED]
     document = {"target": "smokes", "tree": {"answer": "no"}}
     store.offer_classifier(survey, document)
     assert "nobody has tried it yet" in str(second_round(store, survey))

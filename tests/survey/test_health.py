@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from tacit.survey import health
 from tacit.survey.app import SurveyServer
 from tacit.survey.definition import Definition
-from tacit.survey.headers import Settings
+from tacit.survey.headers import ServerSettings
 from tacit.survey.store.surveys import StoredSurvey
 from tests.survey.questionnaires import SMALL
 
@@ -22,7 +22,7 @@ from tests.survey.questionnaires import SMALL
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SurveyServer]:
     monkeypatch.setattr(health, "REMEMBERED_SECONDS", 0.0)
-    made = SurveyServer(tmp_path / "survey.db", Settings(rate=0, least_free=0))
+    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0, least_free=0))
     yield made
     made.close()
 
@@ -63,7 +63,7 @@ def test_a_disk_that_takes_nothing_fails_the_health_check(
 def test_little_room_fails_the_health_check_before_it_is_too_late(
     server: SurveyServer,
 ) -> None:
-    nearly_full = Settings(least_free=1 << 62)
+    nearly_full = ServerSettings(least_free=1 << 62)
     watched = health.Health(server.store, nearly_full, lambda: 0, server._receiving.answers)
     assert watched._look() == "The disk is nearly full."
 

@@ -16,7 +16,7 @@ from tacit.survey.definition import Definition
 from tacit.survey.store import migrations
 from tacit.survey.store.codes import Spending
 from tacit.survey.store.database import StoreUnavailable, connect, without_password
-from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writer, store_batch, token_hash
+from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.conftest import fresh_database
 from tests.survey.questionnaires import CODES, RICH, SMALL
@@ -39,21 +39,31 @@ def stored_rows(store: Store, survey: StoredSurvey, box: str = "reports") -> lis
 
 
 def test_what_is_new_is_stored_and_a_repeat_stores_nothing(store: Store, survey: StoredSurvey) -> None:
-    assert store_batch(store.database, [submission(survey, "a"), submission(survey, "b")]) == [Outcome.STORED] * 2
-    assert store_batch(store.database, [submission(survey, "a")]) == [Outcome.REPEATED]
+    assert (
+        store_batch(store.database, [submission(survey, "a"), submission(survey, "b")])
+        == [SubmissionOutcome.STORED] * 2
+    )
+    assert store_batch(store.database, [submission(survey, "a")]) == [SubmissionOutcome.REPEATED]
     assert stored_rows(store, survey) == [VALUES, VALUES]
 
 
 def test_another_report_under_the_same_token_is_told_and_stores_nothing(store: Store, survey: StoredSurvey) -> None:
     store_batch(store.database, [submission(survey, "a")])
     other = submission(survey, "a", ("no", "yes", "below 30"))
-    assert store_batch(store.database, [other, submission(survey, "a")]) == [Outcome.DIFFERENT, Outcome.REPEATED]
+    assert store_batch(store.database, [other, submission(survey, "a")]) == [
+        SubmissionOutcome.DIFFERENT,
+        SubmissionOutcome.REPEATED,
+    ]
     assert stored_rows(store, survey) == [VALUES]
 
 
 def test_the_same_token_twice_in_one_batch_is_stored_once(store: Store, survey: StoredSurvey) -> None:
     batch = [submission(survey, "a"), submission(survey, "a", ("no", "no", "below 30")), submission(survey, "a")]
-    assert store_batch(store.database, batch) == [Outcome.STORED, Outcome.DIFFERENT, Outcome.REPEATED]
+    assert store_batch(store.database, batch) == [
+        SubmissionOutcome.STORED,
+        SubmissionOutcome.DIFFERENT,
+        SubmissionOutcome.REPEATED,
+    ]
     assert stored_rows(store, survey) == [VALUES]
 
 
@@ -66,15 +76,15 @@ def test_test_responses_are_kept_apart(store: Store, survey: StoredSurvey) -> No
 def test_a_draft_takes_tests_only(store: Store, definition: Definition) -> None:
     draft = store.add(definition, SMALL, "draft")
     batch = [submission(draft, "a"), submission(draft, "a", box="tests")]
-    assert store_batch(store.database, batch) == [Outcome.CLOSED, Outcome.STORED]
+    assert store_batch(store.database, batch) == [SubmissionOutcome.CLOSED, SubmissionOutcome.STORED]
     opened = store.add(definition, SMALL)
-    assert store_batch(store.database, [submission(opened, "a")]) == [Outcome.STORED]
+    assert store_batch(store.database, [submission(opened, "a")]) == [SubmissionOutcome.STORED]
 
 
 def test_a_closed_survey_takes_nothing_and_keeps_what_it_has(store: Store, survey: StoredSurvey) -> None:
     store_batch(store.database, [submission(survey, "a")])
     store.close_survey(survey)
-    assert store_batch(store.database, [submission(survey, "b")]) == [Outcome.CLOSED]
+    assert store_batch(store.database, [submission(survey, "b")]) == [SubmissionOutcome.CLOSED]
     assert stored_rows(store, survey) == [VALUES]
     with pytest.raises(InvalidInput, match="change `wave`"):
         store.add(survey.definition, SMALL)
@@ -218,12 +228,12 @@ def test_a_failed_batch_stores_nothing_of_it(store: Store, survey: StoredSurvey)
     wrong = submission(survey, "b", (None, "no", "below 30"))  # type: ignore[arg-type]
     with pytest.raises((StoreUnavailable, sqlite3.IntegrityError)):
         store_batch(store.database, [submission(survey, "a"), wrong])
-    assert store_batch(store.database, [submission(survey, "a")]) == [Outcome.STORED]
+    assert store_batch(store.database, [submission(survey, "a")]) == [SubmissionOutcome.STORED]
     assert len(stored_rows(store, survey)) == 1
 
 
 def test_the_writer_acknowledges_many_at_once(store_url: str, store: Store, survey: StoredSurvey) -> None:
-    async def everybody() -> list[Outcome]:
+    async def everybody() -> list[SubmissionOutcome]:
         writer = Writer(connect(store_url))
         try:
             return await asyncio.gather(*(writer.put(submission(survey, str(number % 50))) for number in range(80)))
@@ -231,8 +241,8 @@ def test_the_writer_acknowledges_many_at_once(store_url: str, store: Store, surv
             await asyncio.to_thread(writer.close)
 
     outcomes = run_async(everybody)
-    assert outcomes.count(Outcome.STORED) == 50
-    assert outcomes.count(Outcome.REPEATED) == 30
+    assert outcomes.count(SubmissionOutcome.STORED) == 50
+    assert outcomes.count(SubmissionOutcome.REPEATED) == 30
     assert store.counts(survey).reports == 50
 
 
@@ -286,8 +296,8 @@ def test_a_full_disk_refuses_and_loses_nothing(tmp_path: Path, definition: Defin
     kept = store.counts(survey).reports
     assert kept >= 1
     store.database.rows("PRAGMA max_page_count = 1000000")
-    assert store_batch(store.database, [submission(survey, "after")]) == [Outcome.STORED]
-    assert store_batch(store.database, [submission(survey, "before")]) == [Outcome.REPEATED]
+    assert store_batch(store.database, [submission(survey, "after")]) == [SubmissionOutcome.STORED]
+    assert store_batch(store.database, [submission(survey, "before")]) == [SubmissionOutcome.REPEATED]
     assert store.counts(survey).reports == kept + 1
     store.close()
 

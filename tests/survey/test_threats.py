@@ -30,7 +30,7 @@ from tacit.survey.assets import page_script
 from tacit.survey.attempts import FAILURES_ALLOWED, LOCK_SECONDS
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
-from tacit.survey.headers import Settings
+from tacit.survey.headers import ServerSettings
 from tacit.survey.issuing import Signer, base64url
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.submissions import token_hash
@@ -47,7 +47,7 @@ REPORT = "000100"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[SurveyServer]:
-    made = SurveyServer(tmp_path / "survey.db", Settings(rate=0))
+    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
     yield made
     made.close()
 
@@ -357,7 +357,7 @@ def test_no_file_is_served(client: TestClient, path: str) -> None:
 
 
 def test_a_forged_host_is_refused_where_the_server_knows_its_own(tmp_path: Path) -> None:
-    server = SurveyServer(tmp_path / "s.db", Settings(public_url="https://survey.test", rate=0))
+    server = SurveyServer(tmp_path / "s.db", ServerSettings(public_url="https://survey.test", rate=0))
     survey = server.store.add(Definition.from_yaml(SMALL), SMALL)
     good = TestClient(server, base_url="https://survey.test")
     evil = TestClient(server, base_url="https://evil.test")
@@ -498,7 +498,7 @@ def test_a_short_password_is_refused(tmp_path: Path) -> None:
 
 
 def test_one_address_cannot_flood(tmp_path: Path) -> None:
-    server = SurveyServer(tmp_path / "s.db", Settings(rate=1, burst=3))
+    server = SurveyServer(tmp_path / "s.db", ServerSettings(rate=1, burst=3))
     survey = server.store.add(Definition.from_yaml(SMALL), SMALL)
     client = TestClient(server)
     statuses = [put(client, survey).status_code for _ in range(6)]
@@ -536,7 +536,7 @@ def test_no_address_and_no_time_is_logged_or_stored(tmp_path: Path) -> None:
 
 
 def test_an_overloaded_server_refuses_politely(tmp_path: Path) -> None:
-    server = SurveyServer(tmp_path / "s.db", Settings(rate=0, most_waiting=0))
+    server = SurveyServer(tmp_path / "s.db", ServerSettings(rate=0, most_waiting=0))
     survey = server.store.add(Definition.from_yaml(SMALL), SMALL)
     answer = put(TestClient(server), survey)
     assert answer.status_code == 503

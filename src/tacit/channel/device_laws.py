@@ -21,7 +21,7 @@ Chances = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class DeviceLaw:
     """What one sample's chances make of a device."""
 
     chances: Chances
@@ -38,32 +38,32 @@ def _two_by_two(yes_given_no: Fraction, yes_given_yes: Fraction) -> Array:
     return np.array([[1 - no, 1 - yes], [no, yes]])
 
 
-def _binary(chances: Chances, no: Fraction, yes: Fraction, reports: Sequence[str] = YES_NO) -> Law:
+def _binary(chances: Chances, no: Fraction, yes: Fraction, reports: Sequence[str] = YES_NO) -> DeviceLaw:
     """A yes/no device: the chance of its second report for those who do not carry the trait, and for those who do."""
     law = _two_by_two(no, yes)
     labels = None if tuple(reports) == YES_NO else reports
-    return Law(chances, law, tuple(reports), recipes.matrix(law.tolist(), labels))
+    return DeviceLaw(chances, law, tuple(reports), recipes.matrix(law.tolist(), labels))
 
 
-def _warner(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _warner(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     if len(answers) == 2:
         law = _binary({"p": p}, 1 - p, p)
-        return Law(law.chances, law.matrix, answers, recipes.warner(float(p)))
+        return DeviceLaw(law.chances, law.matrix, answers, recipes.warner(float(p)))
     n = len(answers)
     matrix = np.full((n, n), float(1 - p) / (n - 1))
     np.fill_diagonal(matrix, float(p))
-    return Law({"p": p}, matrix, answers, recipes.warner(float(p)))
+    return DeviceLaw({"p": p}, matrix, answers, recipes.warner(float(p)))
 
 
-def _mixed(chances: Chances, keep: Fraction, otherwise: Sequence[Fraction], answers: tuple[str, ...]) -> Law:
+def _mixed(chances: Chances, keep: Fraction, otherwise: Sequence[Fraction], answers: tuple[str, ...]) -> DeviceLaw:
     """The truth with chance `keep`, else an answer drawn from `otherwise`, which sums to one."""
     personal = [float(part) for part in otherwise]
     matrix = float(keep) * np.eye(len(answers)) + float(1 - keep) * np.array(personal)[:, None]
-    return Law(chances, matrix, answers, recipes.mixture(float(keep), personal))
+    return DeviceLaw(chances, matrix, answers, recipes.mixture(float(keep), personal))
 
 
-def _unrelated(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _unrelated(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     if "y" not in given:
         return _unrelated_unknown(p, answers)
@@ -79,7 +79,7 @@ def _unrelated(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
     return _mixed({"p": p, "y": y}, p, [share / sum(shares) for share in shares], answers)
 
 
-def _unrelated_unknown(p: Fraction, answers: tuple[str, ...]) -> Law:
+def _unrelated_unknown(p: Fraction, answers: tuple[str, ...]) -> DeviceLaw:
     """Who carries the trait and who answers the harmless question with yes: four classes, asked in two samples."""
     if len(answers) > 2:
         raise InvalidInput("The unrelated question without a known y asks for yes or no. Give y, one share per answer.")
@@ -88,10 +88,10 @@ def _unrelated_unknown(p: Fraction, answers: tuple[str, ...]) -> Law:
     classes = ("no, harmless no", "no, harmless yes", "yes, harmless no", "yes, harmless yes")
     shares = np.array([1 - carries, carries], dtype=np.float64)
     opens = {"y": (harmless.astype(np.float64), np.ones(4))}
-    return Law({"p": p}, np.array([1 - yes, yes]), answers, None, classes, shares, opens)
+    return DeviceLaw({"p": p}, np.array([1 - yes, yes]), answers, None, classes, shares, opens)
 
 
-def _forced(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _forced(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     truth = exact_chance("truth", given["truth"])
     if "yes" not in given and len(answers) == 2:
         raise InvalidInput("The device 'forced-response' needs yes, the chance of a forced yes: truth=2/3,yes=1/6.")
@@ -115,60 +115,60 @@ def _forced(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
     return _mixed(chances, truth, [part / rest for part in forced] if rest else even, answers)
 
 
-def _crosswise(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _crosswise(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     return _binary({"p": p}, 1 - p, p, ("different", "same"))
 
 
-def _triangular(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _triangular(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     return _binary({"p": p}, p, Fraction(1), ("neither", "at least one"))
 
 
-def _mangat(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _mangat(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     return _binary({"p": p}, 1 - p, Fraction(1))
 
 
-def _disguised(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _disguised(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     return _binary({"p": p}, 1 - p, p, ("black", "red"))
 
 
-def _mirrored(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _mirrored(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     return _binary({"p": p}, 1 - p, p)
 
 
-def _kuk(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _kuk(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p1, p2 = exact_chance("p1", given["p1"]), exact_chance("p2", given["p2"])
     k = whole_number("k, the number of draws,", given.get("k", 1))
     drawn = range(k + 1)
     columns = [[math.comb(k, red) * p**red * (1 - p) ** (k - red) for red in drawn] for p in (p2, p1)]
     matrix = np.array([[float(chance) for chance in column] for column in columns]).T
     reports = tuple(str(red) for red in drawn)
-    return Law({"p1": p1, "p2": p2, "k": k}, matrix, reports, recipes.matrix(matrix.tolist(), reports))
+    return DeviceLaw({"p1": p1, "p2": p2, "k": k}, matrix, reports, recipes.matrix(matrix.tolist(), reports))
 
 
-def _cheating(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _cheating(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     yes = np.array([float(p), 1.0, 0.0])
     shares = np.array([[1.0, 0, 0], [0, 1, 0]])
     opens = {"cheaters": (np.array([0.0, 0, 1]), np.ones(3))}
     classes = ("no", "yes", "cheater")
-    return Law({"p": p}, np.array([1 - yes, yes]), YES_NO, None, classes, shares, opens)
+    return DeviceLaw({"p": p}, np.array([1 - yes, yes]), YES_NO, None, classes, shares, opens)
 
 
-def _lie_detector(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _lie_detector(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     yes = np.array([float(1 - p), 1.0, 0.0])
     shares = np.array([[1.0, 0, 0], [0, 1, 1]])
     opens = {"t": (np.array([0.0, 1, 0]), np.array([0.0, 1, 1]))}
     classes = ("no", "yes, honest", "yes, denies")
-    return Law({"p": p}, np.array([1 - yes, yes]), YES_NO, None, classes, shares, opens)
+    return DeviceLaw({"p": p}, np.array([1 - yes, yes]), YES_NO, None, classes, shares, opens)
 
 
-def _matrix(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
+def _matrix(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     rows = chance_rows(given["rows"], len(answers))
     named = given.get("reports")
     labels = [part.strip() for part in named.split(",")] if isinstance(named, str) else named
@@ -176,10 +176,10 @@ def _matrix(given: Mapping[str, Given], answers: tuple[str, ...]) -> Law:
         labels = [str(number) for number in range(len(rows))]
     built = recipes.matrix(rows, labels)
     law = built.build((len(answers),)).matrix
-    return Law({"rows": rows}, law, tuple(labels or answers), built)
+    return DeviceLaw({"rows": rows}, law, tuple(labels or answers), built)
 
 
-LAWS: dict[str, Callable[[Mapping[str, Given], tuple[str, ...]], Law]] = {
+LAWS: dict[str, Callable[[Mapping[str, Given], tuple[str, ...]], DeviceLaw]] = {
     "warner": _warner,
     "unrelated-question": _unrelated,
     "forced-response": _forced,

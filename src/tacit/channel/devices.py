@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.channel.device_catalogue import DEVICES, Device
-from tacit.channel.device_laws import LAWS, YES_NO, Chances, Law
+from tacit.channel.device_laws import LAWS, YES_NO, Chances, DeviceLaw
 from tacit.channel.device_parameters import DIRECT, Given, by_sample, read_parameters
 from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
@@ -201,7 +201,7 @@ def _two_needed(device: Device) -> str:
 
 
 def _assembled(
-    device: Device, answers: tuple[str, ...], laws: Sequence[tuple[str | None, Law]], direct: str | None
+    device: Device, answers: tuple[str, ...], laws: Sequence[tuple[str | None, DeviceLaw]], direct: str | None
 ) -> DeviceDesign:
     first = laws[0][1]
     shares = np.eye(len(answers)) if first.shares is None else first.shares

@@ -26,7 +26,7 @@ INATTENTIVE = "inattentive"
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class SampleCounts:
     """The weighted shares of the reports of each sample, among the rows of one group of people."""
 
     codes: Codes  # report of each row
@@ -86,7 +86,7 @@ class DeviceEstimate:
     laws: SampleLaws
     classes: Array  # a proper distribution of the classes, for variances
     shares: Array  # answers x classes
-    counted: Counted
+    counted: SampleCounts
     is_inside: bool
     added: Array | None = None  # what the control item adds to each row's contributions
 
@@ -131,7 +131,7 @@ def _even(part: Array, members: Array) -> Array:
     return part / part.sum() if part.sum() > 0 else members / members.sum()
 
 
-def estimate_device(device: DeviceDesign, counted: Counted) -> DeviceEstimate:
+def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstimate:
     """The estimate from the reports of the device's samples."""
     empty = np.flatnonzero(counted.sizes[: len(device.samples)] == 0)
     if len(empty) or counted.n_samples < len(device.samples):
@@ -201,7 +201,7 @@ def with_control(found: DeviceEstimate, device: DeviceDesign, control: Codes, sh
     """
     counted = found.counted
     rows = counted.rows & (control >= 0)
-    checked = Counted(control, counted.samples, rows, counted.weights, counted.n_reports)
+    checked = SampleCounts(control, counted.samples, rows, counted.weights, counted.n_reports)
     known = [np.column_stack([law @ _control_classes(device, share), _random(law)]) for law in found.laws.laws]
     if any(np.allclose(law[:, 0], law[:, 1]) for law in known):
         raise NotEstimable(

@@ -67,7 +67,7 @@ class Tallied:
 
 
 @dataclass(frozen=True, eq=False)
-class WholeReports:
+class DistinctReports:
     """Distinct reports of which some column shows a set or bits: ``law[report, cell]``."""
 
     law: Array
@@ -109,7 +109,7 @@ def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Ev
     law = np.ones((len(counts), 1))
     for part in parts:
         law = row_products([law, part.channel.chances([table[name] for name in part.columns])])
-    return WholeReports(law, shape, counts, place)
+    return DistinctReports(law, shape, counts, place)
 
 
 def _distinct(source: Source, parts: Sequence[Part]) -> tuple[Table, Array]:

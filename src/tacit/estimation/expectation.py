@@ -13,7 +13,7 @@ from tacit.estimation.evidence import Evidence
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class ExpectationFit:
     """A distribution, and whether its log-likelihood per report is within the tolerance of the greatest."""
 
     distribution: Array
@@ -51,7 +51,7 @@ def expectation_step(evidence: Sequence[Evidence]) -> Callable[[Array], Step]:
 
 def accelerated(
     start: Array, update: Callable[[Array], tuple[Array, float, float]], tolerance: float, max_steps: int
-) -> Fit:
+) -> ExpectationFit:
     """SQUAREM (Varadhan and Roland 2008); falls back to plain steps where the extrapolation loses likelihood.
 
     `update` gives what a `Step` holds.
@@ -59,7 +59,7 @@ def accelerated(
     truth, here = start, Step(*update(start))
     for step in range(max_steps):
         if here.remaining <= tolerance:
-            return Fit(truth, step, converged=True)
+            return ExpectationFit(truth, step, converged=True)
         second = Step(*update(here.after)).after
         jump = extrapolated(truth, here.after, second)
         landed = Step(*update(jump))
@@ -67,7 +67,7 @@ def accelerated(
             truth, here = jump, landed
         else:
             truth, here = second, Step(*update(second))
-    return Fit(truth, max_steps, converged=here.remaining <= tolerance)
+    return ExpectationFit(truth, max_steps, converged=here.remaining <= tolerance)
 
 
 def extrapolated(truth: Array, first: Array, second: Array) -> Array:

@@ -15,10 +15,10 @@ from tacit.channel.base import Array
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimation.evidence import Evidence, Tallied, gathered
-from tacit.estimation.expectation import Fit, accelerated, expectation_step
+from tacit.estimation.expectation import ExpectationFit, accelerated, expectation_step
 from tacit.estimation.orbits import orbit_fit
 
-__all__ = ["Fit", "accelerated", "most_likely"]
+__all__ = ["ExpectationFit", "accelerated", "most_likely"]
 
 TOLERANCE = 1e-9  # of the log-likelihood per report
 MAX_STEPS = 50_000
@@ -31,7 +31,7 @@ def most_likely(
     *,
     tolerance: float = TOLERANCE,
     max_steps: int = MAX_STEPS,
-) -> Fit:
+) -> ExpectationFit:
     """The most likely joint distribution of `names`, given the reports of sources that all ask some of them."""
     covered, evidence = gathered(sources, names)
     shape = tuple(sizes(name) for name in covered)
@@ -44,7 +44,7 @@ def most_likely(
         or accelerated(start, expectation_step(evidence), tolerance, max_steps)
     )
     others = tuple(axis for axis, name in enumerate(covered) if name not in names)
-    return Fit(fit.distribution.sum(axis=others), fit.steps, fit.converged)
+    return ExpectationFit(fit.distribution.sum(axis=others), fit.steps, fit.converged)
 
 
 def _checked_cells(covered: Sequence[str], shape: tuple[int, ...]) -> None:
@@ -65,9 +65,9 @@ def _checked_possible(evidence: Sequence[Evidence], start: Array) -> None:
         )
 
 
-def closed_form(evidence: Sequence[Evidence], shape: tuple[int, ...]) -> Fit | None:
+def closed_form(evidence: Sequence[Evidence], shape: tuple[int, ...]) -> ExpectationFit | None:
     """The optimum of one channel over the whole table, where it has a closed form."""
     if len(evidence) != 1 or not isinstance(only := evidence[0], Tallied) or len(only.parts) != 1:
         return None
     truth = only.parts[0].channel.most_likely(only.counts / only.counts.sum())
-    return None if truth is None else Fit(only.place.lift(truth, len(shape)), 0, converged=True)
+    return None if truth is None else ExpectationFit(only.place.lift(truth, len(shape)), 0, converged=True)

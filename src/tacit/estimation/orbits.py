@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array, Orbits
 from tacit.estimation.evidence import Evidence, Tallied
-from tacit.estimation.expectation import Fit
+from tacit.estimation.expectation import ExpectationFit
 from tacit.estimation.group_parts import Part
 
 # Beyond so many members an orbit is no longer small.
 MOST_MEMBERS = 64
 
 
-def orbit_fit(evidence: Sequence[Evidence], shape: tuple[int, ...], tolerance: float, max_steps: int) -> Fit | None:
+def orbit_fit(
+    evidence: Sequence[Evidence], shape: tuple[int, ...], tolerance: float, max_steps: int
+) -> ExpectationFit | None:
     """The most likely table where the records of every group fall into small orbits; None where that is not so."""
     if len(evidence) != 1 or not isinstance(only := evidence[0], Tallied):
         return None
@@ -40,7 +42,9 @@ def orbit_fit(evidence: Sequence[Evidence], shape: tuple[int, ...], tolerance: f
     shares, steps = most_likely_rows(counts, law, tolerance, max_steps)
     truth = np.zeros(only.counts.size)
     truth[places] = shares * counts.sum(axis=1, keepdims=True) / counts.sum()
-    return Fit(only.place.lift(truth.reshape(only.counts.shape), len(shape)), steps, converged=steps <= max_steps)
+    return ExpectationFit(
+        only.place.lift(truth.reshape(only.counts.shape), len(shape)), steps, converged=steps <= max_steps
+    )
 
 
 def has_orbits(parts: Sequence[Part]) -> bool:

@@ -214,7 +214,7 @@ class Pooled:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedTable:
     """A questionnaire, how many answered it, and its own estimate of any of its attributes."""
 
     questionnaire: Questionnaire
@@ -227,11 +227,11 @@ def pooled(sources: Sequence[Source], names: Sequence[str], shape: tuple[int, ..
     return combined([_counted(source) for source in filled(sources)], names, shape)
 
 
-def _counted(source: Source) -> Asked:
-    return Asked(source.questionnaire, source.engine.n_rows, lambda mine: inverted(source, mine))
+def _counted(source: Source) -> AskedTable:
+    return AskedTable(source.questionnaire, source.engine.n_rows, lambda mine: inverted(source, mine))
 
 
-def combined(asked: Sequence[Asked], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:
+def combined(asked: Sequence[AskedTable], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:
     """One table from the tables of several questionnaires: what estimates are pooled by, and errors foreseen by."""
     wanted = tuple(names)
     if len(wanted) > MOST_POOLED:
@@ -253,7 +253,7 @@ def _estimable(questionnaire: Questionnaire, wanted: Names) -> Names:
     return tuple(name for name in asked if any(name in part.attributes for part in telling))
 
 
-def _shares(asked: Sequence[Asked], told: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
+def _shares(asked: Sequence[AskedTable], told: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
     """Each questionnaire's weight for each interaction it tells of; over all of them they sum to one."""
     known: list[dict[Names, float]] = []
     for one, mine in zip(asked, told, strict=True):
@@ -270,7 +270,7 @@ def _shares(asked: Sequence[Asked], told: Sequence[Names], wanted: Names) -> lis
     return shares
 
 
-def _refuse(asked: Sequence[Asked], interaction: Names, wanted: Names) -> None:
+def _refuse(asked: Sequence[AskedTable], interaction: Names, wanted: Names) -> None:
     for one in asked:
         there = one.questionnaire.attributes
         if set(interaction) <= set(there):  # asked, so it is the channel that does not tell: it says why

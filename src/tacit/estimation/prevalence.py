@@ -19,7 +19,7 @@ from tacit.channel.devices import DeviceDesign
 from tacit.errors import InvalidInput
 from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
-from tacit.estimation.device_estimates import Counted, DeviceEstimate, estimate_device, with_control
+from tacit.estimation.device_estimates import DeviceEstimate, SampleCounts, estimate_device, with_control
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.intervals import ShareLaw, checked_level
 from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
@@ -271,7 +271,7 @@ class _Study:
         return device_reports.understood(table, self.control[0], self.device.reports, self.reports.yes).codes
 
     def _estimate(self, rows: NDArray[np.bool_], control: Codes | None, weights: Array) -> DeviceEstimate:
-        counted = Counted(
+        counted = SampleCounts(
             np.maximum(self.reports.codes, 0),
             np.maximum(self.reports.samples, 0),
             rows,
@@ -291,7 +291,7 @@ class _Study:
             raise InvalidInput(f"No row belongs to the sample {self.device.direct!r} that was asked directly.")
         clear = devices.matrix(np.eye(len(self.device.answers)).tolist(), answers=self.device.answers)
         zero = np.zeros(len(rows), dtype=np.intp)
-        counted = Counted(np.maximum(self.reports.codes, 0), zero, rows, weights, len(self.device.answers))
+        counted = SampleCounts(np.maximum(self.reports.codes, 0), zero, rows, weights, len(self.device.answers))
         return estimate_device(clear, counted)
 
     def _levels(self, table: pa.Table, by: str | None) -> list[tuple[str, NDArray[np.bool_]]]:

@@ -19,7 +19,7 @@ from tacit.channel.base import Array
 from tacit.channel.codes import MATRIX_ENTRIES
 from tacit.count.protocol import Source
 from tacit.estimation.evidence import Evidence
-from tacit.estimation.expectation import Fit, Step, accelerated, expectation_step
+from tacit.estimation.expectation import ExpectationFit, Step, accelerated, expectation_step
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
 from tacit.estimation.simplex import floored
@@ -116,7 +116,7 @@ class LikelihoodErrors:
         return expectation_step(self.evidence)
 
     @cached_property
-    def _optimum(self) -> Fit:
+    def _optimum(self) -> ExpectationFit:
         others = math.prod(self.whole) // self.probabilities.size
         start = np.repeat(np.maximum(self.probabilities, 1e-12).reshape(-1), others).reshape(self.whole)
         return accelerated(start / start.sum(), self._update, DROP / self._reports, MOST_STEPS)

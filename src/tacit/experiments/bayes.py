@@ -19,7 +19,7 @@ from tacit.channel.base import Array
 from tacit.disguising import disguised
 from tacit.errors import NotEstimable
 from tacit.experiments.bayes_plots import accuracy_by_keep, estimated_less_true, pse_curves
-from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
+from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.experiments.sampled import TrueRecords, unrelated_question
 from tacit.measures.amplification import binary_pse
 from tacit.mine.accuracy import disguised_accuracy
@@ -172,15 +172,19 @@ def _refusal(material: Material) -> str:
     return "an estimate, which is wrong"
 
 
-def compared(found: Found) -> Iterator[Comparison]:
+def compared(found: Found) -> Iterator[PublishedComparison]:
     """What the publication says of this data set, and what comes out."""
     name, clear = found.material.name, found.material.clear
-    yield Comparison(f"{name}: q = 0", "nothing can be learned", found.refusal, found.refusal.startswith("The reports"))
+    yield PublishedComparison(
+        f"{name}: q = 0", "nothing can be learned", found.refusal, found.refusal.startswith("The reports")
+    )
     whole = found.accuracies[1.0]
     same = None if len(whole) < FOLDS else bool(np.isclose(whole.mean(), clear, atol=1e-12))
-    yield Comparison(f"{name}: q = 1", "as from the original data", f"{whole.mean():.4f}, clear data {clear:.4f}", same)
+    yield PublishedComparison(
+        f"{name}: q = 1", "as from the original data", f"{whole.mean():.4f}, clear data {clear:.4f}", same
+    )
     means = np.array([found.accuracies[keep].mean() for keep in KEEPS])
-    yield Comparison(
+    yield PublishedComparison(
         f"{name}: growing q",
         "accuracy grows with q, and its variance falls",
         f"{means[0]:.3f} at q = {KEEPS[0]:g}, {means[-1]:.3f} at q = 1; standard deviation "
@@ -188,14 +192,14 @@ def compared(found: Found) -> Iterator[Comparison]:
         bool(means[0] <= means[-1]),
     )
     worst = max(clear - found.accuracies[keep].mean() for keep in KEEPS if keep >= FAIR)
-    yield Comparison(
+    yield PublishedComparison(
         f"{name}: q from .5 up",
         "close to the accuracy on the original data",
         f"at most {worst:.4f} below the classifier learned from clear data",
         bool(worst <= 0.01) if name == "Adult" else None,
     )
     tests = [test for each in found.tested.values() for test in each if np.isfinite(test.estimated)]
-    yield Comparison(
+    yield PublishedComparison(
         f"{name}: accuracy from disguised test data",
         "not in the publication",
         f"mean difference {np.mean([test.estimated - test.counted for test in tests]):+.4f}; the 95% interval holds the "
@@ -242,11 +246,13 @@ def pse_values() -> Array:
     return np.array([[binary_pse(keep, share, FAIR) for keep in PSE_KEEPS] for share in SHARES])
 
 
-def _pse_comparison() -> Comparison:
+def _pse_comparison() -> PublishedComparison:
     values = pse_values()
     falls = bool((np.diff(values, axis=1) <= 1e-12).all() and np.allclose(values[:, -1], 0))
     ours = f"from {values[0, 0]:.2f} to {values[-1, 0]:.2f} at q = 0 down to {abs(values[:, -1]).max():.2f} at q = 1"
-    return Comparison("PSE, W_y = .5", "privacy falls as q grows, to 0 at q = 1; most for even answers", ours, falls)
+    return PublishedComparison(
+        "PSE, W_y = .5", "privacy falls as q grows, to 0 at q = 1; most for even answers", ours, falls
+    )
 
 
 def _pse_table() -> StudyTable:

@@ -20,7 +20,7 @@ from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.frapp_plots import bar_plot, condition_plot, sweep_plot
 from tacit.experiments.itemset_accuracy import Accuracy, Truth, accuracy_of_all, accuracy_of_found
 from tacit.experiments.itemset_schemes import Contestant, condition_numbers, contestants
-from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
+from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.measures.amplification import determinable_range
 from tacit.mine.itemsets import FrequentItemsets
 from tacit.mine.supports import supports_from
@@ -67,7 +67,7 @@ def run(out: Path, quick: bool, seed: int, progress: Progress, health: Path | No
         more = _health(health, seeds)
         tables += _tables(more, "HEALTH")
         plots += _plots(more, field, "HEALTH")[:3]
-    comparisons.append(Comparison("HEALTH", "the same study", "shown below" if health else WHERE_HEALTH_IS))
+    comparisons.append(PublishedComparison("HEALTH", "the same study", "shown below" if health else WHERE_HEALTH_IS))
     progress(1.0)
     plots.append(sweep_plot(sweep.rows))
     title = "FRAPP: privacy-preserving mining of association rules (Agrawal and Haritsa 2005)"
@@ -222,7 +222,7 @@ def _at(measure: Callable[[Accuracy, int], float], length: int, accuracy: Accura
     return measure(accuracy, length)
 
 
-def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contestant]) -> list[Comparison]:
+def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contestant]) -> list[PublishedComparison]:
     by_name = {found.contestant.name: found for found in outcomes}
     channels = {contestant.name: contestant.scheme.groups[0].channel for contestant in field if contestant.is_published}
     counts = truth.counts()
@@ -231,27 +231,27 @@ def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contes
     pasted = condition_numbers(channels["C&P"])[:3]
     least = determinable_range(0.05, GAMMA, GAMMA / (GAMMA + 1999) / 2, 2000)
     return [
-        Comparison(
+        PublishedComparison(
             "frequent itemsets by length", str(PUBLISHED_COUNTS), str(tuple(counts)), tuple(counts) == PUBLISHED_COUNTS
         ),
         _nothing_beyond(by_name["MASK"], 4),
         _nothing_beyond(by_name["C&P"], 3),
-        Comparison(
+        PublishedComparison(
             "condition numbers of gamma-diagonal", "flat", f"{flat[0]:.4g} at every length", len(set(flat)) == 1
         ),
-        Comparison(
+        PublishedComparison(
             "condition numbers of MASK",
             "of order 1e5",
             f"{mask_numbers[-1]:.2g} at length {len(mask_numbers)}",
             1e5 <= mask_numbers[-1] < 1e6,
         ),
-        Comparison(
+        PublishedComparison(
             "condition numbers of cut-and-paste",
             "of order 1e7",
             f"{pasted[-1]:.3g} at length 3, and beyond that the matrix has no inverse: K = 3 keeps three answers at most",
             False,
         ),
-        Comparison(
+        PublishedComparison(
             "RAN-GD's posterior, alpha = gamma x / 2",
             "33% to 60%",
             f"{least.low:.0%} to {least.high:.0%} for one draw; but nobody knows another's draw, so reports follow DET-GD's "
@@ -262,23 +262,23 @@ def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contes
     ]
 
 
-def _nothing_beyond(found: Outcome, length: int) -> Comparison:
+def _nothing_beyond(found: Outcome, length: int) -> PublishedComparison:
     """Whether a mechanism finds frequent itemsets longer than so many answers."""
     beyond = [sum(int(n) for n in accuracy.found[length:]) for accuracy in found.searched]
     frequent = int(found.searched[0].frequent[length:].sum())
     said = f"{np.mean(beyond):.1f} of {frequent} found on average"
     published = f"finds nothing beyond length {length}"
-    return Comparison(found.contestant.name, published, said, float(np.mean(beyond)) < 0.01 * frequent)
+    return PublishedComparison(found.contestant.name, published, said, float(np.mean(beyond)) < 0.01 * frequent)
 
 
-def _found_here(outcomes: Sequence[Outcome]) -> list[Comparison]:
+def _found_here(outcomes: Sequence[Outcome]) -> list[PublishedComparison]:
     """What the publication does not say."""
     by_name = {found.contestant.name: found for found in outcomes}
     det = by_name["DET-GD"].every
     error = _MEASURES["support error %"]
     short, long = (mean(det, partial(_at, error, length)) for length in (1, len(det[0].frequent)))
     rows = [
-        Comparison(
+        PublishedComparison(
             "DET-GD, short itemsets",
             "accurate at every length",
             f"support error {short:.0f}% at length 1 and {long:.0f}% at length {len(det[0].frequent)}: whole records are "
@@ -290,5 +290,5 @@ def _found_here(outcomes: Sequence[Outcome]) -> list[Comparison]:
         measures = (Accuracy.support_error, Accuracy.missed, Accuracy.false)
         said = ["/".join(f"{mean(way, measure):.1f}" for measure in measures) for way in (every, loose)]
         what = f"{name}: support error/false negatives/false positives %"
-        rows.append(Comparison(what, "-", f"{said[0]} judging every itemset, {said[1]} searched with slack"))
+        rows.append(PublishedComparison(what, "-", f"{said[0]} judging every itemset, {said[1]} searched with slack"))
     return rows

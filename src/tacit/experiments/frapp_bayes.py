@@ -15,7 +15,7 @@ from tacit.dataset import Dataset
 from tacit.design.split import split_questionnaire
 from tacit.design.targets import class_targets
 from tacit.disguising import disguise
-from tacit.experiments.registry import Comparison, StudyTable
+from tacit.experiments.registry import PublishedComparison, StudyTable
 from tacit.mine.supports import Supports, supports_from
 from tacit.reports import Reports
 
@@ -27,7 +27,7 @@ class BayesGain:
     """The accuracies beside each other."""
 
     table: StudyTable
-    comparison: Comparison
+    comparison: PublishedComparison
 
 
 def bayes_gain(gamma: float, seeds: Sequence[int]) -> BayesGain:
@@ -51,7 +51,7 @@ def bayes_gain(gamma: float, seeds: Sequence[int]) -> BayesGain:
     said = f"{second:.3f} against {first:.3f} (clear records {clear:.3f}, the commoner class {majority:.3f})"
     table = StudyTable(f"Naive Bayes on Adult, gamma = {gamma:g}", ("disguised by", "accuracy"), tuple(rows))
     what = "naive Bayes on Adult: split questionnaire against one gamma-diagonal group"
-    return BayesGain(table, Comparison(what, "-", said))
+    return BayesGain(table, PublishedComparison(what, "-", said))
 
 
 def accuracy(data: Dataset, supports: Supports) -> float:

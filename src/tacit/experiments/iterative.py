@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.design import Front, FrontPoint
 from tacit.estimation.likelihood import accelerated
-from tacit.experiments.registry import Comparison, StudyTable
+from tacit.experiments.registry import PublishedComparison, StudyTable
 
 Matrix = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ class IterativeCheck:
     """Simulated errors of both fronts at equal privacies."""
 
     table: StudyTable
-    comparison: Comparison
+    comparison: PublishedComparison
 
 
 def iterative_errors(warner: Front, optrr: Front, *, repetitions: int, seed: int) -> IterativeCheck:
@@ -43,7 +43,7 @@ def iterative_errors(warner: Front, optrr: Front, *, repetitions: int, seed: int
     said = f"OptRR's is smaller at {better} of {LEVELS} privacies"
     published = "OptRR's matrices beat Warner's under iterative estimation too"
     return IterativeCheck(
-        table, Comparison("iterative estimation, gamma, delta .75", published, said, better == LEVELS)
+        table, PublishedComparison("iterative estimation, gamma, delta .75", published, said, better == LEVELS)
     )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit import bundled
 from tacit.experiments.kanon_plots import blocks_kept, loss_and_bias, loss_by_k
-from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
+from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.publish.achievement import Preference
 from tacit.publish.opening import open_input, tally
 from tacit.publish.problem import NECD, NWP, SMALLEST, Bits, Problem, pose
@@ -154,27 +154,27 @@ def _block_rows(runs: Sequence[Run]) -> tuple[tuple[object, ...], ...]:
     return tuple((each.label, *each.blocks()) for each in runs)
 
 
-def _comparisons(wanted: Sequence[Run], biases: Sequence[Run], evaluations: int) -> Iterator[Comparison]:
+def _comparisons(wanted: Sequence[Run], biases: Sequence[Run], evaluations: int) -> Iterator[PublishedComparison]:
     published, polished = wanted[::2], wanted[1::2]
-    yield Comparison(
+    yield PublishedComparison(
         f"time of a search of {evaluations:,} evaluations",
         "about 15 minutes for 50,000, in 2009",
         f"{np.mean([each.seconds for each in published]):.1f} CPU seconds",
     )
     losses = [each.best[NWP] for each in polished]
-    yield Comparison(
+    yield PublishedComparison(
         "loss as the wanted k grows from 2 to 100",
         "shown in a figure only",
         " ".join(f"{loss:.3f}" for loss in losses),
         bool((np.diff(losses) >= -1e-9).all()) if evaluations >= EVALUATIONS else None,
     )
     spread = [1 - polished[i].best[NWP] / published[i].best[NWP] for i in range(len(polished))]
-    yield Comparison(
+    yield PublishedComparison(
         "what ruin and recreate saves of the loss",
         "not part of the publication",
         f"{min(spread):.1%} to {max(spread):.1%}",
     )
-    yield Comparison(
+    yield PublishedComparison(
         "bias (NECD) as the preferred bias falls from 1 to 0.02",
         "shown in a figure only",
         " ".join(f"{each.best[NECD]:.3f}" for each in biases),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.design import Front, named_prior, optimal_front
 from tacit.experiments.iterative import iterative_errors
-from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
+from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.report.fronts import draw_fronts
 
 Matrix = NDArray[np.float64]
@@ -91,34 +91,38 @@ def _adult(quick: bool, seed: int, progress: Progress) -> list[Panel]:
     return panels
 
 
-def _privacy_ranges(panels: dict[tuple[str, float], Panel]) -> list[Comparison]:
+def _privacy_ranges(panels: dict[tuple[str, float], Panel]) -> list[PublishedComparison]:
     rows = []
     for delta, (warner, optrr) in PUBLISHED_LEAST.items():
         ours = panels["normal", delta].least
         holds = abs(ours[0] - warner) <= 0.03 and ours[1] <= optrr + 0.03
         what = f"least privacy on the normal distribution, delta {delta:g}"
-        rows.append(Comparison(what, f"Warner about {warner:g}, OptRR about {optrr:g}", _both(ours), holds))
+        rows.append(PublishedComparison(what, f"Warner about {warner:g}, OptRR about {optrr:g}", _both(ours), holds))
     worst = max(max(panel.ratios) for panel in panels.values())
     said = f"at most {worst:.3f} times Warner's error at any privacy both reach"
-    rows.append(Comparison("error at equal privacy", "OptRR is below Warner everywhere", said, worst <= 1 + 1e-9))
+    rows.append(
+        PublishedComparison("error at equal privacy", "OptRR is below Warner everywhere", said, worst <= 1 + 1e-9)
+    )
     gamma, uniform = panels["gamma", 0.75], panels["uniform", 0.75]
     widths = [float(np.ptp(front.privacies)) for front in (gamma.optrr, gamma.warner)]
     said = f"{widths[0]:.3f} against {widths[1]:.3f}: {widths[0] / widths[1]:.2f} times"
     published = "OptRR covers about twice Warner's range of privacy"
-    rows.append(Comparison("range of privacy, gamma, delta .75", published, said, widths[0] > 1.5 * widths[1]))
+    rows.append(PublishedComparison("range of privacy, gamma, delta .75", published, said, widths[0] > 1.5 * widths[1]))
     same = abs(uniform.least[0] - uniform.least[1]) <= 0.03
-    rows.append(Comparison("range of privacy, uniform, delta .75", "the same range", _both(uniform.least), same))
+    rows.append(
+        PublishedComparison("range of privacy, uniform, delta .75", "the same range", _both(uniform.least), same)
+    )
     return rows
 
 
-def _adult_comparison(panels: list[Panel]) -> list[Comparison]:
+def _adult_comparison(panels: list[Panel]) -> list[PublishedComparison]:
     # Where one answer holds nearly all, Warner keeps the bound only with matrices that say next to nothing.
     ratios = [max(panel.ratios) for panel in panels if panel.ratios]
     wider = sum(panel.least[1] <= panel.least[0] + 1e-9 for panel in panels)
     said = f"below Warner at every shared privacy on {sum(ratio <= 1 + 1e-9 for ratio in ratios)} of {len(ratios)} "
     said += f"attributes that share any (largest ratio {max(ratios):.3f}); "
     said += f"reaches down as far or further on {wider} of {len(panels)}"
-    return [Comparison("Adult, each attribute", "OptRR is better than Warner", said, None)]
+    return [PublishedComparison("Adult, each attribute", "OptRR is better than Warner", said, None)]
 
 
 def _both(least: tuple[float, float]) -> str:

@@ -17,7 +17,7 @@ Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PublishedComparison:
     """One published number or sentence, and ours."""
 
     what: str
@@ -50,7 +50,7 @@ class StudyResult:
 
     name: str
     title: str
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[PublishedComparison, ...]
     tables: tuple[StudyTable, ...] = ()
     plots: tuple[StudyPlot, ...] = ()
 

@@ -20,7 +20,7 @@ from tacit.channel.base import Array
 from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
 from tacit.disguising import disguised
-from tacit.experiments.registry import Comparison, Progress, StudyPlot, StudyResult, StudyTable
+from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.experiments.tree_plots import accuracy_plot, surface_plot
 from tacit.mine.tree_classifier import TreeClassifier
 from tacit.randomness import SeededRandomness
@@ -181,25 +181,25 @@ def dealt_scheme(truth: Dataset, theta: float, groups: int, rng: np.random.Gener
     return Scheme.of(truth.schema, [(names[start::groups], flip(theta)) for start in range(groups)])
 
 
-def compared(published: Accuracies, ours: Accuracies) -> Iterator[Comparison]:
+def compared(published: Accuracies, ours: Accuracies) -> Iterator[PublishedComparison]:
     """What the publication says of this data set, and what is demanded of the guarded rule."""
     material, name = published.material, published.material.name
     ends = [rule.mean(groups, theta) for rule in (published, ours) for groups in GROUPS for theta in (0.0, 1.0)]
-    yield Comparison(
+    yield PublishedComparison(
         f"{name}: theta 0 and 1",
         "the tree is that of the original data",
         f"accuracy {min(ends):.4f} to {max(ends):.4f}, clear data {material.clear:.4f}",
         None if len(published.repeats[1, 0.0]) < FOLDS else bool(np.allclose(ends, material.clear, atol=1e-12)),
     )
     near, far = _mean_over(published, (0.45, 0.51, 0.55)), _mean_over(published, (0.1, 0.2, 0.8, 0.9))
-    yield Comparison(
+    yield PublishedComparison(
         f"{name}: towards theta 1/2",
         "accuracy falls, and its variance grows",
         f"published rule {far:.3f} far from it, {near:.3f} close to it",
         near < far,
     )
     by_groups = [float(published.means(groups).mean()) for groups in GROUPS]
-    yield Comparison(
+    yield PublishedComparison(
         f"{name}: more groups",
         "more privacy, less accuracy",
         "published rule, mean over theta: " + ", ".join(f"{value:.3f}" for value in by_groups),
@@ -207,7 +207,7 @@ def compared(published: Accuracies, ours: Accuracies) -> Iterator[Comparison]:
     )
     for groups in GROUPS:
         gain = float((ours.means(groups) - published.means(groups)).mean())
-        yield Comparison(
+        yield PublishedComparison(
             f"{name}: guarded splits, {groups} group{'s' if groups > 1 else ''}",
             "not in the publication",
             f"mean over theta {ours.means(groups).mean():.3f}, {gain:+.3f} against the published rule",
@@ -215,7 +215,7 @@ def compared(published: Accuracies, ours: Accuracies) -> Iterator[Comparison]:
         )
     lowest = min(float((rule.means(groups) - material.majority).min()) for rule in (ours,) for groups in GROUPS)
     below = min(float((published.means(groups) - material.majority).min()) for groups in GROUPS)
-    yield Comparison(
+    yield PublishedComparison(
         f"{name}: against always answering the majority",
         "not in the publication",
         f"at worst {below:+.3f} by the published rule, {lowest:+.3f} with guarded splits",

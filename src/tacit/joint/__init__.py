@@ -23,13 +23,13 @@ from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation import true_schema
 from tacit.joint.evidence import WholeReports, distinct_rows, thinned, whole_reports
-from tacit.joint.pairs import Counted, pair_tables
+from tacit.joint.pairs import PairCounts, pair_tables
 from tacit.joint.result import JointModel, ModelShare, ModelTable, PairMisfit
-from tacit.joint.selection import Candidate, RecordModel, Search, chosen, refined
+from tacit.joint.selection import ModelCandidate, RecordModel, Search, chosen, refined
 from tacit.schema import Schema
 from tacit.table import Table
 
-__all__ = ["Candidate", "JointModel", "ModelShare", "ModelTable", "PairMisfit", "fit_joint"]
+__all__ = ["JointModel", "ModelCandidate", "ModelShare", "ModelTable", "PairMisfit", "fit_joint"]
 
 KINDS = ("table", "classes", "tree")
 MOST_CLASSES = 8
@@ -165,7 +165,7 @@ def _numbers_a_report(source: Source, schema: Schema) -> int:
 def worst_pair(model: RecordModel, parts: Sequence[WholeReports], schema: Schema) -> PairMisfit | None:
     """The cell of all pairs of attributes in which the model is most standard errors from the unbiased estimate."""
     worst, cells = None, 0
-    for (i, j), table in pair_tables(Counted.of(parts), schema).items():
+    for (i, j), table in pair_tables(PairCounts.of(parts), schema).items():
         errors = table.standard_errors
         cells += errors.size
         own = model.marginal([i, j])

@@ -15,7 +15,7 @@ from tacit.channel.codes import Array, Codes
 from tacit.channel.scheme import Questionnaire
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import CountEngine, Source
-from tacit.joint.laws import Law
+from tacit.joint.laws import ReportLaw
 from tacit.joint.numbering import distinct, numbered_cells
 from tacit.joint.reading import group_law, told_law
 from tacit.schema import Schema
@@ -35,9 +35,9 @@ class GroupReports:
 
     attributes: tuple[int, ...]  # positions in the schema
     kinds: NDArray[np.intp]
-    law: Law
+    law: ReportLaw
 
-    def by_row(self) -> Law:
+    def by_row(self) -> ReportLaw:
         return self.law.rows(self.kinds)
 
     def restricted(self, known: Known) -> GroupReports:

@@ -14,7 +14,7 @@ from tacit.joint._forest_kernels import likeliest, propagate
 from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed
 from tacit.joint.classes import SPLIT, log_sum
 from tacit.joint.evidence import WholeReports
-from tacit.joint.laws import Term
+from tacit.joint.laws import LawTerm
 from tacit.joint.products import Turn
 
 # Products that the groups' sums of products may multiply to; beyond, a forest is too slow to fit.
@@ -156,7 +156,7 @@ class Forest:
         for evidence in gathered_evidence(self, part):
             yield self.propagated(evidence)
 
-    def propagated(self, evidence: Evidence) -> _Propagated:
+    def propagated(self, evidence: ForestEvidence) -> _Propagated:
         layout = self._layout
         found = propagate(
             evidence.rows,
@@ -173,7 +173,7 @@ class Forest:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class ForestEvidence:
     """Some reports as the kernels see them: ``rows[report, term, slot]`` and ``scales[report, term]``."""
 
     rows: Array
@@ -232,7 +232,7 @@ def n_terms(part: WholeReports) -> int | None:
     return total
 
 
-def gathered_evidence(model: Forest, part: WholeReports) -> Iterator[Evidence]:
+def gathered_evidence(model: Forest, part: WholeReports) -> Iterator[ForestEvidence]:
     """What reports say of every answer, some reports at a time."""
     layout = model._layout
     per_row = (n_terms(part) or 1) * int(layout.slots[-1])
@@ -240,7 +240,7 @@ def gathered_evidence(model: Forest, part: WholeReports) -> Iterator[Evidence]:
     for start in range(0, max(part.n_rows, 1), step):
         rows = slice(start, min(start + step, part.n_rows))
         evidence, scales = _chunk(part, layout, rows)
-        yield Evidence(evidence, scales, (evidence == 1).all(axis=(0, 2)), part.counts[rows])
+        yield ForestEvidence(evidence, scales, (evidence == 1).all(axis=(0, 2)), part.counts[rows])
 
 
 def _chunk(part: WholeReports, layout: _Layout, rows: slice) -> tuple[Array, Array]:
@@ -263,7 +263,7 @@ def _chunk(part: WholeReports, layout: _Layout, rows: slice) -> tuple[Array, Arr
 
 
 def _set_factors(
-    evidence: Array, term: Term, attributes: tuple[int, ...], which: NDArray[np.intp], layout: _Layout
+    evidence: Array, term: LawTerm, attributes: tuple[int, ...], which: NDArray[np.intp], layout: _Layout
 ) -> None:
     for j, factor in zip(attributes, term.factors, strict=True):
         if factor is None:
@@ -274,7 +274,7 @@ def _set_factors(
         evidence[:, :, start:stop] *= own[:, None, :]
 
 
-def forest_step(model: Forest, evidence: Sequence[Evidence], prior: float) -> tuple[Forest, float]:
+def forest_step(model: Forest, evidence: Sequence[ForestEvidence], prior: float) -> tuple[Forest, float]:
     """One step of EM, and the objective a person at the model it started from."""
     layout = model._layout
     weights = np.full(model.n_components, prior)

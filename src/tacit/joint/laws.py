@@ -26,14 +26,14 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class LawTerm:
     """``scale[report] * prod_j factors[j][report, answer_j]``."""
 
     scale: Array  # (reports,)
     factors: tuple[Factor, ...]
 
-    def rows(self, which: NDArray[np.intp]) -> Term:
-        return Term(self.scale[which], tuple(None if factor is None else factor[which] for factor in self.factors))
+    def rows(self, which: NDArray[np.intp]) -> LawTerm:
+        return LawTerm(self.scale[which], tuple(None if factor is None else factor[which] for factor in self.factors))
 
     def chance(self, record: Sequence[Codes]) -> Array:
         """The term's part of the chance of each report, given one record for each."""
@@ -43,17 +43,17 @@ class Term:
                 chance *= factor == codes if factor.ndim == 1 else factor[np.arange(len(codes)), codes]
         return chance
 
-    def restricted(self, position: int, codes: Codes) -> Term:
+    def restricted(self, position: int, codes: Codes) -> LawTerm:
         """The term for people whose answer at `position` is known."""
         factor, scale = self.factors[position], self.scale
         if factor is not None:
             scale = scale * (factor == codes if factor.ndim == 1 else factor[np.arange(len(codes)), codes])
         factors = list(self.factors)
         factors[position] = codes.astype(np.int64)
-        return Term(scale, tuple(factors))
+        return LawTerm(scale, tuple(factors))
 
 
-class Law(ABC):
+class ReportLaw(ABC):
     """The law of one group's distinct reports."""
 
     shape: tuple[int, ...]
@@ -87,14 +87,14 @@ class Law(ABC):
         """Chance of each report, given one record for each."""
 
     @abstractmethod
-    def rows(self, which: NDArray[np.intp]) -> Law: ...
+    def rows(self, which: NDArray[np.intp]) -> ReportLaw: ...
 
     @abstractmethod
-    def terms_of(self, limit: int) -> tuple[Term, ...] | None:
+    def terms_of(self, limit: int) -> tuple[LawTerm, ...] | None:
         """The law as at most `limit` products; None where it takes more."""
 
     @abstractmethod
-    def restricted(self, known: dict[int, Codes]) -> Law:
+    def restricted(self, known: dict[int, Codes]) -> ReportLaw:
         """The law for people whose answers at some positions of the group are known."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Law(ABC):
         """The matrix of reports by joint answers."""
 
 
-class DenseLaw(Law):
+class DenseLaw(ReportLaw):
     """A chance for every report and every joint answer."""
 
     def __init__(self, shape: tuple[int, ...], matrix: Array) -> None:
@@ -159,14 +159,14 @@ class DenseLaw(Law):
     def rows(self, which: NDArray[np.intp]) -> DenseLaw:
         return DenseLaw(self.shape, self.matrix[which])
 
-    def terms_of(self, limit: int) -> tuple[Term, ...] | None:
+    def terms_of(self, limit: int) -> tuple[LawTerm, ...] | None:
         if len(self.shape) == 1:
-            return (Term(np.ones(self.n_reports), (self.matrix,)),)
+            return (LawTerm(np.ones(self.n_reports), (self.matrix,)),)
         if self.matrix.shape[1] > limit:
             return None
         records = np.stack(self._cells, axis=1).astype(np.int64)
         return tuple(
-            Term(column, tuple(np.full(self.n_reports, code) for code in record))
+            LawTerm(column, tuple(np.full(self.n_reports, code) for code in record))
             for column, record in zip(self.matrix.T, records, strict=True)
         )
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.codes import Array, Codes, joint_codes
 from tacit.joint._class_kernels import cell_sums, row_products
-from tacit.joint.laws import TINY, DenseLaw, Factor, Law, Term
+from tacit.joint.laws import TINY, DenseLaw, Factor, LawTerm, ReportLaw
 from tacit.joint.numbering import numbered_cells
 
 # For each attribute of a group where each answer goes.
@@ -21,10 +21,10 @@ Turn = tuple[NDArray[np.int64], ...]
 FACTORS_AT_ONCE = 32
 
 
-class ProductLaw(Law):
+class ProductLaw(ReportLaw):
     """A sum of products over the group's attributes."""
 
-    def __init__(self, shape: tuple[int, ...], terms: Sequence[Term]) -> None:
+    def __init__(self, shape: tuple[int, ...], terms: Sequence[LawTerm]) -> None:
         self.shape, self.terms = shape, tuple(terms)
 
     @property
@@ -52,7 +52,7 @@ class ProductLaw(Law):
                 piece *= factor @ factors[j].T
         return piece
 
-    def _log_piece(self, term: Term, factors: Sequence[Array]) -> Array:
+    def _log_piece(self, term: LawTerm, factors: Sequence[Array]) -> Array:
         """Logarithm of the product without its scale, which may be negative."""
         logs = np.zeros((self.n_reports, len(factors[0])))
         for factor, own in zip(term.factors, factors, strict=True):
@@ -115,7 +115,7 @@ class ProductLaw(Law):
         found = [self._exchanges(first, other) for other in others]
         return [turn for turn in found if turn is not None]
 
-    def _exchanges(self, first: Term, other: Term) -> Turn | None:
+    def _exchanges(self, first: LawTerm, other: LawTerm) -> Turn | None:
         exchanges = []
         for here, there, size in zip(first.factors, other.factors, self.shape, strict=True):
             exchange = _exchange(here, there, size)
@@ -149,7 +149,7 @@ class ProductLaw(Law):
             records = [np.where(better, new, old) for new, old in zip(codes, records, strict=True)]
         return records
 
-    def _term_record(self, term: Term, factors: Sequence[Array]) -> tuple[list[Codes], Array]:
+    def _term_record(self, term: LawTerm, factors: Sequence[Array]) -> tuple[list[Codes], Array]:
         codes = []
         with np.errstate(divide="ignore"):
             height = np.repeat(np.log(np.maximum(term.scale, 0.0))[:, None], len(factors[0]), axis=1)
@@ -173,7 +173,7 @@ class ProductLaw(Law):
     def rows(self, which: NDArray[np.intp]) -> ProductLaw:
         return ProductLaw(self.shape, [term.rows(which) for term in self.terms])
 
-    def terms_of(self, limit: int) -> tuple[Term, ...] | None:
+    def terms_of(self, limit: int) -> tuple[LawTerm, ...] | None:
         return self.terms if len(self.terms) <= limit else None
 
     def restricted(self, known: dict[int, Codes]) -> ProductLaw:
@@ -219,7 +219,7 @@ class ProductLaw(Law):
                 np.add.at(cells, self._record_codes(term), scaled)
         return cells
 
-    def _record_codes(self, term: Term) -> NDArray[np.int64]:
+    def _record_codes(self, term: LawTerm) -> NDArray[np.int64]:
         return joint_codes([np.asarray(factor) for factor in term.factors], self.shape)
 
 

@@ -15,7 +15,7 @@ from tacit.channel.scheme import Questionnaire
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
 from tacit.joint.evidence import BATCH_ROWS, Known, WholeReports, batches, laid_out
-from tacit.joint.selection import Candidate, RecordModel, refined
+from tacit.joint.selection import ModelCandidate, RecordModel, refined
 from tacit.reports import Reports
 from tacit.schema import Attribute, Schema
 from tacit.table import Table
@@ -116,7 +116,7 @@ class JointModel:
 
     schema: Schema
     model: RecordModel
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ModelCandidate, ...]
     n_reports: int
     n_fitted: int
     converged: bool

@@ -17,7 +17,7 @@ from tacit.joint.classes import LatentClasses, fit_classes, random_classes, spli
 from tacit.joint.evidence import WholeReports
 from tacit.joint.exact import MOST_RECORDS, ExactTable, Tabled, fit_table
 from tacit.joint.forest import Forest, branches, fit_forest, n_terms, planted, split_forest
-from tacit.joint.pairs import Counted, information, pair_tables, small_pairs, starting_shares
+from tacit.joint.pairs import PairCounts, information, pair_tables, small_pairs, starting_shares
 from tacit.joint.products import ProductLaw, Turn
 from tacit.schema import Schema
 
@@ -65,7 +65,7 @@ class RecordModel(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class ModelCandidate:
     """A model that was tried, and how likely it makes reports that it was not fitted to."""
 
     model: RecordModel
@@ -92,7 +92,7 @@ class Search:
     on_share: Callable[[float], None] = lambda share: None
 
 
-def chosen(parts: Sequence[WholeReports], schema: Schema, search: Search) -> list[Candidate]:
+def chosen(parts: Sequence[WholeReports], schema: Schema, search: Search) -> list[ModelCandidate]:
     """Every candidate, fitted without the held-out reports, the likeliest first."""
     held = [search.rng.binomial(part.counts.astype(np.int64), HELD_OUT).astype(np.float64) for part in parts]
     learning = [part.weighed(part.counts - out) for part, out in zip(parts, held, strict=True)]
@@ -108,8 +108,8 @@ def chosen(parts: Sequence[WholeReports], schema: Schema, search: Search) -> lis
 
 def _tried(
     learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, search: Search
-) -> Iterator[Candidate]:
-    counted = Counted.of(learning)
+) -> Iterator[ModelCandidate]:
+    counted = PairCounts.of(learning)
     shares = starting_shares(counted, schema)
     # An exact table alone needs no more than a start; trees also look at the pairs that classes show.
     start_only = search.kinds == ("table",)
@@ -143,7 +143,7 @@ def mean_log(model: RecordModel, parts: Sequence[WholeReports]) -> float:
     return total / max(people, 1.0)
 
 
-def _ranked(found: Sequence[Candidate], testing: Sequence[WholeReports]) -> list[Candidate]:
+def _ranked(found: Sequence[ModelCandidate], testing: Sequence[WholeReports]) -> list[ModelCandidate]:
     """The candidates by their held-out likelihood, with how far each is behind the best and how surely."""
     ranked = sorted(found, key=lambda candidate: -candidate.held_out)
     counts = np.concatenate([part.counts for part in testing])
@@ -171,7 +171,7 @@ def _best_climb(starts: Sequence[LatentClasses], parts: Sequence[WholeReports]) 
 
 def _grown_classes(
     learning: Sequence[WholeReports], testing: Sequence[WholeReports], shares: Sequence[Array], search: Search
-) -> Iterator[Candidate]:
+) -> Iterator[ModelCandidate]:
     """Independent answers, then twice as many classes each time, while that makes held-out reports likelier."""
     plain = LatentClasses(np.ones(1), tuple(np.asarray(share, dtype=np.float64)[None, :] for share in shares))
     scattered = [random_classes(shares, 1, search.rng) for _ in range(search.starts - 1)]
@@ -181,7 +181,7 @@ def _grown_classes(
     while True:
         climb, agreeing = _best_climb(starts, learning)
         climb = _climbed_again(climb, learning)
-        candidate = Candidate(
+        candidate = ModelCandidate(
             climb.model,
             mean_log(climb.model, testing),
             starts=len(starts),
@@ -247,20 +247,20 @@ def table_prior(shares: Sequence[Array], people: float) -> Array:
 
 def _exact(
     learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, like: RecordModel
-) -> Candidate:
+) -> ModelCandidate:
     """The exact table, started from inversion's estimate where it is one table, and from a fitted model."""
     people = sum(part.people for part in learning)
     shares = [like.marginal([j]) for j in range(len(schema))]
     start = ExactTable(starting_table(learning, schema, like), schema.shape())
     climb = fit_table(start, learning, table_prior(shares, people), arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS)
-    return Candidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
+    return ModelCandidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
 
 
 def starting_table(parts: Sequence[WholeReports], schema: Schema, like: RecordModel) -> Array:
     """Half of inversion's estimate, projected, where there is one, and half of a fitted model: nothing is impossible."""
     fitted = like.marginal(range(len(schema))).reshape(-1)
     try:
-        inverted = projected(estimate(Counted.of(parts), schema.names).probabilities).reshape(-1)
+        inverted = projected(estimate(PairCounts.of(parts), schema.names).probabilities).reshape(-1)
     except TacitError:
         inverted = np.full(len(fitted), 1 / len(fitted))
     start = 0.49 * inverted + 0.49 * fitted + 0.02 / len(fitted)
@@ -270,14 +270,14 @@ def starting_table(parts: Sequence[WholeReports], schema: Schema, like: RecordMo
 def _trees(
     learning: Sequence[WholeReports],
     testing: Sequence[WholeReports],
-    counted: Counted,
+    counted: PairCounts,
     schema: Schema,
     shares: Sequence[Array],
-    classes: Candidate,
+    classes: ModelCandidate,
     search: Search,
-) -> Iterator[Candidate]:
+) -> Iterator[ModelCandidate]:
     """Trees along the branches that estimated pairs show, and that the classes' pairs show; then mixtures of the better."""
-    found: list[Candidate] = []
+    found: list[ModelCandidate] = []
     for start in _planted(counted, schema, shares, classes.model):
         if all(start.parents != other.model.parents for other in found if isinstance(other.model, Forest)):
             found.append(_fitted_forest(start, learning, testing))
@@ -295,15 +295,15 @@ def _trees(
         best = richer
 
 
-def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Sequence[WholeReports]) -> Candidate:
+def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Sequence[WholeReports]) -> ModelCandidate:
     climb = fit_forest(start, learning, prior=PRIOR_PEOPLE, arrived=TREE_ARRIVED, most_steps=TREE_STEPS)
     model, is_turned = unturned(climb.model, learning)
     if is_turned:
         climb = fit_forest(model, learning, prior=PRIOR_PEOPLE, arrived=TREE_ARRIVED, most_steps=TREE_STEPS)
-    return Candidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
+    return ModelCandidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
 
 
-def _planted(counted: Counted, schema: Schema, shares: Sequence[Array], like: RecordModel) -> Iterator[Forest]:
+def _planted(counted: PairCounts, schema: Schema, shares: Sequence[Array], like: RecordModel) -> Iterator[Forest]:
     """Forests to start from: branches and tables of estimated pairs, and those of a fitted model."""
     n = len(schema)
     fitted = {(i, j): like.marginal([i, j]) for i, j in small_pairs(schema)}

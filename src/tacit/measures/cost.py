@@ -18,7 +18,7 @@ from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import NotEstimable
 from tacit.estimation.group_parts import Part, apply, parts_for
 from tacit.estimation.inversion import Inverted
-from tacit.estimation.pooling import Asked, combined
+from tacit.estimation.pooling import AskedTable, combined
 from tacit.estimation.simplex import floored
 from tacit.estimation.uncertainty import Moments
 from tacit.measures.prior import JOINT_CELLS, Prior
@@ -80,7 +80,7 @@ def report_variance(scheme: Scheme, prior: Prior, names: Sequence[str]) -> Array
             f"No questionnaire asks {' and '.join(names)} together, so they have no joint estimate. "
             "Ask for them separately, or deal a questionnaire that holds both."
         )
-    tables = [Asked(part, people, _foreseen(part, prior, people)) for part, people in asking]
+    tables = [AskedTable(part, people, _foreseen(part, prior, people)) for part, people in asking]
     if len(tables) == 1:
         found = tables[0].table(tuple(names))
         return ONE * np.asarray(Moments(found.probabilities, found.mean_squares, found.n_reports).variance())

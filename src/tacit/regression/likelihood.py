@@ -31,7 +31,7 @@ STARTS = (0.5, 0.9, 0.1)  # for what the device leaves open
 
 
 @dataclass(frozen=True, eq=False)
-class Likelihoods:
+class OutcomeLikelihoods:
     """The chance of each row's report given every answer: ``fixed + opened * open parameter``."""
 
     fixed: Array  # [row, answer]
@@ -47,7 +47,7 @@ class Likelihoods:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class LikelihoodFit:
     """The most likely coefficients (and open parameters behind them), with everything errors are made of."""
 
     theta: Array
@@ -84,12 +84,12 @@ IMPOSSIBLE = Evaluation(-np.inf, np.zeros(0), np.zeros((0, 0)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LikelihoodProblem:
     """What is to be fitted."""
 
     family: Family
     x: Array
-    reports: Likelihoods
+    reports: OutcomeLikelihoods
     weights: Array
 
     @property
@@ -164,14 +164,14 @@ class Problem:
         return beta if self.reports.opened is None else np.append(beta, opened)
 
 
-def fitted(problem: Problem) -> Fit:
+def fitted(problem: LikelihoodProblem) -> LikelihoodFit:
     """The best fit over several starts of what the device leaves open."""
     starts = STARTS if problem.reports.n_open else STARTS[:1]
     fits = [_climbed(problem, problem.start(opened)) for opened in starts]
     return max(fits, key=lambda fit: fit.log_likelihood)
 
 
-def _climbed(problem: Problem, theta: Array) -> Fit:
+def _climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
     here = problem.evaluated(theta)
     converged = False
     for _ in range(MOST_STEPS):
@@ -188,10 +188,10 @@ def _climbed(problem: Problem, theta: Array) -> Fit:
         theta, here = moved
         _check_separation(here.largest)
     at_edge = bool(problem.reports.n_open and not 1e-9 < theta[-1] < 1 - 1e-9)
-    return Fit(theta, here.value, here.information, problem.scores(theta), converged, at_edge)
+    return LikelihoodFit(theta, here.value, here.information, problem.scores(theta), converged, at_edge)
 
 
-def _held(problem: Problem, theta: Array, gradient: Array) -> bool:
+def _held(problem: LikelihoodProblem, theta: Array, gradient: Array) -> bool:
     """Whether an open parameter is at an end of [0, 1] and would leave it."""
     if not problem.reports.n_open:
         return False
@@ -208,7 +208,7 @@ def _ascent(information: Array, gradient: Array, held: bool) -> Array:
     return step
 
 
-def _moved(problem: Problem, theta: Array, step: Array, value: float) -> tuple[Array, Evaluation] | None:
+def _moved(problem: LikelihoodProblem, theta: Array, step: Array, value: float) -> tuple[Array, Evaluation] | None:
     scale = 1.0
     for _ in range(MOST_HALVINGS):
         tried = theta + scale * step

@@ -29,7 +29,7 @@ from tacit.regression.data import (
     read_columns,
 )
 from tacit.regression.families import FAMILIES, ClearScore, Family, FamilyName, family_for
-from tacit.regression.likelihood import Fit, Likelihoods, Problem, checked_rank, fitted
+from tacit.regression.likelihood import LikelihoodFit, LikelihoodProblem, OutcomeLikelihoods, checked_rank, fitted
 from tacit.regression.result import Regression
 
 if TYPE_CHECKING:
@@ -275,8 +275,8 @@ class _Fitting:
         x, terms, spec = design_matrix(self.layout.formula, self.layout.frame[kept], intercept=family.has_intercept)
         checked_rank(x, terms)
         opened = None if part.opened is None else part.opened[kept]
-        reports = Likelihoods(np.ascontiguousarray(part.chances[kept]), opened, part.open_name)
-        fit = fitted(Problem(family, x, reports, weights))
+        reports = OutcomeLikelihoods(np.ascontiguousarray(part.chances[kept]), opened, part.open_name)
+        fit = fitted(LikelihoodProblem(family, x, reports, weights))
         covariance, said = _errors(fit, weights, sample, self.errors)
         n = len(family.parameters(terms))
         return Regression(
@@ -353,7 +353,7 @@ def _mask(kept: NDArray[np.bool_]) -> Any:
     return pa.array(kept)
 
 
-def _errors(fit: Fit, weights: Array, sample: SampleDesign | None, kind: Errors | None) -> tuple[Array, str]:
+def _errors(fit: LikelihoodFit, weights: Array, sample: SampleDesign | None, kind: Errors | None) -> tuple[Array, str]:
     size = len(fit.theta) - int(fit.at_edge)  # an open parameter at an end of [0, 1] is taken as known
     bread = _inverse(fit.information[:size, :size])
     scores = fit.scores[:, :size] * weights[:, None]
@@ -392,14 +392,14 @@ def _sandwich(information: Array, scores: Array, sample: SampleDesign | None) ->
     return bread @ (scores.T @ scores) @ bread.T, "robust (sandwich of the corrected scores)"
 
 
-def _opened(fit: Fit, part: Disguised, covariance: Array) -> dict[str, tuple[float, float | None]]:
+def _opened(fit: LikelihoodFit, part: Disguised, covariance: Array) -> dict[str, tuple[float, float | None]]:
     if part.opened is None or part.open_name is None:
         return {}
     error = None if fit.at_edge else math.sqrt(max(float(covariance[-1, -1]), 0.0))
     return {part.open_name: (float(fit.theta[-1]), error)}
 
 
-def _warned(fit: Fit, part: Disguised) -> list[str]:
+def _warned(fit: LikelihoodFit, part: Disguised) -> list[str]:
     found = [] if fit.converged else ["The likelihood was not maximised to the last digit: treat the fit as rough."]
     if fit.at_edge:
         found.append(

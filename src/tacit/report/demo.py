@@ -1,4 +1,4 @@
-"""The demonstration page: every capability tells its part of one story."""
+"""The demonstration page: every capability tells its part of one data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.report.chapters.estimates import estimates, joint_estimates
 from tacit.report.chapters.mine import mine
 from tacit.report.chapters.publish import publish
 from tacit.report.chapters.rules import rules
-from tacit.report.demo_data import Story
+from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, write
 from tacit.table.files import made_folder
 
@@ -23,7 +23,7 @@ INTRODUCTION = (
     "here, for once, the truth is known."
 )
 
-CHAPTERS: tuple[Callable[[Story], Chapter], ...] = (
+CHAPTERS: tuple[Callable[[DemoData], Chapter], ...] = (
     design,
     collect,
     estimates,
@@ -38,9 +38,9 @@ CHAPTERS: tuple[Callable[[Story], Chapter], ...] = (
 def write_demo(folder: Path, *, seed: int, on_chapter: Callable[[], None] = lambda: None) -> Path:
     """Write ``report.html`` into a folder and return its path."""
     made_folder(folder)
-    story = Story(seed)
+    data = DemoData(seed)
     chapters = []
     for chapter in CHAPTERS:
-        chapters.append(chapter(story))
+        chapters.append(chapter(data))
         on_chapter()
     return write(folder / "report.html", TITLE, INTRODUCTION, chapters)

@@ -18,7 +18,7 @@ GAMMA = 5.0
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
+class DemoData:
     """What the chapters share; each thing is made when the first of them asks for it."""
 
     seed: int

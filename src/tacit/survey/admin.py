@@ -17,7 +17,7 @@ from tacit.survey.accounts import KNOWN_SECONDS, SESSION_SECONDS, Accounts, Sess
 from tacit.survey.bodies import Refused, limited_body
 from tacit.survey.dashboard import FAKES, dashboard
 from tacit.survey.exports import DOWNLOADS
-from tacit.survey.headers import Settings, client_address, origin
+from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
@@ -38,7 +38,7 @@ Action = Callable[[Request, Session, Form], Awaitable[Response]]
 class Administration:
     """Routes under ``/admin``."""
 
-    def __init__(self, store: Store, accounts: Accounts, settings: Settings) -> None:
+    def __init__(self, store: Store, accounts: Accounts, settings: ServerSettings) -> None:
         self._store = store
         self._accounts = accounts
         self._settings = settings

@@ -17,7 +17,7 @@ from tacit.errors import TacitError
 from tacit.survey.accounts import Accounts
 from tacit.survey.admin import Administration
 from tacit.survey.bodies import answer
-from tacit.survey.headers import SECURITY_HEADERS, Settings, is_known_host
+from tacit.survey.headers import SECURITY_HEADERS, ServerSettings, is_known_host
 from tacit.survey.health import Health
 from tacit.survey.receiving import Receiving
 from tacit.survey.retention import keep_deleting
@@ -25,7 +25,7 @@ from tacit.survey.site import Site
 from tacit.survey.store.database import StoreUnavailable, connect
 from tacit.survey.store.submissions import Writer
 from tacit.survey.store.surveys import Store
-from tacit.survey.survey_cache import Shelf
+from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.tokens import Tokens
 from tacit.survey.withdrawing import Withdrawing
 
@@ -33,19 +33,19 @@ from tacit.survey.withdrawing import Withdrawing
 class SurveyServer:
     """Everything a running survey needs; reports take the short way past the web framework."""
 
-    def __init__(self, store_url: str | Path, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(self, store_url: str | Path, settings: ServerSettings | None = None) -> None:
+        self.settings = settings or ServerSettings()
         self.store = Store.open(store_url)
         self.writer = Writer(connect(store_url), most_waiting=self.settings.most_waiting)
-        shelf = Shelf(self.store)
-        self._receiving = Receiving(shelf, self.writer, self.settings)
-        self.tokens = Tokens(shelf, self.store, self.settings)
+        surveys = SurveyCache(self.store)
+        self._receiving = Receiving(surveys, self.writer, self.settings)
+        self.tokens = Tokens(surveys, self.store, self.settings)
         administration = Administration(self.store, Accounts(self.store.database), self.settings)
-        withdrawing = Withdrawing(shelf, self.store, self.settings)
+        withdrawing = Withdrawing(surveys, self.store, self.settings)
         health = Health(self.store, self.settings, lambda: self.writer.waiting, self._receiving.answers)
         pages = Starlette(
             routes=[
-                *Site(shelf).routes,
+                *Site(surveys).routes,
                 *health.routes,
                 *self.tokens.routes,
                 *withdrawing.routes,
@@ -81,7 +81,7 @@ class SurveyServer:
 class Guarded:
     """Adds the security headers to every answer and refuses hosts the server does not answer for."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
         self._settings = settings
         secure = ((b"strict-transport-security", b"max-age=31536000"),) if settings.is_secure else ()

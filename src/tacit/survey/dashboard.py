@@ -10,7 +10,7 @@ from tacit.errors import NotEstimable
 from tacit.reports import Reports
 from tacit.survey.counting import countable
 from tacit.survey.definition import Definition, surest
-from tacit.survey.fake_reports import Fit, fit_of, largest_shift
+from tacit.survey.fake_reports import FitTest, fit_of, largest_shift
 from tacit.survey.mined_models import MinedModel, mined
 from tacit.survey.second_round import SecondRound, second_round
 from tacit.survey.store.surveys import Counts, Store, StoredSurvey
@@ -71,7 +71,7 @@ class Dashboard:
     warnings: list[str]
     tables: list[EstimateTable]
     crossed: list[EstimateTable]
-    fits: list[Fit]
+    fits: list[FitTest]
     models: list[MinedModel]
     by: str | None
     target: str | None
@@ -135,7 +135,7 @@ def promises(definition: Definition) -> Promises:
     return _PROMISED[definition.hash]
 
 
-def _warnings(counts: Counts, fits: list[Fit]) -> list[str]:
+def _warnings(counts: Counts, fits: list[FitTest]) -> list[str]:
     warnings = []
     if counts.reports < FEWEST_REPORTS:
         warnings.append(f"Only {counts.reports} reports: the intervals are rough, and hardly anything can be said yet.")

@@ -23,7 +23,7 @@ from tacit.randomness import ONE
 from tacit.schema import Attribute
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
 from tacit.survey.proposal import GroupDocument, attribute_of, groups_of
-from tacit.survey.questionnaire import Question, Questionnaire
+from tacit.survey.questionnaire import Question, SurveyQuestionnaire
 from tacit.survey.reading import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
 from tacit.survey.verification import examine
@@ -54,7 +54,7 @@ class Definition:
         return cls.from_questionnaire(read_questionnaire(read(path)))
 
     @classmethod
-    def from_questionnaire(cls, questionnaire: Questionnaire) -> Definition:
+    def from_questionnaire(cls, questionnaire: SurveyQuestionnaire) -> Definition:
         scheme = _scheme(questionnaire)
         document: dict[str, Any] = {
             "format": FORMAT,
@@ -194,7 +194,7 @@ def _question_document(question: Question) -> dict[str, Any]:
     }
 
 
-def _scheme(questionnaire: Questionnaire) -> Scheme:
+def _scheme(questionnaire: SurveyQuestionnaire) -> Scheme:
     schema = _attributes(questionnaire)
     groups = groups_of(questionnaire)
     prior = {"+".join(group["attributes"]): group["prior"] for group in groups if "prior" in group}
@@ -208,7 +208,7 @@ def _scheme(questionnaire: Questionnaire) -> Scheme:
     return Scheme.from_document(document | ({"prior": prior} if prior else {}))
 
 
-def _attributes(questionnaire: Questionnaire) -> list[Attribute]:
+def _attributes(questionnaire: SurveyQuestionnaire) -> list[Attribute]:
     places: dict[str, Question] = {}
     attributes = []
     for question in questionnaire.questions:

@@ -27,7 +27,7 @@ MOST_PATTERNS = 1 << 12
 
 
 @dataclass(frozen=True)
-class Fit:
+class FitTest:
     """Whether a group's channel could have produced its reports; the p-value is a lower bound of the exact one's use.
 
     The statistic is the likelihood ratio between any distribution of reports and the best one the channel can make.
@@ -49,7 +49,7 @@ class Fit:
         return "nothing suspicious"
 
 
-def fit_of(reports: ReportSource, group: Group) -> Fit:
+def fit_of(reports: ReportSource, group: Group) -> FitTest:
     from tacit.estimation.inversion import filled
     from tacit.estimation.likelihood import most_likely
 
@@ -59,7 +59,7 @@ def fit_of(reports: ReportSource, group: Group) -> Fit:
         truth = most_likely(filled(sources(reports)), group.names, sizes.__getitem__).distribution
         expected = _law(group, truth) * counts.sum()
     except TacitError as error:
-        return Fit(group.names, None, 0.0, str(error))
+        return FitTest(group.names, None, 0.0, str(error))
     return _compared(group.names, counts, expected)
 
 
@@ -94,7 +94,7 @@ def _rows(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     return np.hstack([column.reshape(len(column), -1).astype(np.int64) for column in columns])
 
 
-def _compared(names: tuple[str, ...], counts: Array, expected: Array) -> Fit:
+def _compared(names: tuple[str, ...], counts: Array, expected: Array) -> FitTest:
     from scipy.stats import chi2
 
     is_common = expected >= LEAST_EXPECTED
@@ -104,7 +104,7 @@ def _compared(names: tuple[str, ...], counts: Array, expected: Array) -> Fit:
     seen = counts > 0
     with np.errstate(divide="ignore"):  # a report that cannot occur, and did
         statistic = 2 * float((counts[seen] * np.log(counts[seen] / expected[seen])).sum())
-    return Fit(names, float(chi2.sf(max(statistic, 0.0), max(len(counts) - 1, 1))), statistic)
+    return FitTest(names, float(chi2.sf(max(statistic, 0.0), max(len(counts) - 1, 1))), statistic)
 
 
 def largest_shift(group: Group, attribute: str, code: int, share: float, n_reports: int, fakes: int) -> float:

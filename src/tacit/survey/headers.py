@@ -36,7 +36,7 @@ API_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """How a server is run.
 
     `public_url` is where people reach it; with it, requests for other hosts are refused and links are whole. `rate` and
@@ -68,13 +68,13 @@ class Settings:
         return urlsplit(self.public_url).netloc.lower().encode() if self.public_url else None
 
 
-def is_known_host(scope: Scope, settings: Settings) -> bool:
+def is_known_host(scope: Scope, settings: ServerSettings) -> bool:
     if settings.host is None:
         return True
     return any(name == b"host" and value.lower() == settings.host for name, value in scope["headers"])
 
 
-def client_address(scope: Scope, settings: Settings) -> str:
+def client_address(scope: Scope, settings: ServerSettings) -> str:
     """Where a request came from: the last address on its way that is none of our own proxies."""
     client = scope.get("client")
     address = str(client[0]) if client else ""
@@ -97,7 +97,7 @@ def origin(address: str) -> str:
     return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address
 
 
-def _is_trusted(address: str, settings: Settings) -> bool:
+def _is_trusted(address: str, settings: ServerSettings) -> bool:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

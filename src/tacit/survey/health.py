@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from tacit.survey.headers import Settings
+from tacit.survey.headers import ServerSettings
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import Store
@@ -28,7 +28,9 @@ STEP = 100
 class Health:
     """``GET /healthz`` for everybody; ``GET /metrics`` for programs on the server's own machine."""
 
-    def __init__(self, store: Store, settings: Settings, waiting: Callable[[], int], answers: Counter[int]) -> None:
+    def __init__(
+        self, store: Store, settings: ServerSettings, waiting: Callable[[], int], answers: Counter[int]
+    ) -> None:
         self._store = store
         self._settings = settings
         self._waiting = waiting

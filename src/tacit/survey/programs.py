@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit.channel.chances import numerator
 from tacit.channel.scheme import Scheme
-from tacit.survey.questionnaire import Questionnaire
+from tacit.survey.questionnaire import SurveyQuestionnaire
 
 Program = dict[str, Any]
 
@@ -15,7 +15,7 @@ Program = dict[str, Any]
 SECOND_PROGRAM: Program = {"toss": numerator(0.6), "heads": {"same": 1}, "tails": {"reverse": 1}}
 
 
-def programs_of(scheme: Scheme, questionnaire: Questionnaire) -> list[list[Program]]:
+def programs_of(scheme: Scheme, questionnaire: SurveyQuestionnaire) -> list[list[Program]]:
     """One list for each questionnaire that may be dealt, of one program for each of its groups."""
     asked = {question.name for question in questionnaire.questions if question.unrelated and question.unrelated.ask}
     return [

@@ -11,7 +11,7 @@ from tacit.channel.routing import Asked, Routing
 from tacit.errors import InvalidInput, suggestion
 from tacit.schema import Attribute
 from tacit.survey.blocks import is_block, legal_records, planned_channel
-from tacit.survey.questionnaire import NOT_ASKED, Question, Questionnaire, WrittenGroup
+from tacit.survey.questionnaire import NOT_ASKED, Question, SurveyQuestionnaire, WrittenGroup
 from tacit.survey.routes import routing_of
 from tacit.survey.yaml_lines import Located
 
@@ -27,7 +27,7 @@ LEVELS = {
 GroupDocument = dict[str, Any]
 
 
-def groups_of(questionnaire: Questionnaire) -> list[GroupDocument]:
+def groups_of(questionnaire: SurveyQuestionnaire) -> list[GroupDocument]:
     """Every sensitive attribute in exactly one group: written, unrelated, or at the wanted level.
 
     Questions that routing connects share a group on their legal records; all others have one of their own.
@@ -44,7 +44,7 @@ def attribute_of(question: Question, name: str, answers: tuple[str, ...]) -> Att
 class _Proposal:
     """The groups of one questionnaire, with its routing at hand."""
 
-    def __init__(self, questionnaire: Questionnaire) -> None:
+    def __init__(self, questionnaire: SurveyQuestionnaire) -> None:
         self.questionnaire = questionnaire
         self.questions = {question.name: question for question in questionnaire.questions}
         self.routing: Routing = routing_of(questionnaire.questions)

@@ -23,7 +23,7 @@ __all__ = [
     "Condition",
     "Page",
     "Question",
-    "Questionnaire",
+    "SurveyQuestionnaire",
     "Texts",
     "Unrelated",
     "WrittenGroup",
@@ -121,7 +121,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Questionnaire:
+class SurveyQuestionnaire:
     """A questionnaire as written: what is asked, and how it is to be protected."""
 
     name: str

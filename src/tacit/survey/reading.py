@@ -19,7 +19,7 @@ from tacit.survey.questionnaire import (
     Condition,
     Page,
     Question,
-    Questionnaire,
+    SurveyQuestionnaire,
     Texts,
     Unrelated,
     WrittenGroup,
@@ -40,7 +40,7 @@ _QUESTION = {
 _OWN_KEY = {"choice": "answers", "scale": "scale", "number": "ranges", "several": "options"}
 
 
-def read_questionnaire(root: Located) -> Questionnaire:
+def read_questionnaire(root: Located) -> SurveyQuestionnaire:
     """The questionnaire in `root`, or a refusal that says the line and what to change."""
     top = root.mapping("A questionnaire", _TOP)
     return _Reader(_languages(top.get("languages"))).questionnaire(root, top)
@@ -61,10 +61,10 @@ class _Reader:
     def __init__(self, languages: tuple[str, ...]) -> None:
         self.languages = languages
 
-    def questionnaire(self, root: Located, top: dict[str, Located]) -> Questionnaire:
+    def questionnaire(self, root: Located, top: dict[str, Located]) -> SurveyQuestionnaire:
         pages = self.pages(top["pages"])
         groups = tuple(_group(item) for item in top["groups"].items("groups")) if "groups" in top else ()
-        return Questionnaire(
+        return SurveyQuestionnaire(
             name=_name(top["name"], "The survey's name"),
             wave=top["wave"].text("wave") if "wave" in top else "1",
             title=self.texts(top["title"], "title"),

@@ -9,27 +9,27 @@ from starlette.types import Receive, Scope, Send
 
 from tacit.errors import InvalidInput
 from tacit.survey.bodies import Refused, answer, json_object
-from tacit.survey.headers import Settings, client_address, is_known_host, origin
+from tacit.survey.headers import ServerSettings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.database import StoreUnavailable
-from tacit.survey.store.submissions import Outcome, Overloaded, Submission, Writer, token_hash
+from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
-from tacit.survey.survey_cache import Shelf
+from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.wire import InvalidReport
 
 _ANSWERS = {
-    Outcome.STORED: (201, {"outcome": "stored"}),
-    Outcome.REPEATED: (200, {"outcome": "repeated"}),
-    Outcome.CLOSED: (409, {"error": "This survey is not open.", "reason": "closed"}),
-    Outcome.DIFFERENT: (
+    SubmissionOutcome.STORED: (201, {"outcome": "stored"}),
+    SubmissionOutcome.REPEATED: (200, {"outcome": "repeated"}),
+    SubmissionOutcome.CLOSED: (409, {"error": "This survey is not open.", "reason": "closed"}),
+    SubmissionOutcome.DIFFERENT: (
         409,
         {
             "error": "Another report has already been sent from here; it stays, and this one was not counted.",
             "reason": "different",
         },
     ),
-    Outcome.WITHDRAWN: (
+    SubmissionOutcome.WITHDRAWN: (
         409,
         {"error": "The report sent from here was withdrawn; this one was not counted.", "reason": "withdrawn"},
     ),
@@ -41,8 +41,8 @@ _HEX = frozenset("0123456789abcdef")
 class Receiving:
     """``PUT /s/FINGERPRINT/reports|tests/TOKEN``: 201 stored, 200 known already, 409 another one is there, 503 try again."""
 
-    def __init__(self, shelf: Shelf, writer: Writer, settings: Settings) -> None:
-        self._shelf = shelf
+    def __init__(self, surveys: SurveyCache, writer: Writer, settings: ServerSettings) -> None:
+        self._surveys = surveys
         self._writer = writer
         self._settings = settings
         self._limit = RateLimit(settings.rate, settings.burst)
@@ -64,7 +64,7 @@ class Receiving:
     async def _submission(self, scope: Scope, receive: Receive) -> Submission:
         self._admit(scope)
         fingerprint, box, token = _address(scope["path"])
-        survey = await self._shelf.survey(fingerprint)
+        survey = await self._surveys.survey(fingerprint)
         if survey is None:
             raise Refused(404, "There is no such survey.")
         content = await json_object(scope, receive, "A report")

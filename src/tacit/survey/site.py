@@ -12,25 +12,25 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit.survey.assets import page_script
-from tacit.survey.survey_cache import Shelf
+from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.templating import rendered
 
 
 class Site:
     """``GET /s/FINGERPRINT``."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, surveys: SurveyCache) -> None:
+        self._surveys = surveys
 
     @property
     def routes(self) -> list[Route]:
         return [Route("/s/{fingerprint}", self.page, methods=["GET"])]
 
     async def page(self, request: Request) -> Response:
-        survey = await self._shelf.fresh(request.path_params["fingerprint"])
+        survey = await self._surveys.fresh(request.path_params["fingerprint"])
         if survey is None:
             return rendered("absent.html", status_code=404)
-        classifier = await run_in_threadpool(self._shelf.store.classifier, survey)
+        classifier = await run_in_threadpool(self._surveys.store.classifier, survey)
         status = {"state": survey.state, "classifier": classifier}
         page = rendered(
             "page.html",

@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from tacit.survey.store.surveys import Store, StoredSurvey
 
 
-class Shelf:
+class SurveyCache:
     """Surveys by fingerprint. States are asked for where they matter; the writer asks inside its transaction."""
 
     def __init__(self, store: Store) -> None:

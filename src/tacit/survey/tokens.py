@@ -20,14 +20,14 @@ from starlette.routing import Route
 
 from tacit.errors import InvalidInput, TacitError
 from tacit.survey.bodies import RETRY_SECONDS, Refused, json_object
-from tacit.survey.headers import Settings, client_address, origin
+from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.issuing import Signer, base64url, unbase64
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.codes import Codes, Spending
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Overloaded, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tacit.survey.survey_cache import Shelf
+from tacit.survey.survey_cache import SurveyCache
 
 LARGEST_BATCH = 64
 MOST_WAITING = 1_000
@@ -138,8 +138,8 @@ def _settle(of: asyncio.Future[bytes], outcomes: list[tuple[asyncio.Future[bytes
 class Tokens:
     """The route, and what it refuses before a code is looked at."""
 
-    def __init__(self, shelf: Shelf, store: Store, settings: Settings) -> None:
-        self._shelf = shelf
+    def __init__(self, surveys: SurveyCache, store: Store, settings: ServerSettings) -> None:
+        self._surveys = surveys
         self._settings = settings
         self.counter = Counter(store.codes, store.signer)
         self._limit = RateLimit(settings.rate, settings.burst)
@@ -161,7 +161,7 @@ class Tokens:
     async def _purchase(self, request: Request) -> Purchase:
         if not self._limit.allows(origin(client_address(request.scope, self._settings))):
             raise Refused(429, "Too many codes from one address. Please try again in a minute.")
-        survey = await self._shelf.fresh(request.path_params["fingerprint"])
+        survey = await self._surveys.fresh(request.path_params["fingerprint"])
         if survey is None or survey.verifier is None:
             raise Refused(404, "There is no survey with invitation codes here.")
         if survey.state != "open":

@@ -79,7 +79,7 @@ class GroupProgram:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class AskedBlock:
     """Groups that must be judged together, with the questions they report and what they tell of each answer."""
 
     groups: tuple[GroupProgram, ...]
@@ -97,7 +97,7 @@ class Examination:
     """Every objection to a definition, and what its reports tell: one list of blocks for each that may be dealt."""
 
     objections: tuple[Objection, ...]
-    deals: tuple[tuple[Block, ...], ...]
+    deals: tuple[tuple[AskedBlock, ...], ...]
     second: float = 1.0  # amplification of the one bit of a second round, where one is announced
 
     @property
@@ -393,7 +393,7 @@ def _cap_objections(document: Document, examination: Examination) -> Iterator[Ob
         )
 
 
-def _blocks(document: Document, deal: int) -> Iterator[Block]:
+def _blocks(document: Document, deal: int) -> Iterator[AskedBlock]:
     groups = _groups(document, deal)
     homes = {name: index for index, group in enumerate(groups) for name in group.names}
     block = list(range(len(groups)))
@@ -416,7 +416,7 @@ def _blocks(document: Document, deal: int) -> Iterator[Block]:
         members = tuple(group for index, group in enumerate(groups) if block[index] == head)
         names = {name for group in members for name in group.names}
         questions = tuple(one for one in by_name.values() if names & set(_attribute_names(one)))
-        yield Block(members, questions, *_figures(document, members, questions))
+        yield AskedBlock(members, questions, *_figures(document, members, questions))
 
 
 def _groups(document: Document, deal: int) -> list[GroupProgram]:

@@ -10,11 +10,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tacit.survey.bodies import Refused, json_object
-from tacit.survey.headers import Settings, client_address, origin
+from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import RateLimit
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tacit.survey.survey_cache import Shelf
+from tacit.survey.survey_cache import SurveyCache
 
 RECEIPT_DIGITS = 20
 _HEX = frozenset("0123456789abcdef")
@@ -23,8 +23,8 @@ _HEX = frozenset("0123456789abcdef")
 class Withdrawing:
     """A receipt deletes the one report it was sent with, while the survey is open."""
 
-    def __init__(self, shelf: Shelf, store: Store, settings: Settings) -> None:
-        self._shelf = shelf
+    def __init__(self, surveys: SurveyCache, store: Store, settings: ServerSettings) -> None:
+        self._surveys = surveys
         self._store = store
         self._settings = settings
         self._limit = RateLimit(rate=0.5, burst=20)
@@ -49,7 +49,7 @@ class Withdrawing:
     async def _asked(self, request: Request) -> tuple[StoredSurvey, str]:
         if not self._limit.allows(origin(client_address(request.scope, self._settings))):
             raise Refused(429, "Too many withdrawals from one address. Please try again in a minute.")
-        survey = await self._shelf.fresh(request.path_params["fingerprint"])
+        survey = await self._surveys.fresh(request.path_params["fingerprint"])
         if survey is None:
             raise Refused(404, "There is no such survey.")
         if survey.state != "open":

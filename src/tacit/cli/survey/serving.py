@@ -52,10 +52,10 @@ def serve_surveys(
         _check_programs(opened.surveys())
         from tacit.survey.accounts import Accounts
         from tacit.survey.app import SurveyServer
-        from tacit.survey.headers import Settings
+        from tacit.survey.headers import ServerSettings
         from tacit.survey.serving import bound_socket, serve
 
-        settings = Settings(public_url=url, rate=rate, burst=max(15 * rate, 1), proxies=tuple(proxy or ()))
+        settings = ServerSettings(public_url=url, rate=rate, burst=max(15 * rate, 1), proxies=tuple(proxy or ()))
         _ = settings.networks  # refuses what is no address before anything is served
         sock = bound_socket(host, port)
         _announce(opened.surveys(), url or f"http://{host}:{sock.getsockname()[1]}", as_json=json)

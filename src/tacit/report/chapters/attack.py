@@ -10,7 +10,7 @@ from tacit.bundled import binary_adult
 from tacit.channel import flip
 from tacit.channel.scheme import Scheme
 from tacit.disguising import disguise
-from tacit.report.demo_data import Story
+from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.plots import BLUE, GREY, new_figure
 
@@ -22,12 +22,12 @@ FLIPPED_ROWS = 10_000
 EACH, FLIPPED = "each answer disguised by itself", f"the whole record flipped, theta = {THETA:g}"
 
 
-def attack(story: Story) -> Chapter:
+def attack(data: DemoData) -> Chapter:
     truth = binary_adult(FLIPPED_ROWS)
     scheme = Scheme.of(truth.schema, [(truth.schema.names, flip(THETA))])
     found = {
-        EACH: attacked(story.reports, truth=story.truth),
-        FLIPPED: attacked(disguise(truth, scheme, seed=story.seed), truth=truth),
+        EACH: attacked(data.reports, truth=data.truth),
+        FLIPPED: attacked(disguise(truth, scheme, seed=data.seed), truth=truth),
     }
     records = found[FLIPPED].records.with_reports
     return Chapter(

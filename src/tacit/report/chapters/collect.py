@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 
-from tacit.report.demo_data import GAMMA, Story
+from tacit.report.demo_data import GAMMA, DemoData
 from tacit.report.page import Chapter, Rows, Text
 
 
-def collect(story: Story) -> Chapter:
-    channels = {group.names[0]: group.channel for group in story.scheme.groups}
+def collect(data: DemoData) -> Chapter:
+    channels = {group.names[0]: group.channel for group in data.scheme.groups}
     rows = []
-    for attribute in story.truth.schema:
+    for attribute in data.truth.schema:
         channel = channels.get(attribute.name)
         truthful = 1.0 if channel is None else float(channel.matrix[0, 0])
         gamma = math.inf if channel is None else channel.amplification
         said = "public, not disguised" if channel is None else f"{truthful:.0%}"
         rows.append((attribute.name, attribute.size, said, "-" if channel is None else f"{gamma:.2f}"))
-    people = f"{story.truth.n_rows:,}"
+    people = f"{data.truth.n_rows:,}"
     return Chapter(
         "Collect: answers are disguised before they leave people's hands",
         (

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.count import sources
 from tacit.design import exact_front, optimal_front
-from tacit.report.demo_data import Story
+from tacit.report.demo_data import DemoData
 from tacit.report.fronts import draw_fronts
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.reports import Reports
@@ -15,9 +15,9 @@ QUESTION = "marital-status"
 DELTA = 0.8
 
 
-def design(story: Story) -> Chapter:
-    (source,) = sources(Reports.from_truth(story.truth))
-    prior = source.engine.tally([QUESTION]) / story.truth.n_rows
+def design(data: DemoData) -> Chapter:
+    (source,) = sources(Reports.from_truth(data.truth))
+    prior = source.engine.tally([QUESTION]) / data.truth.n_rows
     exact = exact_front(prior, records=10_000, delta=DELTA, points=8)
     warner = optimal_front(prior, records=10_000, delta=DELTA, method="warner")
     rows = []

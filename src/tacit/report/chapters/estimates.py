@@ -7,18 +7,18 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count import sources
 from tacit.estimation import estimate
-from tacit.report.demo_data import Story
+from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.plots import estimates_beside_truth
 from tacit.reports import Reports
 
 
-def _truth(story: Story, names: list[str]) -> Array:
-    (source,) = sources(Reports.from_truth(story.truth))
-    return source.engine.tally(names) / story.truth.n_rows
+def _truth(data: DemoData, names: list[str]) -> Array:
+    (source,) = sources(Reports.from_truth(data.truth))
+    return source.engine.tally(names) / data.truth.n_rows
 
 
-def estimates(story: Story) -> Chapter:
+def estimates(data: DemoData) -> Chapter:
     blocks: list[Text | Picture] = [
         Text(
             "A single report says little, but the chances are known, so the distribution of the reports can be inverted. "
@@ -27,24 +27,24 @@ def estimates(story: Story) -> Chapter:
     ]
     inside = total = 0
     for name in ("income", "hours-per-week", "education"):
-        found = estimate(story.reports, [name])
-        interval, truth = found.interval(), _truth(story, [name])
+        found = estimate(data.reports, [name])
+        interval, truth = found.interval(), _truth(data, [name])
         inside += int(((interval.low <= truth) & (truth <= interval.high)).sum())
         total += truth.size
-        (source,) = sources(story.reports)
-        reported = source.engine.tally([name]) / story.reports.n_reports
+        (source,) = sources(data.reports)
+        reported = source.engine.tally([name]) / data.reports.n_reports
         figure = estimates_beside_truth(
-            story.truth.schema[name].answers, found.probabilities, interval.low, interval.high, truth, reported=reported
+            data.truth.schema[name].answers, found.probabilities, interval.low, interval.high, truth, reported=reported
         )
         blocks.append(Picture(figure, f"{name}: estimated shares with 95% intervals, the truth, and the raw reports."))
     blocks.append(Text(f"{inside} of the {total} intervals shown hold the true share.", "note"))
     return Chapter("Estimate: the crowd's distribution comes back", tuple(blocks))
 
 
-def joint_estimates(story: Story) -> Chapter:
+def joint_estimates(data: DemoData) -> Chapter:
     names = ["sex", "income", "marital-status"]
-    found = estimate(story.reports, names)
-    interval, truth = found.interval(), _truth(story, names)
+    found = estimate(data.reports, names)
+    interval, truth = found.interval(), _truth(data, names)
     attributes = found.attributes
     rows = []
     for index in np.ndindex(truth.shape):

@@ -8,19 +8,19 @@ from sklearn.base import clone
 from tacit.mine.accuracy import disguised_accuracy
 from tacit.mine.naive_bayes import NaiveBayesClassifier
 from tacit.mine.tree_classifier import TreeClassifier
-from tacit.report.demo_data import Story
+from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.reports import Reports
 
 TARGET = "income"
 
 
-def mine(story: Story) -> Chapter:
+def mine(data: DemoData) -> Chapter:
     """A tree and a naive Bayes classifier, each beside its twin that saw the truth."""
-    people = np.arange(story.truth.n_rows)
+    people = np.arange(data.truth.n_rows)
     test_rows = people % 5 == 0
-    reports, tests = story.reports.rows(~test_rows), story.reports.rows(test_rows)
-    truth, test_truth = story.truth.table.rows(~test_rows), story.truth.table.rows(test_rows)
+    reports, tests = data.reports.rows(~test_rows), data.reports.rows(test_rows)
+    truth, test_truth = data.truth.table.rows(~test_rows), data.truth.table.rows(test_rows)
     classes = np.bincount(test_truth[TARGET])
     tree, bayes = TreeClassifier(TARGET).fit(reports), NaiveBayesClassifier(TARGET).fit(reports)
     rows: list[tuple[object, ...]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.publish import Effort, Preferences, anonymize
-from tacit.report.demo_data import Story
+from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.release_front import front_figure
 
@@ -11,13 +11,13 @@ K = 25
 IDENTIFYING = ("age", "education", "marital-status", "sex")
 
 
-def publish(story: Story) -> Chapter:
-    table = story.truth.select(IDENTIFYING)
+def publish(data: DemoData) -> Chapter:
+    table = data.truth.select(IDENTIFYING)
     release = anonymize(
         table,
         K,
         preferences=Preferences(method="search"),
-        effort=Effort(evaluations=10_000, seconds=5, seed=story.seed),
+        effort=Effort(evaluations=10_000, seconds=5, seed=data.seed),
     )
     local = anonymize(table, K, preferences=Preferences(method="local"))
     proven = (

@@ -11,7 +11,7 @@ from tacit.design.targets import itemset_targets
 from tacit.disguising import disguise
 from tacit.mine.itemsets import FrequentItemsets
 from tacit.mine.rules import Rule, association_rules
-from tacit.report.demo_data import Story
+from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Rows, Text
 from tacit.reports import Reports
 
@@ -20,7 +20,7 @@ MIN_SUPPORT = 0.02
 SHOWN = 8
 
 
-def rules(story: Story) -> Chapter:
+def rules(data: DemoData) -> Chapter:
     truth = census()
     schema = truth.schema
     schemes = {
@@ -33,7 +33,7 @@ def rules(story: Story) -> Chapter:
     true = {itemset.items for itemset in clear}
     rows = []
     for name, scheme in schemes.items():
-        miner = FrequentItemsets(MIN_SUPPORT, slack=0.5).fit(disguise(truth, scheme, seed=story.seed))
+        miner = FrequentItemsets(MIN_SUPPORT, slack=0.5).fit(disguise(truth, scheme, seed=data.seed))
         found = {_sorted(itemset.items, schema.names) for itemset in miner.itemsets_}
         predicted = [error for error in predicted_errors(scheme, truth.n_rows).by_length if error is not None]
         errors = f"{max(predicted):.3f} to {min(predicted):.3f}"

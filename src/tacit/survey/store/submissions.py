@@ -25,7 +25,7 @@ LARGEST_BATCH = 512
 GATHERING_SECONDS = 0.01
 
 
-class Outcome(Enum):
+class SubmissionOutcome(Enum):
     """What became of a submission."""
 
     STORED = "stored"
@@ -55,9 +55,9 @@ def token_hash(survey: StoredSurvey, token: str) -> str:
     return hashlib.sha256(f"{survey.fingerprint} {token}".encode()).hexdigest()
 
 
-def store_batch(database: Database, batch: Sequence[Submission]) -> list[Outcome]:
+def store_batch(database: Database, batch: Sequence[Submission]) -> list[SubmissionOutcome]:
     """Store what is new in one durable transaction; either all of it or, with an error, none."""
-    outcomes: list[Outcome] = [Outcome.REPEATED] * len(batch)
+    outcomes: list[SubmissionOutcome] = [SubmissionOutcome.REPEATED] * len(batch)
     boxes: dict[tuple[int, Box], list[int]] = {}
     for index, submission in enumerate(batch):
         boxes.setdefault((submission.survey.number, submission.box), []).append(index)
@@ -68,11 +68,15 @@ def store_batch(database: Database, batch: Sequence[Submission]) -> list[Outcome
 
 
 def _store_box(
-    database: Database, survey: StoredSurvey, box: Box, members: list[tuple[int, Submission]], outcomes: list[Outcome]
+    database: Database,
+    survey: StoredSurvey,
+    box: Box,
+    members: list[tuple[int, Submission]],
+    outcomes: list[SubmissionOutcome],
 ) -> None:
     if not _accepts(database, survey, box):
         for index, _ in members:
-            outcomes[index] = Outcome.CLOSED
+            outcomes[index] = SubmissionOutcome.CLOSED
         return
     # Of two submissions with one token in a batch the first is stored.
     first: dict[str, tuple[int, Submission]] = {}
@@ -87,11 +91,11 @@ def _store_box(
     stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored(database, survey, box, set(first) - fresh)
     for index, submission in members:
         if submission.token in fresh and first[submission.token][0] == index:
-            outcomes[index] = Outcome.STORED
+            outcomes[index] = SubmissionOutcome.STORED
         elif submission.token in withdrawn:
-            outcomes[index] = Outcome.WITHDRAWN
+            outcomes[index] = SubmissionOutcome.WITHDRAWN
         elif tuple(submission.values) != stored.get(submission.token):
-            outcomes[index] = Outcome.DIFFERENT
+            outcomes[index] = SubmissionOutcome.DIFFERENT
 
 
 def _keep_receipts(database: Database, box: str, submissions: list[Submission]) -> None:
@@ -123,7 +127,7 @@ def _accepts(database: Database, survey: StoredSurvey, box: Box) -> bool:
     return state == "open" or (box == "tests" and state == "draft")
 
 
-Waiting = tuple[Submission, "asyncio.Future[Outcome]"]
+Waiting = tuple[Submission, "asyncio.Future[SubmissionOutcome]"]
 
 
 class Writer:
@@ -144,11 +148,11 @@ class Writer:
     def is_full(self) -> bool:
         return self.waiting >= self._most_waiting
 
-    async def put(self, submission: Submission) -> Outcome:
+    async def put(self, submission: Submission) -> SubmissionOutcome:
         """The outcome, once it is durable."""
         if self.is_full:
             raise Overloaded("The survey is receiving more answers than it can store right now. Please try again soon.")
-        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[SubmissionOutcome] = asyncio.get_running_loop().create_future()
         self._waiting.put((submission, future))
         return await future
 
@@ -180,7 +184,7 @@ class Writer:
         return batch, False
 
     def _deliver(self, batch: list[Waiting]) -> None:
-        outcomes: Sequence[Outcome | Exception]
+        outcomes: Sequence[SubmissionOutcome | Exception]
         try:
             outcomes = store_batch(self._database, [submission for submission, _ in batch])
         except StoreUnavailable as error:
@@ -191,11 +195,11 @@ class Writer:
         batch[0][1].get_loop().call_soon_threadsafe(_settle, batch, outcomes)
 
 
-def _settle(batch: list[Waiting], outcomes: Sequence[Outcome | Exception]) -> None:
+def _settle(batch: list[Waiting], outcomes: Sequence[SubmissionOutcome | Exception]) -> None:
     for (_, future), outcome in zip(batch, outcomes, strict=True):
         if future.done():
             continue
-        if isinstance(outcome, Outcome):
+        if isinstance(outcome, SubmissionOutcome):
             future.set_result(outcome)
         else:
             future.set_exception(outcome)
