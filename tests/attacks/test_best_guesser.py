@@ -9,7 +9,7 @@ import pytest
 
 from tacit import Attribute, Dataset, Schema, Scheme, channels, disguise
 from tacit.attacks import AttackResult, attack
-from tacit.attacks.blind import blind_shares
+from tacit.attacks.score import blind_shares
 from tacit.count.stored import StoredReports
 from tacit.errors import InvalidInput
 from tacit.joint import fit_joint

@@ -119,7 +119,7 @@ def test_labels_say_what_a_report_says() -> None:
 
 
 def test_the_table_and_the_plot_show_every_method(front) -> None:
-    from tacit.report.fronts import draw_fronts
+    from tacit.report.plots import draw_fronts
 
     warner = optimal_front(PRIOR, records=1000, delta=0.8, method="warner")
     assert "infinite" in str(front)

@@ -19,8 +19,7 @@ from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import evidence as evidence_module
 from tacit.estimation.evidence import gathered
 from tacit.estimation.expectation import Step, accelerated, expectation_step
-from tacit.estimation.likelihood import most_likely
-from tacit.estimation.orbits import orbit_fit
+from tacit.estimation.likelihood import most_likely, orbit_fit
 from tacit.table import Table
 from tests.estimation.simulation import SCHEMA, SCHEMES, marginal, simulated
 

@@ -17,12 +17,12 @@ from starlette.testclient import TestClient
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.survey import accounts as accounts_module
-from tacit.survey import bodies, totp
+from tacit.survey import limits, totp
 from tacit.survey.accounts import SESSION_SECONDS, Accounts, WrongLogin
 from tacit.survey.app import SurveyServer
-from tacit.survey.attempts import FAILURES_ALLOWED, LOCK_SECONDS, STRANGERS_ALLOWED, Attempts
 from tacit.survey.definition import Definition
-from tacit.survey.headers import Settings, client_address, origin
+from tacit.survey.headers import ServerSettings, client_address, origin
+from tacit.survey.limits import FAILURES_ALLOWED, LOCK_SECONDS, STRANGERS_ALLOWED, Attempts
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.questionnaires import SMALL
 from tests.survey.running import run_async
@@ -34,7 +34,7 @@ SLOW_LOGINS = 1_500
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[SurveyServer]:
-    made = SurveyServer(tmp_path / "survey.db", Settings(rate=0))
+    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
     yield made
     made.close()
 
@@ -98,7 +98,7 @@ def test_1500_slow_logins_do_not_stop_the_server(tmp_path: Path) -> None:
 def test_a_login_form_that_trickles_is_given_up(server: SurveyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     import asyncio
 
-    monkeypatch.setattr(bodies, "SLOWEST_BODY_SECONDS", 0.1)
+    monkeypatch.setattr(limits, "SLOWEST_BODY_SECONDS", 0.1)
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -171,7 +171,7 @@ def test_10000_tries_from_10000_origins_check_few_passwords(
 
 
 def test_a_flood_of_names_does_not_make_the_limits_forget_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tacit.survey.attempts.MOST_REMEMBERED", 100)
+    monkeypatch.setattr("tacit.survey.limits.MOST_REMEMBERED", 100)
     attempts = Attempts(lambda: 0.0)
     for number in range(500):
         attempts.failed(f"name {number}", "a", is_known=False)
@@ -319,8 +319,8 @@ def scope_of(client: str, *forwarded: str) -> dict[str, Any]:
 
 
 def test_only_trusted_proxies_are_believed_about_addresses() -> None:
-    alone = Settings()
-    behind = Settings(proxies=("127.0.0.1", "10.0.0.0/8"))
+    alone = ServerSettings()
+    behind = ServerSettings(proxies=("127.0.0.1", "10.0.0.0/8"))
     forged = scope_of("192.0.2.1", "198.51.100.1")
     assert client_address(forged, alone) == client_address(forged, behind) == "192.0.2.1"
     assert client_address(scope_of("127.0.0.1", "198.51.100.1"), behind) == "198.51.100.1"
@@ -331,7 +331,7 @@ def test_only_trusted_proxies_are_believed_about_addresses() -> None:
     assert origin("2001:db8::1") == origin("2001:db8::ffff:1") != origin("2001:db8:0:1::1")
     assert origin("192.0.2.1") != origin("192.0.2.2")
     with pytest.raises(InvalidInput, match=r"such as 10\.0\.0\.0/8"):
-        _ = Settings(proxies=("nginx",)).networks
+        _ = ServerSettings(proxies=("nginx",)).networks
 
 
 def test_an_older_store_of_accounts_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,16 +23,15 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from benchmarks.survey_load import wait_until_answering
-from tacit.survey import bodies
+from tacit.survey import limits
 from tacit.survey.accounts import Accounts, WrongLogin
 from tacit.survey.app import SurveyServer
 from tacit.survey.assets import page_script
-from tacit.survey.attempts import FAILURES_ALLOWED, LOCK_SECONDS
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
 from tacit.survey.headers import ServerSettings
 from tacit.survey.issuing import Signer, base64url
-from tacit.survey.limits import RateLimit
+from tacit.survey.limits import FAILURES_ALLOWED, LOCK_SECONDS, RateLimit
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.postgres_server import free_port
@@ -239,7 +238,7 @@ def test_what_is_no_report_is_refused(
 
 
 def test_oversized_reports_are_refused_before_they_are_read(client: TestClient, survey: StoredSurvey) -> None:
-    assert put(client, survey, report="0" * bodies.LARGEST_BODY).status_code == 413
+    assert put(client, survey, report="0" * limits.LARGEST_BODY).status_code == 413
 
     def endless() -> Iterator[bytes]:
         for _ in range(1000):
@@ -258,7 +257,7 @@ def test_other_content_types_are_refused(client: TestClient, survey: StoredSurve
 def test_a_body_that_trickles_is_given_up(
     server: SurveyServer, survey: StoredSurvey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "SLOWEST_BODY_SECONDS", 0.1)
+    monkeypatch.setattr(limits, "SLOWEST_BODY_SECONDS", 0.1)
     sent: list[Any] = []
 
     async def receive() -> Any:

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from tacit.survey.app import SurveyServer
 from tacit.survey.definition import Definition
-from tacit.survey.headers import Settings
+from tacit.survey.headers import ServerSettings
 from tacit.survey.store.surveys import StoredSurvey
 from tacit.survey.withdrawing import receipt_hash
 from tests.survey.questionnaires import SMALL
@@ -22,7 +22,7 @@ REPORT = "000100"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[SurveyServer]:
-    made = SurveyServer(tmp_path / "survey.db", Settings(rate=0))
+    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
     yield made
     made.close()
 

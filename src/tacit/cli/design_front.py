@@ -158,7 +158,7 @@ def _write_json(path: Path, document: dict[str, Any]) -> None:
 
 
 def _write_plot(path: Path, fronts: Sequence[Front]) -> None:
-    from tacit.report.fronts import draw_fronts
+    from tacit.report.plots import draw_fronts
     from tacit.table.files import written_whole
 
     with written_whole(path) as temporary:

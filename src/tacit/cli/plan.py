@@ -118,7 +118,7 @@ def _named_device(text: str) -> DeviceDesign:
 
 def _draw(plot: Path, devices: list[DeviceDesign], question: Question | None, needed: DevicePlan) -> None:
     from tacit.design.power import power_curves
-    from tacit.report.power import power_plot
+    from tacit.report.plots import power_plot
     from tacit.table.files import written_whole
 
     if question is None:

@@ -319,7 +319,7 @@ def _survival_words(survived: dict[str, Any]) -> str:
 
 
 def _plot(release: Release, path: Path) -> None:
-    from tacit.report.release_front import front_figure
+    from tacit.report.plots import front_figure
     from tacit.table import written_whole
 
     with written_whole(path) as temporary:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.channel.scheme import Group, GroupRecipe, Scheme
-from tacit.measures.document import finite
+from tacit.measures.meaning import finite
 from tacit.measures.scheme import SchemeMeasures, measure
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.design import Front, named_prior, optimal_front
 from tacit.experiments.iterative import iterative_errors
 from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
-from tacit.report.fronts import draw_fronts
+from tacit.report.plots import draw_fronts
 
 Matrix = NDArray[np.float64]
 

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.codes import Array, Codes
-from tacit.channel.scheme import Questionnaire
+from tacit.channel.scheme import Group, Questionnaire
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import CountEngine, Source
-from tacit.joint.laws import ReportLaw
+from tacit.errors import InvalidInput
+from tacit.joint.laws import DenseLaw, LawTerm, ReportLaw
 from tacit.joint.numbering import distinct, numbered_cells
-from tacit.joint.reading import group_law, told_law
+from tacit.joint.products import ProductLaw
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -217,3 +218,31 @@ def log_chance_of(reports: WholeReports, record: Sequence[Codes]) -> Array:
 
 def n_cells(schema: Schema) -> float:
     return math.prod(float(size) for size in schema.shape())
+
+
+# Joint answers of one group that are weighed one by one, where its law is not a sum of products.
+MOST_TRUTHS = 1 << 13
+# One attribute's distinct reports by its answers are written out up to this; products with it are fast.
+SMALL_MATRIX = 1 << 18
+
+
+def group_law(group: Group, columns: Sequence[Codes]) -> ReportLaw:
+    """The law of these reports of a group; one attribute alone is always a small matrix."""
+    shape = tuple(attribute.size for attribute in group.attributes)
+    is_small = len(shape) == 1 and len(columns[0]) * shape[0] <= SMALL_MATRIX
+    terms = None if is_small else group.channel.chance_terms(columns)
+    if terms is not None:
+        return ProductLaw(shape, [LawTerm(term.scale, term.factors) for term in terms])
+    if len(shape) > 1 and math.prod(shape) > MOST_TRUTHS:
+        raise InvalidInput(
+            f"A model of whole records weighs every joint answer of {', '.join(group.names)}, disguised together; they have "
+            f"{math.prod(shape):,} of them, more than {MOST_TRUTHS:,}. Leave some of them out, or use smaller groups."
+        )
+    return DenseLaw(shape, group.channel.chances(columns))
+
+
+def told_law(size: int, codes: Codes) -> ReportLaw:
+    """The law of answers that are reported as they are."""
+    if len(codes) * size <= SMALL_MATRIX:
+        return DenseLaw((size,), np.eye(size)[codes])
+    return ProductLaw((size,), [LawTerm(np.ones(len(codes)), (codes.astype(np.int64),))])

@@ -6,11 +6,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.measures.accuracy import accurate_map_privacy as accurate_map_privacy
     from tacit.measures.amplification import gamma_between as gamma_between
     from tacit.measures.amplification import posterior_bound as posterior_bound
     from tacit.measures.cost import ExpectedError as ExpectedError
     from tacit.measures.group import GroupMeasures as GroupMeasures
+    from tacit.measures.prior import accurate_map_privacy as accurate_map_privacy
     from tacit.measures.scheme import SchemeMeasures as SchemeMeasures
     from tacit.measures.scheme import measure as measure
     from tacit.measures.whole_report import AnswerMeasures as AnswerMeasures
@@ -22,7 +22,7 @@ _HOMES = {
     "GroupMeasures": "tacit.measures.group",
     "SchemeMeasures": "tacit.measures.scheme",
     "WholeReport": "tacit.measures.whole_report",
-    "accurate_map_privacy": "tacit.measures.accuracy",
+    "accurate_map_privacy": "tacit.measures.prior",
     "gamma_between": "tacit.measures.amplification",
     "measure": "tacit.measures.scheme",
     "posterior_bound": "tacit.measures.amplification",

@@ -15,9 +15,8 @@ from tacit.errors import InvalidInput
 from tacit.measures.amplification import epsilon, posterior_bound
 from tacit.measures.caveats import caveats
 from tacit.measures.cost import ExpectedError, expected_errors
-from tacit.measures.document import error_document, finite, group_document
 from tacit.measures.group import RARE_SHARE, GroupMeasures, group_measures
-from tacit.measures.meaning import amplification_meaning
+from tacit.measures.meaning import amplification_meaning, error_document, finite, group_document
 from tacit.measures.prior import Prior, by_name
 from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.schema import Attribute, Schema

@@ -18,7 +18,7 @@ import numpy as np
 from tacit.channel.dense import UNKNOWN, Figures
 from tacit.channel.routing import NOT_ASKED, Mask, Routing
 from tacit.channel.scheme import Group, Questionnaire, Scheme
-from tacit.measures.differing import amplification_among, answer_amplification
+from tacit.measures.amplification import amplification_among, answer_amplification
 from tacit.measures.exposure import Component, blind, components, exposures, is_enumerable
 from tacit.measures.prior import Prior, by_name
 from tacit.randomness import ONE

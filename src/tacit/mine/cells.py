@@ -17,8 +17,7 @@ from tacit.estimation.cell_errors import CellSquares, has_disjoint_cells, shows_
 from tacit.estimation.conditional_tables import ConditionedTable, ConditionedTables
 from tacit.estimation.group_parts import Part, parts_for
 from tacit.estimation.inversion import inverted
-from tacit.estimation.likelihood import most_likely
-from tacit.estimation.orbits import has_orbits
+from tacit.estimation.likelihood import has_orbits, most_likely
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.people import Codes, DisguiseVariances, NodeShares, Path, allowed_codes, independent_variances, narrowed
 from tacit.schema import Attribute, Schema

@@ -1,17 +1,26 @@
-"""Plots that several reports share. Figures are made without pyplot, so nothing global is touched."""
+"""Plots: estimates, fronts, power, alternatives to a release. Made without pyplot, so nothing global is touched."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.channel.base import Array
+from tacit.publish.release import Release
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tacit.design import Front
+
 
 BLUE, ORANGE, GREY = "#0b5394", "#c9510c", "#8c959f"
 
@@ -51,4 +60,56 @@ def estimates_beside_truth(
     axes.set_yticks(rows, labels)
     axes.set_xlabel("share")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=8)
+    return figure
+
+
+def power_plot(people: Sequence[int], curves: Mapping[str, Sequence[float]], title: str) -> Figure:
+    """One line per device, and a broken one for asking directly."""
+    figure, axes = new_figure(height=4.0)
+    for name, power in curves.items():
+        axes.plot(people, power, label=name, linestyle="--" if name == "direct" else "-")
+    axes.set_xlabel("respondents")
+    axes.set_ylabel("power")
+    axes.set_ylim(0, 1.02)
+    axes.set_title(title, fontsize=8)
+    axes.legend(frameon=False)
+    return figure
+
+
+CROPPED_AT = 1000
+
+
+def draw_fronts(fronts: Sequence[Front], title: str = "") -> Figure:
+    """Error against privacy of several fronts; the exact one is the line none can cross."""
+    figure, axes = new_figure(height=4.2)
+    for front in fronts:
+        front.plot(axes)
+    errors = np.concatenate([front.errors for front in fronts])
+    # Close to the largest privacy every error grows without limit; a thousand times the least is all there is to see.
+    axes.set_ylim(0.7 * errors.min(), min(1.3 * errors.max(), CROPPED_AT * errors.min()))
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.ticklabel_format(axis="x", useOffset=False)
+    axes.legend(frameon=False, fontsize=8, markerscale=2)
+    return figure
+
+
+GREEN, VIOLET = "#1a7f37", "#8250df"
+
+
+def front_figure(release: Release) -> Figure:
+    """Loss against effective k, a colour for each method; the bias of each alternative is the size of its dot."""
+    figure, axes = new_figure()
+    kinds = dict.fromkeys((entry.method, entry.suppress) for entry in release.front)
+    for kind, color in zip(kinds, itertools.cycle((BLUE, GREEN, VIOLET)), strict=False):
+        own = [entry for entry in release.front if (entry.method, entry.suppress) == kind]
+        ks, losses = [entry.effective_k for entry in own], [entry.nwp for entry in own]
+        named = f"{kind[0]}, up to {kind[1]:.0%} suppressed" if kind[1] else kind[0]
+        axes.scatter(ks, losses, s=[8 + 120 * entry.necd for entry in own], color=color, alpha=0.6, label=named)
+    axes.plot([release.effective_k], [release.nwp], "D", color=ORANGE, label="this release")
+    if release.lower_bound is not None:
+        axes.axhline(release.lower_bound, color=GREY, linestyle="--", label=f"no less is possible at k = {release.k}")
+    axes.set_xscale("log")
+    axes.set_xlabel("effective k (larger dots: less even protection)")
+    axes.set_ylabel("share of detail lost (NWP)")
+    axes.legend(frameon=False, fontsize=8)
     return figure

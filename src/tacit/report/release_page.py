@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.publish.release import Release
 from tacit.report.page import Chapter, Picture, Rows, Text, write
-from tacit.report.plots import BLUE, GREY, new_figure
-from tacit.report.release_front import front_figure
+from tacit.report.plots import BLUE, GREY, front_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

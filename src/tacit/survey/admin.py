@@ -14,11 +14,10 @@ from starlette.routing import Route
 
 from tacit.errors import TacitError
 from tacit.survey.accounts import KNOWN_SECONDS, SESSION_SECONDS, Accounts, Session, WrongLogin
-from tacit.survey.bodies import Refused, limited_body
 from tacit.survey.dashboard import FAKES, dashboard
 from tacit.survey.exports import DOWNLOADS
 from tacit.survey.headers import ServerSettings, client_address, origin
-from tacit.survey.limits import RateLimit
+from tacit.survey.limits import RateLimit, Refused, limited_body
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
 

@@ -16,9 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tacit.errors import TacitError
 from tacit.survey.accounts import Accounts
 from tacit.survey.admin import Administration
-from tacit.survey.bodies import answer
 from tacit.survey.headers import SECURITY_HEADERS, ServerSettings, is_known_host
 from tacit.survey.health import Health
+from tacit.survey.limits import answer
 from tacit.survey.receiving import Receiving
 from tacit.survey.retention import keep_deleting
 from tacit.survey.site import Site

@@ -1,11 +1,24 @@
-"""Limits on what one address may ask for. Addresses are kept in memory only, and only as keyed hashes."""
+"""Limits: what one address may ask for, how large and how slow a request may be, how often a password may be tried.
+
+A lock on passwords holds for one account *and* one origin, so an outsider locks out nobody but themselves. Many origins
+together are held back by a second limit for strangers, which browsers that have logged in before, and whoever shows the
+account's second factor, are not subject to. All of it is in memory only, under keyed hashes.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from tacit.survey.headers import API_HEADERS
 
 FORGOTTEN_ABOVE = 50_000
 
@@ -31,3 +44,123 @@ class RateLimit:
             self._buckets.clear()
         self._buckets[key] = (tokens - 1 if tokens >= 1 else tokens, now)
         return tokens >= 1
+
+
+LARGEST_BODY = 16_384
+SLOWEST_BODY_SECONDS = 10.0
+RETRY_SECONDS = b"2"
+
+
+class Refused(Exception):
+    """An answer other than the wanted one; `reason` is a word that programs may read."""
+
+    def __init__(self, status: int, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+
+    @property
+    def content(self) -> dict[str, str]:
+        return {"error": str(self)} | ({"reason": self.reason} if self.reason else {})
+
+
+async def json_object(scope: Scope, receive: Receive, what: str) -> dict[str, Any]:
+    """The JSON object that a request carries; `what` begins the sentence of a refusal."""
+    headers = dict(scope["headers"])
+    if not headers.get(b"content-type", b"").lower().startswith(b"application/json"):
+        raise Refused(415, f"{what} is sent as application/json.")
+    body = await limited_body(scope, receive, what)
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise Refused(400, f"{what} is sent as a JSON object.")
+    return content
+
+
+async def limited_body(scope: Scope, receive: Receive, what: str, most: int = LARGEST_BODY) -> bytes:
+    length = dict(scope["headers"]).get(b"content-length", b"0")
+    if length.isdigit() and int(length) > most:
+        raise Refused(413, f"{what} has at most {most} bytes.")
+    try:
+        async with asyncio.timeout(SLOWEST_BODY_SECONDS):
+            return await _read(receive, what, most)
+    except TimeoutError:
+        raise Refused(408, f"{what} took too long to arrive.") from None
+
+
+async def _read(receive: Receive, what: str, most: int) -> bytes:
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, f"{what} ended early.")
+        body += message.get("body", b"")
+        if len(body) > most:
+            raise Refused(413, f"{what} has at most {most} bytes.")
+        if not message.get("more_body"):
+            return body
+
+
+async def answer(send: Send, status: int, content: dict[str, Any]) -> None:
+    body = json.dumps(content).encode()
+    headers = [*API_HEADERS, (b"content-length", str(len(body)).encode())]
+    if status in (429, 503):
+        headers.append((b"retry-after", RETRY_SECONDS))
+    if status in (408, 413):
+        # The rest of the body is not waited for.
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+FAILURES_ALLOWED = 5
+STRANGERS_ALLOWED = 50
+LOCK_SECONDS = 15 * 60.0
+MOST_REMEMBERED = 50_000
+
+
+@dataclass
+class _Failures:
+    count: int
+    since: float
+
+
+class Attempts:
+    """Failed logins of the last quarter of an hour."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._secret = os.urandom(16)
+        self._by_origin: dict[bytes, _Failures] = {}
+        self._by_account: dict[bytes, _Failures] = {}
+
+    def allows(self, account: str, origin: str, *, is_known: bool) -> bool:
+        """Whether a password may be tried at all."""
+        if self._count(self._by_origin, self._key(account, origin)) >= FAILURES_ALLOWED:
+            return False
+        return is_known or self._count(self._by_account, self._key(account)) < STRANGERS_ALLOWED
+
+    def failed(self, account: str, origin: str, *, is_known: bool) -> None:
+        self._add(self._by_origin, self._key(account, origin))
+        if not is_known:
+            self._add(self._by_account, self._key(account))
+
+    def succeeded(self, account: str, origin: str) -> None:
+        self._by_origin.pop(self._key(account, origin), None)
+
+    def _key(self, *parts: str) -> bytes:
+        return hashlib.blake2b("\0".join(parts).encode(), key=self._secret, digest_size=16).digest()
+
+    def _count(self, failures: dict[bytes, _Failures], key: bytes) -> int:
+        found = failures.get(key)
+        return found.count if found and found.since + LOCK_SECONDS > self._clock() else 0
+
+    def _add(self, failures: dict[bytes, _Failures], key: bytes) -> None:
+        # The newest stand last, so that what is forgotten in a flood is the oldest.
+        count = self._count(failures, key)
+        failures.pop(key, None)
+        failures[key] = _Failures(count + 1, self._clock())
+        while len(failures) > MOST_REMEMBERED:
+            del failures[next(iter(failures))]

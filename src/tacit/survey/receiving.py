@@ -8,10 +8,9 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from tacit.errors import InvalidInput
-from tacit.survey.bodies import Refused, answer, json_object
 from tacit.survey.headers import ServerSettings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
-from tacit.survey.limits import RateLimit
+from tacit.survey.limits import RateLimit, Refused, answer, json_object
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey

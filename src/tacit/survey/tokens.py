@@ -19,10 +19,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tacit.errors import InvalidInput, TacitError
-from tacit.survey.bodies import RETRY_SECONDS, Refused, json_object
 from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.issuing import Signer, base64url, unbase64
-from tacit.survey.limits import RateLimit
+from tacit.survey.limits import RETRY_SECONDS, RateLimit, Refused, json_object
 from tacit.survey.store.codes import Codes, Spending
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Overloaded, token_hash

@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tacit.survey.bodies import Refused, json_object
 from tacit.survey.headers import ServerSettings, client_address, origin
-from tacit.survey.limits import RateLimit
+from tacit.survey.limits import RateLimit, Refused, json_object
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.survey_cache import SurveyCache

@@ -7,8 +7,8 @@ import numpy as np
 from tacit.count import sources
 from tacit.design import exact_front, optimal_front
 from tacit.report.demo_data import DemoData
-from tacit.report.fronts import draw_fronts
 from tacit.report.page import Chapter, Picture, Rows, Text
+from tacit.report.plots import draw_fronts
 from tacit.reports import Reports
 
 QUESTION = "marital-status"

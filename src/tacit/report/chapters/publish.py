@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.publish import Effort, Preferences, anonymize
 from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Picture, Rows, Text
-from tacit.report.release_front import front_figure
+from tacit.report.plots import front_figure
 
 K = 25
 IDENTIFYING = ("age", "education", "marital-status", "sex")
