@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.intervals import ShareLaw, checked_level
 from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
 from tacit.estimation.sample_laws import SampleLaws, estimated
+from tacit.table.files import read_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,7 +115,9 @@ def prevalence(
     watched = _control(control)
     columns = [item, sample, by, weights, strata, clusters, watched[0] if watched else None]
     columns.extend([sampled if isinstance(sampled, str) else None, *replicates])
-    table = _read(data, [name for name in columns if name is not None])
+    table = read_columns(data, [name for name in columns if name is not None])
+    if table.num_rows == 0:
+        raise InvalidInput("There are no rows, so nothing can be estimated.")
     reports = _reports(table, known, item, sample, yes)
     design = _design(table, weights, strata, clusters, sampled, lonely)
     weighings = _weighings(table, design, bootstrap, replicates, seed)
@@ -153,25 +155,6 @@ def _control(control: str | tuple[str, float] | None) -> tuple[str, float] | Non
     if not name:
         raise InvalidInput(f"A control item is a column with its known prevalence, such as column=0, not {control!r}.")
     return str(name), float(exact_chance("The prevalence of the control item", share))
-
-
-def _read(data: Any, names: Sequence[str]) -> pa.Table:
-    """The named columns and no others."""
-    from tacit.errors import UnknownName
-    from tacit.table.columns import as_arrow
-    from tacit.table.files import column_names, read_table
-
-    is_file = isinstance(data, str | Path)
-    frame = None if is_file else as_arrow(data)
-    present = column_names(data) if frame is None else frame.column_names
-    for name in names:
-        if name not in present:
-            raise UnknownName("Column", name, present)
-    wanted = list(dict.fromkeys(names))
-    table = read_table(data, wanted) if frame is None else frame.select(wanted)
-    if table.num_rows == 0:
-        raise InvalidInput("There are no rows, so nothing can be estimated.")
-    return table
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from tacit.channel import devices
 from tacit.channel.device_parameters import read_parameters
 from tacit.channel.devices import DeviceDesign
 from tacit.channel.scheme import Group, Scheme
-from tacit.errors import InvalidInput, UnknownName
+from tacit.errors import InvalidInput
 from tacit.estimation import device_reports
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.extras import require
@@ -74,21 +73,6 @@ def parsed(formula: str) -> Formula:
     if outcome in names:
         raise InvalidInput(f"{outcome!r} stands on both sides of the formula. An outcome does not explain itself.")
     return Formula(outcome, right.strip(), names)
-
-
-def read_columns(data: Any, names: Sequence[str]) -> pa.Table:
-    """The named columns of a file or a data frame, and no others."""
-    from tacit.table.columns import as_arrow
-    from tacit.table.files import column_names, read_table
-
-    is_file = isinstance(data, str | Path)
-    frame = None if is_file else as_arrow(data)
-    present = column_names(data) if frame is None else frame.column_names
-    for name in names:
-        if name not in present:
-            raise UnknownName("Column", name, present)
-    wanted = list(dict.fromkeys(names))
-    return read_table(data, wanted) if frame is None else frame.select(wanted)
 
 
 def device_of(spec: str | DeviceDesign | tuple[str, Any]) -> DeviceDesign:

@@ -26,11 +26,11 @@ from tacit.regression.data import (
     design_matrix,
     given_devices,
     parsed,
-    read_columns,
 )
 from tacit.regression.families import FAMILIES, ClearScore, Family, FamilyName, family_for
 from tacit.regression.likelihood import LikelihoodFit, LikelihoodProblem, OutcomeLikelihoods, checked_rank, fitted
 from tacit.regression.result import Regression
+from tacit.table.files import read_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 from tacit.table import standard_input
-from tacit.table.columns import checked_names
+from tacit.table.columns import as_arrow, checked_names
 from tacit.table.csv_format import CsvFormat, csv_format
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
 
@@ -146,6 +146,17 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     if not parts:
         return pa.table({name: pa.array([], pa.string()) for name in column_names(path)})
     return pa.concat_tables(parts, promote_options="default")
+
+
+def read_columns(data: Any, names: Sequence[str]) -> pa.Table:
+    """The named columns of a file or a data frame, and no others; a name that is missing is refused with the closest."""
+    frame = None if isinstance(data, str | Path) else as_arrow(data)
+    present = column_names(data) if frame is None else frame.column_names
+    for name in names:
+        if name not in present:
+            raise UnknownName("Column", name, present)
+    wanted = list(dict.fromkeys(names))
+    return read_table(data, wanted) if frame is None else frame.select(wanted)
 
 
 def with_partitions(table: pa.Table, path: str | Path, wanted: Sequence[str]) -> pa.Table:
