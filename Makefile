@@ -24,7 +24,7 @@ demo: setup
 	$(BIN)/tacit demo --out $(OUT)
 
 test: setup
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: setup
 	$(BIN)/ruff check .
@@ -51,7 +51,7 @@ soak: setup
 lowest: setup
 	$(PYTHON) -m venv $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable '.[all,dev]'
-	$(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not slow and not spark and not postgres and not browser'
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m 'not slow and not spark and not postgres and not browser'
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(OUT) build dist

@@ -1,19 +1,36 @@
 """Settings of the whole suite."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import settings
+
+from tests.postgres_server import postgres_server
 
 # An example that is slow on a busy machine is no error.
 settings.register_profile("tacit", deadline=None)
 settings.load_profile("tacit")
 
 
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The address of a database on the one PostgreSQL server of this run."""
+    with postgres_server() as url:
+        yield url
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from tests.scheduling import TogetherScheduling
+
+    return TogetherScheduling(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one slow server together, so that only one worker starts it."""
     for item in items:
-        for server in ("spark", "postgres", "browser"):
-            if item.get_closest_marker(server):
-                item.add_marker(pytest.mark.xdist_group(server))
         if item.get_closest_marker("spark"):
             # Py4J leaves its sockets to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import socket
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+_numbers = itertools.count(1)
 
 
 def postgres_bin() -> Path:
@@ -61,3 +64,13 @@ def postgres_server() -> Iterator[str]:
             _run([*control, "-m", "fast", "stop"])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def fresh_database(server_url: str) -> str:
+    """The URL of a new, empty database on a running server."""
+    import psycopg
+
+    name = f"fresh_{next(_numbers)}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return server_url.rsplit("/", 1)[0] + f"/{name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from tacit.schema import Attribute, Schema
 from tacit.table import Table
 from tests.count import engines
 from tests.count.engines import attribute, counted_by_hand, random_table, totals_by_hand
-from tests.postgres_server import postgres_server
 from tests.spark_session import spark_session
 
 Build = Callable[[Table], CountEngine]
@@ -32,12 +31,6 @@ AWKWARD = Schema(
 )
 SHOWN = Schema((attribute("a", 3), attribute("bits", 3, "bits"), attribute("set", 4, "set")))
 BITS = Schema((attribute("a", 3), attribute("x", 3, "bits"), attribute("y", 2, "bits")))
-
-
-@pytest.fixture(scope="module")
-def postgres_url() -> Iterator[str]:
-    with postgres_server() as url:
-        yield url
 
 
 @pytest.fixture(

@@ -4,7 +4,6 @@ import contextlib
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from tacit.count.stored import StoredReports
 from tacit.errors import InvalidInput, MissingExtra, SchemeMismatch, UnknownName
 from tacit.reports import MissingSchemeNote
 from tacit.schema import Schema
-from tests.postgres_server import postgres_server
 from tests.spark_session import spark_session
 
 SCHEMA = Schema(tuple(Attribute(name, ("no", "maybe", "yes")) for name in ("a", "b", "c")))
@@ -140,12 +138,6 @@ def test_a_missing_driver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(MissingExtra, match=r"tacit\[spark\]"):
         StoredReports.open("spark:reports", Scheme.of(SCHEMA))
-
-
-@pytest.fixture(scope="module")
-def postgres_url() -> Iterator[str]:
-    with postgres_server() as url:
-        yield url
 
 
 @pytest.mark.postgres

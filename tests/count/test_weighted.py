@@ -12,7 +12,6 @@ from tacit.schema import Attribute, Schema
 from tacit.table import Table
 from tests.count import engines
 from tests.count.engines import attribute, random_table
-from tests.postgres_server import postgres_server
 from tests.spark_session import spark_session
 
 WEIGHTS = ("0.5", "1", "2.25")
@@ -23,12 +22,6 @@ ROWS = 400
 @pytest.fixture(scope="module")
 def table():
     return random_table(SCHEMA, ROWS, seed=1965)
-
-
-@pytest.fixture(scope="module")
-def postgres_url():
-    with postgres_server() as url:
-        yield url
 
 
 def by_hand(table):

@@ -7,14 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.postgres_server import postgres_server
+from tests.postgres_server import fresh_database
 from tests.publish.databases import Filled, duckdb_people, postgres_people, sqlite_people
 
 
 @pytest.fixture(scope="session")
-def postgres_url():
-    with postgres_server() as url:
-        yield url
+def people_url(postgres_url: str) -> str:
+    """A database of its own, for every test empties it."""
+    return fresh_database(postgres_url)
 
 
 @pytest.fixture
@@ -24,6 +24,6 @@ def filled(request: pytest.FixtureRequest, tmp_path: Path) -> Filled:
             return duckdb_people(tmp_path / "people.duckdb", rows)
         if engine == "sqlite":
             return sqlite_people(tmp_path / "people.sqlite", rows)
-        return postgres_people(request.getfixturevalue("postgres_url"), rows)
+        return postgres_people(request.getfixturevalue("people_url"), rows)
 
     return fill

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,16 +9,8 @@ from argon2 import PasswordHasher
 from tacit.survey import accounts
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store
-from tests.postgres_server import postgres_server
+from tests.postgres_server import fresh_database
 from tests.survey.questionnaires import SMALL
-
-_numbers = itertools.count(1)
-
-
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    with postgres_server() as url:
-        yield url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -28,15 +19,6 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "survey.db")
     return fresh_database(request.getfixturevalue("postgres_url"))
-
-
-def fresh_database(server_url: str) -> str:
-    import psycopg
-
-    name = f"survey_{next(_numbers)}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return server_url.rsplit("/", 1)[0] + f"/{name}"
 
 
 @pytest.fixture

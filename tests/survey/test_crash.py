@@ -91,9 +91,9 @@ def test_a_damaged_or_foreign_backup_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.postgres
-def test_a_backup_of_one_kind_of_database_fills_the_other(postgres_url: str, tmp_path: Path) -> None:
+def test_a_backup_of_sqlite_fills_postgres_and_the_other_way_round(postgres_url: str, tmp_path: Path) -> None:
     from tacit.survey.store.submissions import store_batch
-    from tests.survey.conftest import fresh_database
+    from tests.postgres_server import fresh_database
     from tests.survey.test_store import submission
 
     first = Store.open(tmp_path / "first.db")

@@ -18,7 +18,7 @@ from tacit.survey.store.codes import Spending
 from tacit.survey.store.database import StoreUnavailable, connect, without_password
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.survey.conftest import fresh_database
+from tests.postgres_server import fresh_database
 from tests.survey.questionnaires import CODES, RICH, SMALL
 from tests.survey.running import run_async
 
@@ -171,7 +171,7 @@ def test_within_a_commit_reports_lie_by_their_keys_not_as_they_came(store: Store
 
 
 @pytest.mark.postgres
-def test_closing_wipes_the_transaction_numbers_that_show_the_order(postgres_url: str) -> None:
+def test_closing_wipes_the_transaction_numbers_of_postgres_that_show_the_order(postgres_url: str) -> None:
     store = Store.open(fresh_database(postgres_url))
     survey = store.add(Definition.from_yaml(CODES), CODES)
     codes = [token_hash(survey, f"code {number}") for number in range(20)]
