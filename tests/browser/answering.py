@@ -15,6 +15,11 @@ def open_page(context: Any, server: RunningServer, survey: StoredSurvey, fragmen
     return page
 
 
+def read_on(page: Any) -> None:
+    """Open what is one tap away on the first screen."""
+    page.click(".more > summary")
+
+
 def start(page: Any) -> None:
     page.check("#consent")
     page.click("button[type=submit]")

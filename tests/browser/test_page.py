@@ -16,7 +16,7 @@ from tacit.survey.codes import new_code, printed
 from tacit.survey.definition import Definition
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.browser.answering import answer_small, open_page, send, start
+from tests.browser.answering import answer_small, open_page, read_on, send, start
 from tests.browser.conftest import screenshots
 from tests.survey.questionnaires import SMALL
 from tests.survey.server import RunningServer
@@ -56,7 +56,9 @@ def test_every_screen_meets_wcag(browser: Any, served: tuple[RunningServer, Stor
     page = open_page(context, server, store.named("rich"), "#test")
     seen = [page.evaluate("document.documentElement.dir")]
     problems = violations(page)
-    page.click("summary")
+    page.click("#try")
+    read_on(page)
+    page.click(".simulator summary")
     page.wait_for_selector(".crowd p")
     problems += violations(page)
     page.screenshot(path=screenshots() / f"introduction-{language}-{scheme}.png", full_page=True)
@@ -91,6 +93,7 @@ def test_the_language_can_be_changed_in_the_middle(context: Any, served: tuple[R
     server, store = served
     page = open_page(context, server, store.named("rich"), "#test")
     page.select_option("#language", "ar")
+    page.wait_for_selector("html[lang=ar]")
     assert page.evaluate("document.documentElement.lang") == "ar"
     assert page.inner_text("h1") == "غني"
 
@@ -149,7 +152,9 @@ def test_the_label_is_computed_from_the_scheme(
     context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
 ) -> None:
     server, _ = served
-    label = open_page(context, server, fresh_survey).inner_text("dl.label")
+    page = open_page(context, server, fresh_survey)
+    read_on(page)
+    label = page.inner_text("dl.label")
     assert "If your true answer is “Yes”, “Yes” is sent 7 times out of 10, something else 3 times out of 10." in label
     assert "at most 70% sure of your answer" in label
     assert "Sent as you give it, without disguise" in label
@@ -160,7 +165,8 @@ def test_the_simulator_shows_a_crowd(
 ) -> None:
     server, _ = served
     page = open_page(context, server, fresh_survey)
-    page.click("summary")
+    read_on(page)
+    page.click(".simulator summary")
     page.wait_for_selector(".crowd p")
     counts = [int(line.split("×")[0]) for line in page.inner_text(".crowd").splitlines() if "×" in line]
     assert sum(counts) == 100
@@ -260,6 +266,8 @@ def test_the_label_says_where_answers_are_ruled_out(
     document = changed(unbound)
     served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
     page.goto(f"{server.url}/s/{Definition(document).fingerprint}")
+    page.wait_for_selector("#consent")
+    read_on(page)
     label = page.inner_text("dl.label")
     assert "Some answers are ruled out by what is sent." in label
     assert "does not hold against someone who knows how your answers go together" in label
@@ -273,9 +281,12 @@ def test_the_respondent_is_told_what_all_answers_together_tell(
     # 34 questions more would be refused; eighteen at 7/3 each are above a million.
     document = changed(lambda made: many(made, 17))
     served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
-    assert "at most 5.5 times" in open_page(context, server, fresh_survey).inner_text("p.whole")
+    small = open_page(context, server, fresh_survey)
+    read_on(small)
+    assert "at most 5.5 times" in small.inner_text("p.whole")
     page.goto(f"{server.url}/s/{Definition(document).fingerprint}")
     page.wait_for_selector("#consent")
+    read_on(page)
     said = " ".join(page.locator("p.whole").all_inner_texts())
     assert "at most 9,900,000 times" in said
     assert "someone who knows how answers go together can learn a lot" in said

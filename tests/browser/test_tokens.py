@@ -11,7 +11,7 @@ from tacit.survey.codes import code_token, new_code
 from tacit.survey.invitations import fingerprint_words
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.browser.answering import answer_small, open_page, send, start
+from tests.browser.answering import answer_small, open_page, read_on, send, start
 from tests.browser.test_wire import recorded
 from tests.survey.server import RunningServer
 
@@ -160,7 +160,9 @@ def test_the_fingerprint_stands_on_the_page_as_on_the_invitation(
     context: Any, served: Served, coded: StoredSurvey
 ) -> None:
     server, _ = served
-    assert open_page(context, server, coded).inner_text(".fingerprint") == fingerprint_words(coded.fingerprint)
+    page = open_page(context, server, coded)
+    read_on(page)
+    assert page.inner_text(".fingerprint") == fingerprint_words(coded.fingerprint)
 
 
 def test_a_report_is_withdrawn_with_the_receipt_that_was_shown(

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.browser.answering import answer_small, open_page, send, start
+from tests.browser.answering import answer_small, open_page, read_on, send, start
 from tests.browser.questionnaires import CANARY_ANSWER
 from tests.survey.questionnaires import SMALL
 from tests.survey.server import RunningServer
@@ -229,6 +229,7 @@ def test_a_renamed_copy_meets_the_same_disguise(
     traffic = recorded(context)
     answer_small(open_page(context, server, fresh_survey), smokes=True, drinks=False)
     page = open_page(context, server, copy)
+    read_on(page)
     assert "2 disguised answers were sent from this device before" in page.inner_text("p.ledger")
     # Other answers change nothing: what was sent is sent again.
     answer_small(page, smokes=False, drinks=True)

@@ -51,7 +51,7 @@ class Definition:
     @classmethod
     def read(cls, path: Path) -> Definition:
         """The definition of a questionnaire's file, or a refusal that says the line."""
-        return cls.from_questionnaire(read_questionnaire(read(path)))
+        return cls.from_questionnaire(read_questionnaire(read(path), path.parent))
 
     @classmethod
     def from_questionnaire(cls, questionnaire: SurveyQuestionnaire) -> Definition:
@@ -75,6 +75,8 @@ class Definition:
             "scheme": scheme.to_document(),
             "programs": programs_of(scheme, questionnaire),
         }
+        if questionnaire.words:
+            document["words"] = questionnaire.words
         if questionnaire.retention is not None:
             document["retention"] = questionnaire.retention.isoformat()
         document["label"] = _checked_label(document, questionnaire.place)

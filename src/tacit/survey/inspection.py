@@ -16,6 +16,7 @@ from tacit.channel.document import document_hash
 from tacit.errors import InvalidInput
 from tacit.survey.assets import page_script, page_style
 from tacit.survey.verification import Examination, examine
+from tacit.survey.words import page_words
 
 LARGEST_PAGE = 8 << 20
 SECONDS = 30.0
@@ -41,10 +42,12 @@ def inspected(source: str) -> Inspection:
     text = _fetched(source) if re.match(r"https?://", source) else _read(Path(source))
     page = None if text.lstrip().startswith("{") else _Page.of(text, source)
     document = _document(text if page is None else page.elements.get("definition", ""), source)
-    problems = [*_hash_problems(document, source), *(_page_problems(page) if page else [])]
+    problems = [*_hash_problems(document, source), *(_page_problems(page, document) if page else [])]
     examination = _examined(document)
     problems += [one.message for one in examination.objections]
-    return Inspection(document, examination, tuple(problems), page.is_ours if page else None)
+    return Inspection(
+        document, examination, tuple(problems), (page.is_ours and _has_our_words(page, document)) if page else None
+    )
 
 
 def _fetched(address: str) -> str:
@@ -117,8 +120,12 @@ class _Page(HTMLParser):
         return self.scripts == [page_script().text] and self.styles == [page_style().text] and not self.foreign
 
 
-def _page_problems(page: _Page) -> list[str]:
+def _page_problems(page: _Page, document: dict[str, Any]) -> list[str]:
     problems = []
+    if not _has_our_words(page, document):
+        problems.append(
+            "The page's own words (buttons, the privacy label) are not those of this release: they may promise anything."
+        )
     if page.scripts != [page_script().text]:
         problems.append(
             f"The page's script is not that of this release ({len(page.scripts)} scripts): it may do anything with what is "
@@ -129,6 +136,13 @@ def _page_problems(page: _Page) -> list[str]:
     if page.foreign:
         problems.append(f"The page loads or runs what is not part of it: {page.foreign[0][:100]}")
     return problems
+
+
+def _has_our_words(page: _Page, document: dict[str, Any]) -> bool:
+    try:
+        return bool(json.loads(page.elements.get("words", "null")) == page_words(document))
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def _document(text: str, source: str) -> dict[str, Any]:
@@ -166,6 +180,10 @@ def described(inspection: Inspection) -> tuple[dict[str, Any], list[str]]:
     gamma = examination.gamma
     unbounded = any(block.gamma == float("inf") for block in blocks)
     warnings = ["Some reports rule answers out; the page says so before consent."] if unbounded else []
+    if document.get("words"):
+        warnings.append(
+            f"The page's own words in {', '.join(document['words'])} were written for this survey: read them."
+        )
     shown = {
         "verified": not inspection.problems,
         "fingerprint": inspection.fingerprint,

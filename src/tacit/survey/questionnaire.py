@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from tacit.channel.routing import NOT_ASKED
 from tacit.survey.yaml_lines import Located
@@ -15,7 +16,6 @@ from tacit.survey.yaml_lines import Located
 __all__ = [
     "ACCESS",
     "KINDS",
-    "LANGUAGES",
     "MODES",
     "NOT_ASKED",
     "NO_ANSWER",
@@ -29,8 +29,6 @@ __all__ = [
     "WrittenGroup",
 ]
 
-# Languages whose own words (buttons, the privacy label) the page knows; the tests hold this against static/words.js.
-LANGUAGES = ("en", "de", "ar")
 KINDS = ("yes-no", "choice", "scale", "number", "several")
 ACCESS = ("open", "codes")
 
@@ -130,6 +128,7 @@ class SurveyQuestionnaire:
     introduction: Texts
     contact: Texts
     languages: tuple[str, ...]
+    words: dict[str, dict[str, Any]]  # the page's own words in languages that it does not know
     access: str
     privacy: str | None
     allow_unbounded: bool

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from tacit.survey.openness import refuse_telling
 from tacit.survey.questionnaire import (
     ACCESS,
     KINDS,
-    LANGUAGES,
     MODES,
     NO_ANSWER,
     NOT_ASKED,
@@ -24,13 +24,14 @@ from tacit.survey.questionnaire import (
     Unrelated,
     WrittenGroup,
 )
-from tacit.survey.yaml_lines import Located
+from tacit.survey.words import LANGUAGE_TAG, RELEASED, Words, checked_words
+from tacit.survey.yaml_lines import Located, read
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = {
     "name": True, "wave": False, "title": True, "introduction": True, "contact": True, "languages": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
-    "together": False, "retention": False,
+    "together": False, "retention": False, "words": False,
 }  # fmt: skip
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "answers": False, "scale": False, "ranges": False,
@@ -40,19 +41,56 @@ _QUESTION = {
 _OWN_KEY = {"choice": "answers", "scale": "scale", "number": "ranges", "several": "options"}
 
 
-def read_questionnaire(root: Located) -> SurveyQuestionnaire:
-    """The questionnaire in `root`, or a refusal that says the line and what to change."""
+def read_questionnaire(root: Located, folder: Path | None = None) -> SurveyQuestionnaire:
+    """The questionnaire in `root`, or a refusal that says the line and what to change.
+
+    Files of words are looked for in `folder`.
+    """
     top = root.mapping("A questionnaire", _TOP)
-    return _Reader(_languages(top.get("languages"))).questionnaire(root, top)
+    words = _words(top["words"], folder) if "words" in top else {}
+    languages = _languages(top.get("languages"), words)
+    for language in set(words) - set(languages):
+        top["words"].refuse(f"words are given in {language!r}, but languages lists {', '.join(languages)}.")
+    return _Reader(languages).questionnaire(root, top, words)
 
 
-def _languages(entry: Located | None) -> tuple[str, ...]:
+def _languages(entry: Located | None, words: dict[str, Words]) -> tuple[str, ...]:
     if entry is None:
         return ("en",)
-    languages = tuple(item.one_of("The language", LANGUAGES) for item in entry.items("languages"))
+    languages = tuple(_language(item, words) for item in entry.items("languages"))
     if not languages or len(set(languages)) < len(languages):
         entry.refuse("languages must name at least one language, and each once.")
     return languages
+
+
+def _language(item: Located, words: dict[str, Words]) -> str:
+    language = item.text("A language")
+    if not LANGUAGE_TAG.fullmatch(language):
+        item.refuse(f"{language!r} is no language: write its short tag, such as en, tr or pt-BR.")
+    if language not in words and language not in RELEASED:
+        item.refuse(
+            f"the page has no words of its own (buttons, the privacy label) in {language!r}; it has them in "
+            f"{', '.join(RELEASED)}. Write them with: tacit survey words {language}.yaml, translate, and name the file at "
+            f"the top: words: {{{language}: {language}.yaml}}"
+        )
+    return language
+
+
+def _words(entry: Located, folder: Path | None) -> dict[str, Words]:
+    """Words written for this survey: in a file beside it, or here."""
+    given = {}
+    for language, source in entry.entries().items():
+        if isinstance(source.value, dict):
+            given[language] = checked_words(source)
+            continue
+        name = source.text("A file of words")
+        path = (folder or Path()) / name
+        if not path.is_file():
+            source.refuse(
+                f"there is no file of words {name!r} beside this one. Write it with: tacit survey words {name}"
+            )
+        given[language] = checked_words(read(path))
+    return given
 
 
 class _Reader:
@@ -61,7 +99,7 @@ class _Reader:
     def __init__(self, languages: tuple[str, ...]) -> None:
         self.languages = languages
 
-    def questionnaire(self, root: Located, top: dict[str, Located]) -> SurveyQuestionnaire:
+    def questionnaire(self, root: Located, top: dict[str, Located], words: dict[str, Words]) -> SurveyQuestionnaire:
         pages = self.pages(top["pages"])
         groups = tuple(_group(item) for item in top["groups"].items("groups")) if "groups" in top else ()
         return SurveyQuestionnaire(
@@ -71,6 +109,7 @@ class _Reader:
             introduction=self.texts(top["introduction"], "introduction"),
             contact=self.texts(top["contact"], "contact"),
             languages=self.languages,
+            words=words,
             access=top["access"].one_of("The access", ACCESS) if "access" in top else "open",
             privacy=top["privacy"].text("privacy") if "privacy" in top else None,
             allow_unbounded=top["allow_unbounded"].flag("allow_unbounded") if "allow_unbounded" in top else False,

@@ -14,17 +14,21 @@ from starlette.routing import Route
 from tacit.survey.assets import page_script
 from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.templating import rendered
+from tacit.survey.words import RELEASED, page_words, released
 
 
 class Site:
-    """``GET /s/FINGERPRINT``."""
+    """``GET /s/FINGERPRINT``, and the words of other languages under it."""
 
     def __init__(self, surveys: SurveyCache) -> None:
         self._surveys = surveys
 
     @property
     def routes(self) -> list[Route]:
-        return [Route("/s/{fingerprint}", self.page, methods=["GET"])]
+        return [
+            Route("/s/{fingerprint}", self.page, methods=["GET"]),
+            Route("/s/{fingerprint}/words/{language}", self.words, methods=["GET"]),
+        ]
 
     async def page(self, request: Request) -> Response:
         survey = await self._surveys.fresh(request.path_params["fingerprint"])
@@ -38,9 +42,19 @@ class Site:
             title=survey.definition.title(),
             definition=inert_json(survey.definition.document),
             status=inert_json(status),
+            words=inert_json(page_words(survey.definition.document)),
             script=page_script().text,
         )
         return compressed(page, request)
+
+    async def words(self, request: Request) -> Response:
+        """The page's words in another language, fetched when it is chosen; the page knows their hash."""
+        language = request.path_params["language"]
+        if language not in RELEASED:
+            return rendered("absent.html", status_code=404)
+        return compressed(
+            Response(released(language), headers={"Cache-Control": "no-store"}, media_type="application/json"), request
+        )
 
 
 def compressed(page: Response, request: Request) -> Response:
@@ -49,7 +63,7 @@ def compressed(page: Response, request: Request) -> Response:
         return page
     headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding", "Cache-Control": "no-store"}
     return Response(
-        gzip.compress(page.body, 6, mtime=0), page.status_code, headers, media_type="text/html; charset=utf-8"
+        gzip.compress(page.body, 6, mtime=0), page.status_code, headers, media_type=page.headers["content-type"]
     )
 
 

@@ -12,6 +12,7 @@ app = typer.Typer(
 )
 
 app.command("new")(writing.new)
+app.command("words")(writing.words)
 app.command("preview")(writing.preview)
 app.command("open")(writing.open_survey)
 app.command("serve")(serving.serve_surveys)

@@ -30,14 +30,34 @@ def new(path: FileArgument, as_json: JsonOption = False) -> None:
     """Start a questionnaire from a template."""
     from importlib.resources import files
 
-    if path.exists():
-        raise InvalidInput(f"{str(path)!r} exists already. Name another file.")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"There is no folder {str(path.parent)!r}. Make it first.")
+    _check_new(path)
     template = files("tacit.survey").joinpath("templates/questionnaire.yaml")
     path.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
     lines = [f"Wrote {path}. Change it, then look at it with: tacit survey preview {path}"]
     show({"file": str(path)}, lines, as_json=as_json)
+
+
+def words(
+    path: FileArgument,
+    language: Annotated[str, typer.Option("--from", help="The language to translate from.")] = "en",
+    as_json: JsonOption = False,
+) -> None:
+    """Write the page's own words (buttons, the privacy label) to a file, to translate into another language."""
+    from tacit.survey.words import RELEASED, template
+
+    if language not in RELEASED:
+        raise InvalidInput(f"The page has no words in {language!r}. It has them in {', '.join(RELEASED)}.")
+    _check_new(path)
+    path.write_text("\n".join(template(language)) + "\n", encoding="utf-8")
+    lines = [f"Wrote {path}. Translate the texts, then name the file in the questionnaire: words: {{xx: {path.name}}}"]
+    show({"file": str(path), "language": language}, lines, as_json=as_json)
+
+
+def _check_new(path: Path) -> None:
+    if path.exists():
+        raise InvalidInput(f"{str(path)!r} exists already. Name another file.")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"There is no folder {str(path.parent)!r}. Make it first.")
 
 
 def preview(

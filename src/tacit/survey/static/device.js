@@ -1,10 +1,9 @@
-// What stays on the device: the reports it sent, under what was asked; reports that could not be sent yet; and, only if the
-// respondent asks for it, the answers for a second round. No key: whoever finds the device learns what was sent, no more.
+// What stays on the device in the clear: the reports it sent, under what was asked, and reports that could not be sent yet.
+// Whoever finds the device learns what was sent, no more. (What is kept of answers is sealed: sealed.js.)
 
 const SENT = "tacit.sent";
 const TICKET = "tacit.ticket.";
 const UNSENT = "tacit.unsent";
-const ANSWERS = "tacit.answers.";
 
 // Where storage is forbidden the page still works; it then forgets everything when it is closed.
 const inMemory = new Map();
@@ -41,56 +40,13 @@ export function keepSent(entries) {
 
 // "Someone else answers": nothing of the one before is left, but reports that still wait to be sent.
 export function startAfresh() {
-  if (globalThis.indexedDB) keys("readwrite", (store) => store.clear()).catch(() => {});
-  for (const name of storedNames()) if (name === SENT || name.startsWith(TICKET) || name.startsWith(ANSWERS)) storage.removeItem(name);
+  for (const name of storedNames()) if (name === SENT || name.startsWith(TICKET)) storage.removeItem(name);
 }
 
 // Under an open link the device is its own ticket: sending twice is recognised, yet says nothing about the report.
 export function deviceToken(survey) {
   if (storage.getItem(TICKET + survey) === null) storage.setItem(TICKET + survey, randomToken());
   return storage.getItem(TICKET + survey);
-}
-
-// One request to the browser's own store of keys: those in it can be used by this page and read out by nobody.
-function keys(mode, ask) {
-  return new Promise((resolve, reject) => {
-    const opening = indexedDB.open("tacit", 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
-    opening.onerror = () => reject(opening.error);
-    opening.onsuccess = () => {
-      const asked = ask(opening.result.transaction("keys", mode).objectStore("keys"));
-      asked.onsuccess = () => (opening.result.close(), resolve(asked.result));
-      asked.onerror = () => reject(asked.error);
-    };
-  });
-}
-
-const CIPHER = "AES-GCM";
-const toText = (bytes) => btoa(String.fromCharCode(...bytes));
-const fromText = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
-
-// Answers for a second round, encrypted; without the key, which is deleted with them, nobody reads them again.
-export async function remember(survey, answers) {
-  const key = await crypto.subtle.generateKey({ name: CIPHER, length: 256 }, false, ["encrypt", "decrypt"]);
-  await keys("readwrite", (store) => store.put(key, survey));
-  const iv = crypto.getRandomValues(new Uint8Array(12));
-  const hidden = await crypto.subtle.encrypt({ name: CIPHER, iv }, key, new TextEncoder().encode(JSON.stringify(answers)));
-  storage.setItem(ANSWERS + survey, JSON.stringify([toText(iv), toText(new Uint8Array(hidden))]));
-}
-
-export async function remembered(survey) {
-  try {
-    const [iv, hidden] = JSON.parse(storage.getItem(ANSWERS + survey) ?? "null").map(fromText);
-    const key = await keys("readonly", (store) => store.get(survey));
-    return JSON.parse(new TextDecoder().decode(await crypto.subtle.decrypt({ name: CIPHER, iv }, key, hidden)));
-  } catch {
-    return null; // nothing was kept, or its key is gone
-  }
-}
-
-export async function forget(survey) {
-  storage.removeItem(ANSWERS + survey);
-  await keys("readwrite", (store) => store.delete(survey));
 }
 
 const unsent = () => JSON.parse(storage.getItem(UNSENT) ?? "[]");

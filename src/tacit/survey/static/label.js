@@ -8,12 +8,12 @@ import { told } from "./whole.js";
 import { times, upTo } from "./words.js";
 
 const CROWD = 100;
-const MOST_LISTED = 200; // answers in the simulator's choice
+export const MOST_LISTED = 200; // answers in a choice of made-up ones
 
 // Draws of the device's own generator: the simulator's, and those of a report that was never sent before.
 export const freshDraws = () => new WordDraws(() => crypto.getRandomValues(new Uint32Array(1))[0]);
 
-const looksLikeAnswers = ({ node, sizes, records, labels }) => !records && !labels && node.shape.length === sizes.length && node.shape.every((radix, axis) => radix === sizes[axis]);
+export const looksLikeAnswers = ({ node, sizes, records, labels }) => !records && !labels && node.shape.length === sizes.length && node.shape.every((radix, axis) => radix === sizes[axis]);
 
 // A cautious whole number: never less than the truth.
 export const percentAtMost = (share) => Math.ceil(share * 100 - 1e-6);
@@ -24,12 +24,12 @@ const titlesOf = (block, language) => block.questions.map((one) => one.text[lang
 export function sentences(block, { words, textOf }) {
   const lines = [];
   const names = block.groups.flatMap((group) => group.names);
-  if (names.length > 1) lines.push(words.together(names.map((name) => `“${textOf(name)}”`).join(", ")));
+  if (names.length > 1) lines.push(words.together({ names: names.map((name) => `“${textOf(name)}”`).join(", ") }));
   const [group] = block.groups;
-  if (block.questions[0].harmless) lines.push(words.harmlessLabel(times(words, group.node.parts[0][0]).own));
+  if (block.questions[0].harmless) lines.push(words.harmlessLabel({ times: times(words, group.node.parts[0][0]).own }));
   else if (block.groups.length === 1 && looksLikeAnswers(group) && isListed(group.node)) lines.push(...chanceSentences(group, words, textOf));
   if (block.questions.some((one) => modeOf(one) === "self")) lines.push(words.selfLabel);
-  lines.push(words.atMost(percentAtMost(Math.max(...Object.values(block.worst)))));
+  lines.push(words.atMost({ percent: percentAtMost(Math.max(...Object.values(block.worst))) }));
   if (block.gamma === Infinity) lines.push(words.ruledOut, words.unboundedNotice);
   return lines;
 }
@@ -52,8 +52,7 @@ function chanceSentences(group, words, textOf) {
   const codes = alike ? [Math.min(1, answers.length - 1)] : answers.map((_, code) => code);
   const lines = codes.map((code) => {
     const text = textOf(name, answers[code]);
-    const said = times(words, own[code]);
-    return words.whatever(text, `${words.sentAs(text, said.own)}, ${words.otherwise(said.rest)}.`);
+    return words.whatever({ answer: text, ...times(words, own[code]) });
   });
   return [...lines, words.nobody];
 }
@@ -84,7 +83,7 @@ export function privacyLabel(definition, whole, view) {
 export function wholeSentences({ deals, second }, { words, language }) {
   const gamma = boundedGamma(deals) * second;
   const sure = Math.max(...deals.flatMap(({ blocks }) => blocks.flatMap(({ worst }) => Object.values(worst))));
-  const lines = [...(second > 1 ? [words.secondSure(percentAtMost(told(sure, second)))] : []), words.wholeLabel(upTo(gamma, language))];
+  const lines = [...(second > 1 ? [words.secondSure({ percent: percentAtMost(told(sure, second)) })] : []), words.wholeLabel({ times: upTo(gamma, language) })];
   return gamma > WHOLE_NOTICE ? [...lines, words.wholeNotice] : lines;
 }
 
@@ -101,14 +100,14 @@ function alike(whole, view) {
 }
 
 // What a report of a group looks like to whoever receives it.
-function shownText(group, digits, textOf) {
+export function shownText(group, digits, textOf) {
   const { names, answers, labels } = group;
   if (labels) return labels[digits[0]];
   if (looksLikeAnswers(group)) return digits.map((digit, axis) => textOf(names[axis], answers[axis][digit])).join(" + ");
   return digits.join(" ");
 }
 
-const truthText = ({ names, answers, records, node }, number, textOf) => {
+export const truthText = ({ names, answers, records, node }, number, textOf) => {
   const record = records ? records[number] : split(number, node.radices).map((digit, axis) => answers[axis][digit]);
   return record.map((answer, axis) => textOf(names[axis], answer ?? NOT_ASKED)).join(" + ");
 };
@@ -152,7 +151,7 @@ export function simulator(whole, { words, textOf }) {
   return element(
     "details",
     { class: "simulator", ontoggle: (event) => event.target.open && output.childElementCount === 0 && fill() },
-    element("summary", {}, words.tryIt),
+    element("summary", {}, words.tryCrowd),
     element("p", {}, words.tryHelp),
     element("p", {}, element("label", { for: "simulated-question" }, words.tryQuestion), groupChoice),
     element("p", {}, element("label", { for: "simulated-answer" }, words.tryAnswer), answerChoice),

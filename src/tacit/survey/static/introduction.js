@@ -1,0 +1,160 @@
+// The first screen: what it is about, how answers are protected, the code, consent. The rest is one tap away.
+
+import { spoken, sha256 } from "./canonical.js";
+import { boundedGamma, WHOLE_CAP } from "./checks.js";
+import * as device from "./device.js";
+import { element, paragraphs } from "./dom.js";
+import { freshDraws, privacyLabel, simulator } from "./label.js";
+import { picture } from "./picture.js";
+import { compile } from "./program.js";
+import { predicted, readCode } from "./questionnaire.js";
+import { forget, forgetDraft } from "./sealed.js";
+import { definition, fingerprint, link, needsCode, session, status, view } from "./session.js";
+import { bought } from "./tokens.js";
+import { withdrawing } from "./withdrawing.js";
+import { upTo } from "./words.js";
+
+const LONG = 180; // characters of an introduction that fit beside the rest
+
+export function introduction({ heading, start, goOn }) {
+  const { words, language, whole } = session;
+  const [first] = definition.introduction[language].split(/\n\s*\n/);
+  return [
+    heading(definition.title[language]),
+    element("p", { class: "lead" }, first.trim()),
+    session.draft && resumption(goOn),
+    secondRound(),
+    picture(whole, view()),
+    details(first),
+    entrance(start),
+    status.state === "open" && withdrawing(fingerprint, words),
+  ].flat().filter(Boolean);
+}
+
+// Answers of an earlier visit are offered, and none of them is shown before somebody says that they are theirs.
+function resumption(goOn) {
+  const { words } = session;
+  const drop = async (event) => {
+    event.target.closest("section").remove();
+    session.draft = null;
+    await forgetDraft(fingerprint);
+  };
+  return element(
+    "section",
+    { class: "resume", "aria-labelledby": "resume-title" },
+    element("p", { id: "resume-title" }, words.resume),
+    element(
+      "p",
+      { class: "buttons" },
+      element("button", { type: "button", id: "resume", onclick: goOn }, words.resumeGo),
+      element("button", { type: "button", class: "quiet", id: "drop", onclick: drop }, words.resumeDrop),
+    ),
+  );
+}
+
+function details(first) {
+  const { words, language, whole } = session;
+  const introduction = definition.introduction[language];
+  return element(
+    "details",
+    { class: "more" },
+    element("summary", {}, words.more),
+    (introduction.trim() !== first.trim() || first.length > LONG) && paragraphs(introduction),
+    element("h2", {}, words.asks),
+    paragraphs(definition.contact[language]),
+    definition.retention && element("p", { class: "retention" }, words.retention({ day: new Date(definition.retention).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" }) })),
+    element("h2", {}, words.protection),
+    element("p", {}, words.promise),
+    privacyLabel(definition, whole, view()),
+    simulator(whole, view()),
+    ledgerLines(),
+    element("p", {}, words.kept),
+    element("p", {}, words.limits),
+    element("p", {}, `${words.fingerprint}: `, element("output", { class: "fingerprint", dir: "ltr" }, spoken(fingerprint))),
+  );
+}
+
+// The code, if one is needed, is checked here, before the first question: it buys the token under which the report goes out.
+function entrance(start) {
+  const { words } = session;
+  const consent = element("input", { type: "checkbox", id: "consent" });
+  consent.checked = session.hasConsented;
+  const codeField = element("input", { id: "code", autocomplete: "off", spellcheck: "false", "aria-describedby": "code-help" });
+  codeField.value = session.code ?? link.get("code") ?? "";
+  const problem = element("p", { role: "alert", class: "problem" });
+  const shared = element("input", { type: "checkbox", id: "shared", onchange: (event) => (session.isShared = event.target.checked) });
+  shared.checked = session.isShared;
+  const asksCode = needsCode && !session.bearer;
+
+  function complain(text, field) {
+    problem.textContent = text;
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  }
+
+  async function enter(event) {
+    event.preventDefault();
+    if (asksCode) {
+      session.code = readCode(codeField.value);
+      if (session.code === null) return complain(words.codeWrong, codeField);
+    }
+    if (!consent.checked) return complain(words.consentMissing, consent);
+    if (asksCode) {
+      // Only now, by a press of the button: programs that merely open links spend no code.
+      const { problem: refused, ...paid } = await bought(definition, fingerprint, session.code);
+      if (refused) return complain(words[refused], codeField);
+      session.bearer = paid;
+    }
+    if (session.draft || session.isShared) await forgetDraft(fingerprint);
+    session.draft = null;
+    session.hasConsented = true;
+    return start();
+  }
+
+  return element(
+    "form",
+    { class: "entrance", onsubmit: enter, novalidate: true, autocomplete: "off" },
+    asksCode && [
+      element("p", { class: "code" }, element("label", { for: "code" }, words.code), codeField),
+      element("p", { id: "code-help", class: "help" }, words.codeHelp, " ", words.codeOnce),
+    ],
+    element("p", { class: "check" }, shared, element("label", { for: "shared" }, words.shared)),
+    element("p", { class: "check" }, consent, element("label", { for: "consent" }, words.consent)),
+    problem,
+    element("p", { class: "buttons" }, element("button", { type: "submit" }, words.start)),
+  );
+}
+
+// What this device has sent before, and what it comes to with this survey.
+function ledgerLines() {
+  const { words, language, whole } = session;
+  const entries = Object.values(device.ledger());
+  if (entries.length === 0) return [];
+  const gamma = entries.reduce((all, one) => all * (one.gamma ?? 1), 1) * boundedGamma(whole.deals);
+  return [words.ledger({ n: entries.length, times: upTo(gamma, language) }), gamma > WHOLE_CAP && words.ledgerNotice].filter(Boolean).map((line) => element("p", { class: "ledger" }, line));
+}
+
+// A frozen classifier is tried on the answers kept here; one bit is sent.
+function secondRound() {
+  const { words, kept } = session;
+  if (!status.classifier || !kept) return [];
+  const result = element("p", { role: "status" });
+  const answer = async (event) => {
+    event.target.disabled = true;
+    const right = predicted(status.classifier.tree, kept.truth) === kept.truth[status.classifier.target];
+    const [bit] = compile(definition.second_program, [2]).run([right ? 1 : 0], freshDraws());
+    const token = await sha256(`second ${kept.token}`);
+    const body = JSON.stringify({ report: `0${bit}` });
+    const outcome = await device.send({ path: `/s/${fingerprint}/second/${token}`, body });
+    // One bit and no more: another classifier must not be able to ask these answers a second question.
+    await forget(fingerprint);
+    session.kept = null;
+    result.textContent = outcome.state === "refused" ? outcome.reason : words.secondSent;
+  };
+  return [
+    element("h2", {}, words.secondRound),
+    element("p", {}, words.secondHelp),
+    element("p", {}, element("button", { type: "button", onclick: answer }, words.secondSend)),
+    result,
+  ];
+}

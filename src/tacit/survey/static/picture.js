@@ -1,0 +1,63 @@
+// The disguise as a picture: one made-up answer goes in, a hundred dots show its odds, and what chance makes of it comes out.
+
+import { element } from "./dom.js";
+import { blocksOfAll, freshDraws, looksLikeAnswers, MOST_LISTED, percentAtMost, shownText, truthText } from "./label.js";
+import { isListed, split } from "./program.js";
+import { modeOf } from "./questionnaire.js";
+
+const DOTS = 100;
+
+// What is shown: rather a question whose reports look like its answers, and one that this device disguises itself.
+function pictured(whole) {
+  const blocks = blocksOfAll(whole).filter(({ questions }) => questions.every((one) => modeOf(one) !== "self"));
+  const groups = blocks.flatMap((block) => block.groups.map((group) => ({ group, block }))).filter(({ group }) => group.node.size <= MOST_LISTED);
+  return groups.find(({ group }) => looksLikeAnswers(group) && isListed(group.node) && group.names.length === 1) ?? groups[0] ?? null;
+}
+
+export function picture(whole, { words, textOf }) {
+  const shown = pictured(whole);
+  if (!shown) return null;
+  const { group, block } = shown;
+  const { node } = group;
+  const isAlike = looksLikeAnswers(group) && isListed(node);
+  const dots = Array.from({ length: DOTS }, () => element("i", {}));
+  const field = element("div", { class: "dots", role: "img" }, dots);
+  const caption = element("p", { class: "caption" });
+  const sent = element("output", { class: "chip", for: "made-up" }, "?");
+  // "Yes" is the answer people worry about.
+  const choice = element(
+    "select",
+    { id: "made-up", onchange: fill },
+    Array.from({ length: node.size }, (_, number) => element("option", { value: number, selected: number === Math.min(1, node.size - 1) }, truthText(group, number, textOf))),
+  );
+  const truth = () => split(Number(choice.value), node.radices);
+  let own = 0;
+
+  function fill() {
+    const answer = choice.selectedOptions[0].textContent;
+    own = isAlike ? Math.round(node.chance(truth(), truth()) * DOTS) : percentAtMost(Math.max(...Object.values(block.worst)));
+    dots.forEach((dot, index) => (dot.className = index < own ? "own" : ""));
+    sent.replaceChildren("?");
+    caption.textContent = isAlike ? words.dots({ answer, n: own, rest: DOTS - own }) : words.atMost({ percent: own });
+    field.setAttribute("aria-label", caption.textContent);
+  }
+
+  function draw() {
+    const digits = node.run(truth(), freshDraws());
+    const isOwn = isAlike && digits.every((digit, axis) => digit === truth()[axis]);
+    const [from, upTo] = isAlike ? (isOwn ? [0, own] : [own, DOTS]) : [0, DOTS];
+    dots.forEach((dot) => dot.classList.remove("drawn"));
+    dots[Math.min(DOTS - 1, from + freshDraws().below(Math.max(1, upTo - from)))].classList.add("drawn");
+    sent.replaceChildren(shownText(group, digits, textOf));
+  }
+
+  fill();
+  return element(
+    "section",
+    { class: "picture", "aria-labelledby": "picture-title" },
+    element("h2", { id: "picture-title" }, words.pictureTitle),
+    element("div", { class: "flow" }, element("p", { class: "in" }, element("label", { for: "made-up" }, words.madeUp), choice), field, element("p", { class: "out" }, element("span", {}, words.comesOut), sent)),
+    caption,
+    element("button", { type: "button", class: "quiet", id: "try", onclick: draw }, words.tryIt),
+  );
+}

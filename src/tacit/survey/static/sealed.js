@@ -1,0 +1,109 @@
+// Answers that stay on the device for a while, encrypted: a draft until it is sent or a day has passed, and, only if the
+// respondent asks for it, the answers for a second round. The keys lie in the browser's own store: this page can use them,
+// nobody can read them out, and with its key gone what was encrypted is lost for good.
+
+import { storage, storedNames } from "./device.js";
+
+const DRAFT = "tacit.draft.";
+const SECOND = "tacit.answers.";
+const CIPHER = "AES-GCM";
+const DAY = 24 * 60 * 60 * 1000;
+
+// One request to the store of keys: {key, until} under a name; `until` is null where nothing but its use ends it.
+function keys(mode, ask) {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open("tacit", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const asked = ask(opening.result.transaction("keys", mode).objectStore("keys"));
+      asked.onsuccess = () => (opening.result.close(), resolve(asked.result));
+      asked.onerror = () => reject(asked.error);
+    };
+  });
+}
+
+const toText = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+const fromText = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+
+// Where something sealed lies, and under which name its key.
+const draftAt = (survey) => ({ stored: DRAFT + survey, name: `draft ${survey}` });
+const secondAt = (survey) => ({ stored: SECOND + survey, name: survey });
+
+async function keyAt({ name }, lasts) {
+  const known = await keys("readonly", (store) => store.get(name));
+  if (known) return known.key ?? known;
+  const key = await crypto.subtle.generateKey({ name: CIPHER, length: 256 }, false, ["encrypt", "decrypt"]);
+  await keys("readwrite", (store) => store.put({ key, until: lasts === null ? null : Date.now() + lasts }, name));
+  return key;
+}
+
+async function seal(place, value, lasts) {
+  const key = await keyAt(place, lasts);
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  const hidden = await crypto.subtle.encrypt({ name: CIPHER, iv }, key, new TextEncoder().encode(padded(JSON.stringify(value))));
+  storage.setItem(place.stored, JSON.stringify([toText(iv), toText(new Uint8Array(hidden))]));
+}
+
+// Up to the next kilobyte: how long something sealed is says little about what was answered.
+const padded = (text) => text + " ".repeat(1024 - (new TextEncoder().encode(text).length % 1024));
+
+async function opened({ stored, name }) {
+  try {
+    const [iv, hidden] = JSON.parse(storage.getItem(stored) ?? "null").map(fromText);
+    const known = await keys("readonly", (store) => store.get(name));
+    return JSON.parse(new TextDecoder().decode(await crypto.subtle.decrypt({ name: CIPHER, iv }, known.key ?? known, hidden)));
+  } catch {
+    return null; // nothing was kept, or its key is gone
+  }
+}
+
+async function destroy({ stored, name }) {
+  storage.removeItem(stored);
+  if (globalThis.indexedDB) await keys("readwrite", (store) => store.delete(name)).catch(() => {});
+}
+
+// Answers for a second round.
+export const remember = (survey, answers) => seal(secondAt(survey), answers, null);
+export const remembered = (survey) => opened(secondAt(survey));
+export const forget = (survey) => destroy(secondAt(survey));
+
+// The draft of a questionnaire that is being answered. Savings are made one after the other, and none after the draft was
+// forgotten. Where a browser keeps nothing, nothing is kept.
+let saving = Promise.resolve();
+let isOver = false;
+
+export function keepDraft(survey, draft) {
+  isOver = false;
+  const text = JSON.stringify(draft);
+  saving = saving.then(() => (isOver ? null : seal(draftAt(survey), JSON.parse(text), DAY))).catch(() => {});
+}
+
+export async function forgetDraft(survey) {
+  isOver = true;
+  await saving;
+  await destroy(draftAt(survey));
+}
+
+// A draft as it was left; one whose day has passed is destroyed first, whatever survey it belongs to.
+export async function draftOf(survey) {
+  await dropExpired();
+  return opened(draftAt(survey));
+}
+
+async function dropExpired() {
+  if (!globalThis.indexedDB) return;
+  for (const stored of storedNames().filter((one) => one.startsWith(DRAFT))) {
+    const place = draftAt(stored.slice(DRAFT.length));
+    const known = await keys("readonly", (store) => store.get(place.name)).catch(() => null);
+    if (!known || known.until <= Date.now()) await destroy(place);
+  }
+}
+
+// "Someone else answers": no key is left, and nothing that one would open.
+export async function forgetSealed() {
+  isOver = true;
+  await saving;
+  for (const name of storedNames()) if (name.startsWith(DRAFT) || name.startsWith(SECOND)) storage.removeItem(name);
+  if (globalThis.indexedDB) await keys("readwrite", (store) => store.clear()).catch(() => {});
+}

@@ -1,0 +1,128 @@
+// The last look, the sending, and what is said afterwards.
+
+import * as device from "./device.js";
+import { element } from "./dom.js";
+import { freshDraws, percentAtMost } from "./label.js";
+import { isListed, ratio, split } from "./program.js";
+import { allQuestions, groupsOf, isHidden, NO_ANSWER, publicAttributes, truths } from "./questionnaire.js";
+import { disguised } from "./report.js";
+import { remember } from "./sealed.js";
+import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, session, textOf } from "./session.js";
+import { forgetTokens } from "./tokens.js";
+import { forgetReceipts, receiptFor } from "./withdrawing.js";
+import { answerText, upTo } from "./words.js";
+
+// What goes out as it is, and the odds of the rest. Nothing has been drawn yet: people would change or give up what looks
+// like a yes.
+export function review({ heading, back, send }) {
+  const { words, language, answers, whole, deal } = session;
+  const open = allQuestions(definition).filter((one) => !isHidden(one) && isAskedNow(one));
+  const { blocks } = whole.deals[deal];
+  const given = (one) => (Array.isArray(answers[one.name]) ? answers[one.name] : [answers[one.name] ?? NO_ANSWER]);
+  const texts = (one) => given(one).map((name) => answerText(words, language, one.answers.find((own) => own.name === name) ?? { name }));
+  const asked = (block) => block.questions.filter(isAskedNow);
+  return [
+    heading(words.review),
+    open.length > 0 && [
+      element("h2", {}, words.reviewOpen),
+      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, one.text[language]), element("dd", {}, texts(one).join(", ") || "–")])),
+    ],
+    element("h2", {}, words.reviewHidden),
+    element(
+      "dl",
+      { class: "odds" },
+      blocks.filter((block) => asked(block).length > 0).map((block) => [
+        asked(block).map((one) => element("dt", {}, one.text[language])),
+        element("dd", {}, words.reviewSure({ percent: percentAtMost(Math.max(...Object.values(block.worst))) })),
+      ]),
+    ),
+    element(
+      "form",
+      { id: "review", onsubmit: (event) => (event.preventDefault(), send()), novalidate: true },
+      element(
+        "p",
+        { class: "buttons" },
+        element("button", { type: "button", class: "quiet back", onclick: back }, words.back),
+        element("button", { type: "submit" }, words.send),
+      ),
+    ),
+  ].flat(2).filter(Boolean);
+}
+
+// Disguises, forgets the answers and sends. `told` is called with each state: {state, made, receipt}.
+export async function sendReport(told) {
+  const { deal, isShared, whole } = session;
+  const made = await disguised(definition, session, { blocks: whole.deals[deal].blocks, draws: freshDraws(), isKept: !isShared && !isTest });
+  const ticket = fingerprint + (isTest ? " test" : "");
+  const token = session.bearer?.token ?? (isShared ? device.randomToken() : device.deviceToken(ticket));
+  const receipt = await receiptFor(token);
+  const submission = {
+    path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
+    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature }),
+  };
+  device.keepUnsent(submission);
+  if (session.keepAnswers && !isShared) await remember(fingerprint, { truth: truths(definition, session.answers, deal), token });
+  session.isSent = true;
+  await forgetAnswers();
+  told({ state: "sending" }, made, receipt);
+  const outcome = await device.send(submission);
+  if (isShared && outcome.state !== "later") forgetPerson();
+  told(outcome, made, receipt);
+  if (outcome.state === "later") retry(submission, (later) => told(later, made, receipt));
+}
+
+// Codes, tokens and receipts: whatever would speak of the one before to the next.
+export function forgetPerson() {
+  forgetTokens();
+  forgetReceipts();
+  Object.assign(session, { code: null, bearer: null });
+}
+
+// The wait doubles, so that a server in trouble is left in peace.
+async function retry(submission, told) {
+  for (let wait = 5; wait <= 320; wait *= 2) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, wait * 1000);
+      addEventListener("online", resolve, { once: true });
+    });
+    const outcome = await device.send(submission);
+    if (outcome.state !== "later") return told(outcome);
+  }
+  return null;
+}
+
+export function done(outcome, made, receipt, { heading, someoneElse }) {
+  const { words } = session;
+  const lines = { stored: words.stored, known: words.known, later: words.later, sending: words.sending };
+  const isRefused = outcome.state === "refused";
+  return [
+    heading(isRefused ? words.refused : lines[outcome.state]),
+    isRefused && element("p", { role: "alert" }, words.reasons[outcome.word] ?? outcome.reason),
+    !isRefused && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
+    element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
+    element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
+  ].flat().filter(Boolean);
+}
+
+// What went out: the public answers, and for the rest the codes with their odds, never as an answer to a question.
+function sentRows(made) {
+  const { words, language } = session;
+  const hidden = groupsOf(definition, made.deal).map(({ node, records, sizes }, index) => {
+    const digits = made.groups[index];
+    const worst = isListed(node) && (records || sizes) ? reportRatio(node, digits) : null;
+    return [
+      element("dt", {}, words.codeSent, " ", element("bdi", { dir: "ltr" }, digits.join("·"))),
+      element("dd", {}, worst === Infinity || worst === null ? words.codeOpen : words.codeOdds({ times: upTo(worst, language) })),
+    ];
+  });
+  const open = publicAttributes(definition).map(({ name, answers: names }, index) => [
+    element("dt", {}, textOf(name)),
+    element("dd", {}, textOf(name, names[made.open[index]])),
+  ]);
+  return [...hidden, ...open];
+}
+
+function reportRatio(node, digits) {
+  const chances = Array.from({ length: node.size }, (_, number) => node.chance(split(number, node.radices), digits));
+  return ratio(chances);
+}

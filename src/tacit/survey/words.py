@@ -1,0 +1,93 @@
+"""The page's own words (buttons, the privacy label, refusals) in each language, released or written for one survey.
+
+Words are a mapping from names to texts with ``{places}`` for values; a text that depends on a number has a form for each
+("one", "other", as `Intl.PluralRules` names them). Whoever asks in a language without words writes a file of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tacit.channel.document import canonical
+from tacit.survey.yaml_lines import Located
+
+FOLDER = Path(__file__).parent / "static" / "words"
+RELEASED = ("en", "de", "fr", "es", "ar", "zh")
+FORMS = ("zero", "one", "two", "few", "many", "other")
+LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
+_PLACE = re.compile(r"\{(\w+)\}")
+
+Words = dict[str, Any]
+
+
+@cache
+def released(language: str) -> str:
+    """The words of a language as they are served: one text, known by its hash."""
+    return canonical(json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8")))
+
+
+def page_words(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands in a survey's page: the words of its first language, and the hashes of those it may fetch."""
+    own = definition.get("words") or {}
+    known = [language for language in definition["languages"] if language not in own and language in RELEASED]
+    first = definition["languages"][:1]
+    return {
+        "words": {language: json.loads(released(language)) for language in known if language in first},
+        "hashes": {language: hashlib.sha256(released(language).encode()).hexdigest() for language in known},
+    }
+
+
+def checked_words(entry: Located) -> Words:
+    """The words of a file, with every word that the page needs and every place in it; or a refusal that says the line."""
+    return _checked(entry, json.loads(released("en")), "The words")
+
+
+def _checked(entry: Located, model: Mapping[str, Any], what: str) -> Words:
+    given = entry.mapping(what, dict.fromkeys(model, True))
+    return {name: _checked_word(given[name], name, wanted) for name, wanted in model.items()}
+
+
+def _checked_word(entry: Located, name: str, wanted: Any) -> Any:
+    if name == "direction":
+        return entry.one_of("The direction", ("ltr", "rtl"))
+    is_mapping = isinstance(entry.value, dict)
+    if isinstance(wanted, dict) and "other" not in wanted:
+        return _checked(entry, wanted, f"The words {name!r}")
+    places = set(_PLACE.findall(wanted if isinstance(wanted, str) else wanted["other"]))
+    if is_mapping and "n" in places:
+        forms = entry.mapping(f"The word {name!r}", {form: form == "other" for form in FORMS})
+        return {form: _text(text, name, places, is_whole=form == "other") for form, text in forms.items()}
+    return _text(entry, name, places, is_whole=True)
+
+
+def _text(entry: Located, name: str, places: set[str], *, is_whole: bool) -> str:
+    text = entry.text(f"The word {name!r}")
+    given = set(_PLACE.findall(text))
+    if given - places:
+        entry.refuse(
+            f"{name!r} has the place {{{min(given - places)}}}, which the page does not fill.{_filled(places)}"
+        )
+    if is_whole and places - given:
+        entry.refuse(f"{name!r} lacks the place {{{min(places - given)}}}: the page puts a value there.")
+    return text
+
+
+def _filled(places: set[str]) -> str:
+    listed = ", ".join(f"{{{place}}}" for place in sorted(places))
+    return f" It fills {listed}." if listed else " It fills none here."
+
+
+def template(language: str = "en") -> Iterator[str]:
+    """The lines of a file of words to translate."""
+    import yaml
+
+    yield f"# The page's words in {language!r}. Translate the texts; leave the names and the {{places}} as they are."
+    yield "# Name the file in the questionnaire: words: {xx: THIS_FILE}, with xx among its languages."
+    text = yaml.safe_dump(json.loads(released(language)), allow_unicode=True, sort_keys=False, width=110)
+    yield from text.splitlines()
