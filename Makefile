@@ -10,14 +10,14 @@ LOWEST := .venv-lowest
 # uv installs several times faster than pip; where it cannot run, pip does the same.
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
-.PHONY: setup demo test check lint types imports bench soak lowest clean
+.PHONY: setup demo test check lint types imports docs docs-serve bench soak lowest clean
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip uv
-	$(INSTALL) --editable '.[all,dev]'
+	$(INSTALL) --editable '.[all,dev,docs]'
 	touch $(STAMP)
 
 demo: setup
@@ -37,6 +37,13 @@ imports: setup
 	$(BIN)/lint-imports
 
 check: lint types imports test
+
+# The site, in build/site. Any broken link, page outside the navigation or thing loaded from elsewhere stops the build.
+docs: setup
+	$(BIN)/properdocs build --strict
+
+docs-serve: setup
+	$(BIN)/properdocs serve
 
 bench: setup
 	$(INSTALL) --editable '.[bench]'

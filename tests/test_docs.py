@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib.util
 import re
+import runpy
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import pytest
+import yaml
+
+import tacit
 from tacit.cli.reference import reference
+from tests.cli.run import tacit as run
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def test_the_command_line_page_is_up_to_date() -> None:
@@ -15,12 +30,86 @@ def test_the_command_line_page_is_up_to_date() -> None:
     assert written == reference(), "run: python -m tacit.cli.reference docs/cli.md"
 
 
-def test_every_page_is_in_the_guide() -> None:
-    linked = set(re.findall(r"\]\(([a-z-]+\.md)\)", (DOCS / "index.md").read_text(encoding="utf-8")))
-    assert linked == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+def navigation(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from navigation(inner)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = list(navigation(yaml.safe_load((ROOT / "properdocs.yml").read_text(encoding="utf-8"))["nav"]))
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in DOCS.glob("*.md"):
-        for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text(encoding="utf-8")):
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_hooks", DOCS / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_is_in_the_python_reference_once(hooks: ModuleType) -> None:
+    blocks = "\n".join(hooks.page(subject) for subject in hooks.SUBJECTS)
+    shown = re.findall(r"heading: (\S+)", blocks)
+    assert len(shown) == len(set(shown))
+    modules = {f"{name}.{inner}" for name in ("channels", "devices") for inner in getattr(tacit, name).__all__}
+    wanted = {f"tacit.{name}" for name in tacit.__all__ if name not in ("channels", "devices")}
+    assert wanted | {name for name in modules if name.islower()} <= set(shown)
+
+
+def test_what_a_page_would_load_from_elsewhere_is_noticed(hooks: ModuleType) -> None:
+    bad = [
+        '<script src="https://cdn.example/x.js">',
+        "<link rel=stylesheet href=//fonts.example/a.css>",
+        "@font-face{src:url(https://fonts.example/a.woff2)}",
+        '<img alt="" src="http://example/x.png">',
+    ]
+    assert all(hooks.fetched_from_elsewhere(text) for text in bad)
+    assert not hooks.fetched_from_elsewhere('<a href="https://example.org">there</a><script src="assets/x.js">')
+
+
+def blocks(page: Path, kind: str) -> list[tuple[str, str]]:
+    """The code blocks of a kind: the rest of their first line, and their text."""
+    return re.findall(rf"^```{kind}(.*?)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_there_are_commands_to_run() -> None:
+    assert sum(text.count("$ ") for page in PAGES for _, text in blocks(page, "console")) >= 10
+
+
+WITH_COMMANDS = [page for page in PAGES if blocks(page, "console")]
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks with a title are files; console blocks are commands, with what they print where it is shown."""
+    monkeypatch.chdir(tmp_path)
+    for heading, text in blocks(page, r"(?:yaml|python|csv|toml)"):
+        if 'title="' in heading:
+            Path(heading.split('"')[1]).write_text(text, encoding="utf-8")
+    for _, text in blocks(page, "console"):
+        for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, expected = step.partition("\n")
+            check(command, expected)
+
+
+def check(command: str, expected: str) -> None:
+    program, *arguments = shlex.split(command)
+    if program == "python":
+        runpy.run_path(arguments[0])
+        return
+    assert program == "tacit"
+    outcome = run(*arguments)
+    assert outcome.code == 0, f"{command}: {outcome.err}"
+    if expected.strip():
+        assert doctest.OutputChecker().check_output(expected, outcome.out, MATCH), f"{command}:\n{outcome.out}"

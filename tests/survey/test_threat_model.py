@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 def named_tests() -> set[tuple[str, str]]:
     found = set()
-    for row in (ROOT / "docs/threat-model.md").read_text(encoding="utf-8").splitlines():
+    for row in (ROOT / "docs/explanation/threat-model.md").read_text(encoding="utf-8").splitlines():
         file = ""
         for stated, test in re.findall(r"`(test_\w+\.py)?::(test_\w+)`", row):
             file = stated or file

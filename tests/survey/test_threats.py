@@ -1,4 +1,4 @@
-"""Every attack of docs/threat-model.md, tried. The names of the tests are named there."""
+"""Every attack of docs/explanation/threat-model.md, tried. The names of the tests are named there."""
 
 from __future__ import annotations
 

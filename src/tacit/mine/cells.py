@@ -28,7 +28,7 @@ KEPT_STACKS = 16
 Method = Literal["auto", "inversion", "likelihood"]
 METHODS = ("auto", "inversion", "likelihood")
 # Where inversion takes away more than this share of all people, in cells of which it finds fewer than none, the likelihood
-# estimate makes the better trees (chosen by experiment: docs/classifiers.md).
+# estimate makes the better trees (chosen by experiment: docs/notes/tree-guards.md).
 MOST_NEGATIVE = 0.5
 LIKELIHOOD_TOLERANCE = 1e-6  # of the log-likelihood per report; no split hangs on less
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Chosen by experiment, on other data than any result is reported on (docs/classifiers.md). The errors are those of inversion
-# for both: the likelihood estimate is steadier, so less is asked of it, and of an answer only that its class is ahead.
+# Chosen by experiment, on other data than any result is reported on (docs/notes/tree-guards.md). The errors are those of
+# inversion for both: the likelihood estimate is steadier, so less is asked of it, and of an answer only that its class is ahead.
 GUARDS: dict[Method, Guard] = {"inversion": Guard(split=2.5, label=0.5), "likelihood": Guard(split=1, label=0)}
 
 

@@ -1,0 +1,117 @@
+"""What the site's build adds to the written pages: a page of the Python reference for every subject.
+
+Each public name stands once, with its docstring; a name of a package that no subject lists stops the build, and so does
+a page that would load anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
+
+import tacit
+from tacit import channels, devices
+
+FOLDER = "reference/python"
+# Subject: title, and the packages whose public names belong to it.
+SUBJECTS = {
+    "data": ("Data and reports", {"schema", "dataset", "reports", "bundled", "errors"}),
+    "schemes": ("Schemes and disguising", {"channel", "disguising"}),
+    "channels": ("Channels", set()),
+    "devices": ("Devices", set()),
+    "design": ("Design and planning", {"design"}),
+    "measures": ("Measures and attacks", {"measures", "attacks"}),
+    "estimation": ("Counting and estimation", {"count", "estimation", "joint"}),
+    "regression": ("Regression", {"regression"}),
+    "mining": ("Mining", {"mine"}),
+    "publishing": ("Publishing", {"publish"}),
+}
+# Objects that are made by others and are worth a look themselves.
+RESULTS = {
+    "channels": ["tacit.channel.base.Channel", "tacit.channel.recipe.Recipe"],
+    "devices": ["tacit.channel.devices.DeviceDesign", "tacit.channel.devices.Sample"],
+    "measures": [
+        "tacit.measures.scheme.SchemeMeasures",
+        "tacit.measures.whole_report.WholeReport",
+        "tacit.attacks.result.AttackResult",
+    ],
+    "estimation": [
+        "tacit.estimation.result.TableEstimate",
+        "tacit.estimation.result.ShareEstimate",
+        "tacit.count.stored.StoredReports",
+    ],
+}
+MODULES = {"channels", "devices"}
+
+
+def subject_of(name: str) -> str:
+    package = getattr(tacit, name).__module__.split(".")[1]
+    return next(subject for subject, (_, packages) in SUBJECTS.items() if package in packages)
+
+
+def entry(path: str, heading: str) -> str:
+    return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {heading.split('.')[-1]}\n"
+
+
+def home(function: Any) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def entries(subject: str) -> list[str]:
+    """The lines of one page, a block for each name."""
+    if subject in MODULES:
+        module = {"channels": channels, "devices": devices}[subject]
+        functions = [(name, getattr(module, name)) for name in module.__all__ if name.islower()]
+        named = [entry(home(function), f"{subject}.{name}") for name, function in functions]
+    else:
+        names = sorted(set(tacit.__all__) - MODULES, key=str.lower)
+        named = [entry(f"tacit.{name}", f"tacit.{name}") for name in names if subject_of(name) == subject]
+    return named + [entry(path, path) for path in RESULTS.get(subject, [])]
+
+
+def page(subject: str) -> str:
+    title, _ = SUBJECTS[subject]
+    return f"# {title}\n\n" + "\n".join(entries(subject))
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages where the navigation says "Python"."""
+    listed = [{SUBJECTS[subject][0]: f"{FOLDER}/{subject}.md"} for subject in SUBJECTS]
+    (reference,) = [part["Reference"] for part in config.nav if "Reference" in part]
+    for part in reference:
+        if "Python" in part:
+            part["Python"] = listed
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    generated = importlib.import_module(type(config).__module__.split(".")[0] + ".structure.files").File.generated
+    for subject in SUBJECTS:
+        files.append(generated(config, f"{FOLDER}/{subject}.md", content=page(subject)))
+    return files
+
+
+# What a browser fetches without being asked: scripts, styles, fonts, pictures, frames. Links that are followed are not.
+FETCHED = re.compile(
+    r"""<(?:script|img|iframe|source|video|audio|embed)[^>]*\ssrc=["']?((?:https?:)?//[^"'\s>]+)"""
+    r"""|<link[^>]*rel=["']?(?:stylesheet|preconnect|preload|icon)[^>]*href=["']?((?:https?:)?//[^"'\s>]+)"""
+    r"""|url\(["']?((?:https?:)?//[^"')]+)"""
+)
+
+
+def fetched_from_elsewhere(text: str) -> list[str]:
+    """Addresses that a page or style sheet would fetch by itself."""
+    return [next(filter(None, groups)) for groups in FETCHED.findall(text)]
+
+
+def on_post_build(config: Any) -> None:
+    for path in Path(config.site_dir).rglob("*"):
+        if path.suffix in (".html", ".css"):
+            outside = fetched_from_elsewhere(path.read_text(encoding="utf-8"))
+            if outside:
+                raise SystemExit(f"{path.name} would load {outside[0]} from elsewhere.")
