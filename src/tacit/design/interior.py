@@ -150,6 +150,7 @@ def _longest(weights: Matrix, d_weights: Matrix, costs: Matrix, d_costs: Matrix)
 def single_thread() -> Iterator[None]:
     """Keep BLAS to one thread within the block: on small matrices several only wait for each other."""
     require("design")
+    import scipy.linalg  # noqa: F401  its own BLAS must be loaded to be limited
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1, user_api="blas"):

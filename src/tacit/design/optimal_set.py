@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.design.problem import DesignProblem
+
 Matrix = NDArray[np.float64]
 
 
@@ -21,6 +23,30 @@ class Matrices:
     @classmethod
     def empty(cls, size: int, n_answers: int) -> Matrices:
         return cls(np.zeros((size, n_answers, n_answers)), np.zeros(size), np.full(size, np.inf))
+
+    @classmethod
+    def measured(cls, channels: Matrix, problem: DesignProblem) -> Matrices:
+        """Given channels with their objectives under the problem's prior."""
+        made = cls(channels, np.empty(len(channels)), np.empty(len(channels)))
+        made.measure(problem)
+        return made
+
+    def measure(self, problem: DesignProblem) -> None:
+        """Fill in the objectives of all channels."""
+        from tacit.design import _optrr_kernels
+
+        exact = problem.accuracy is None
+        _optrr_kernels.measure(self.channels, problem.prior, problem.guess_worth, exact, self.privacy, self.trace)
+
+    def meet(self, others: Matrices) -> None:
+        """As an optimal set: in each slot the lower error replaces the higher, in either direction."""
+        from tacit.design import _optrr_kernels
+
+        _optrr_kernels.meet_optimal_set(*others.arrays, *self.arrays)
+
+    def joined(self, others: Matrices) -> Matrices:
+        pairs = zip(self.arrays, others.arrays, strict=True)
+        return Matrices(*(np.concatenate(pair) for pair in pairs))
 
     @property
     def arrays(self) -> tuple[Matrix, Matrix, Matrix]:

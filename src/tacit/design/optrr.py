@@ -14,6 +14,7 @@ from tacit.design.front import Front, measured_point, undominated
 from tacit.design.interior import single_thread
 from tacit.design.optimal_set import Matrices
 from tacit.design.problem import DesignProblem
+from tacit.design.sweeps import permitted
 from tacit.errors import InvalidInput
 from tacit.extras import require
 
@@ -67,13 +68,9 @@ class Search:
         self.young = Matrices.empty(settings.population, n)
         self.old = Matrices.empty(settings.archive, n)
         self.optimal = Matrices.empty(settings.slots, n)
-        self.accuracy = np.eye(n) if problem.accuracy is None else problem.accuracy
         _optrr_kernels.first_population(self.young.channels, problem.prior, problem.posterior_cap, self.rng)
-        exact = problem.accuracy is None
-        _optrr_kernels.measure(
-            self.young.channels, problem.prior, self.accuracy, exact, self.young.privacy, self.young.trace
-        )
-        _optrr_kernels.meet_optimal_set(*self.young.arrays, *self.optimal.arrays)
+        self.young.measure(problem)
+        self.optimal.meet(self.young)
 
     @property
     def is_over(self) -> bool:
@@ -94,7 +91,7 @@ class Search:
             self.optimal.arrays,
             problem.prior,
             problem.posterior_cap,
-            self.accuracy,
+            problem.guess_worth,
             problem.accuracy is None,
             np.array([settings.crossover_rate, settings.mutation_rate]),
             self.rng,
@@ -133,8 +130,13 @@ def _polish(search: Search, tell: Progress) -> None:
 
 
 def _front(search: Search, seconds: float, warnings: tuple[str, ...]) -> Front:
+    """All that was found and Warner's matrices, without the dominated ones: the front is nowhere above Warner.
+
+    Warner's matrices join at the end. A search that starts with them ends higher where answers are few.
+    """
     problem, optimal = search.problem, search.optimal
-    filled = optimal.filled
-    kept = filled[undominated(optimal.privacy[filled], optimal.trace[filled])]
-    points = tuple(measured_point(optimal.channels[i].copy(), problem) for i in kept)
+    everything = optimal.joined(Matrices.measured(np.array(permitted(problem, "warner")), problem))
+    filled = everything.filled
+    kept = filled[undominated(everything.privacy[filled], everything.trace[filled])]
+    points = tuple(measured_point(everything.channels[i], problem) for i in kept)
     return Front("optrr", problem.prior, problem.records, problem.delta, seconds, points, problem.answers, warnings)

@@ -21,11 +21,12 @@ from tacit.design.optimal_set import Matrices
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
 from tacit.design.search_moves import crossed, exchanged, mixed, swapped
-from tacit.design.sweeps import even_mixture, warner_family, warner_keep
+from tacit.design.sweeps import even_mixture, permitted, warner_keep
 
 Matrix = NDArray[np.float64]
 
 LEVELS = 48
+USUAL_ANSWERS = 10  # the numbers below are for so many
 RANDOM_STARTS = 40  # for every level
 # Ways to merge reports: share of the dual price put on right guesses, and how much chance decides.
 MERGES = ((0.0, 0.0), (1.0, 0.0), (0.5, 1.0), (0.5, 3.0))
@@ -52,7 +53,6 @@ class Polish:
 
     def __init__(self, problem: DesignProblem, optimal: Matrices, rng: np.random.Generator) -> None:
         self.problem, self.optimal, self.rng = problem, optimal, rng
-        self.accuracy = np.eye(problem.n_answers) if problem.accuracy is None else problem.accuracy
         self.vertices = self._vertices()
         self.levels = self._levels()
 
@@ -78,11 +78,13 @@ class Polish:
             task()
             progress(first + (last - first) * (done + 1) / len(work))
 
+    def _fewer(self, tries: int) -> int:
+        """A step takes the cube of the answers, so that more than ten get fewer tries: the whole stays a square."""
+        return max(1, round(tries * min(1.0, USUAL_ANSWERS / self.problem.n_answers)))
+
     def _meet_warner(self) -> None:
-        """Let Warner's matrices that keep the bound meet the optimal set: the front is to be nowhere above them."""
-        prior, cap = self.problem.prior, self.problem.posterior_cap
-        family = warner_family(self.problem.n_answers)
-        self._meet(np.array([matrix for matrix in family if _matrix_kernels.largest_posterior(matrix, prior) <= cap]))
+        """Let Warner's matrices that keep the bound meet the optimal set: descents start from them too."""
+        self._meet(np.array(permitted(self.problem, "warner")))
 
     def _vertices(self) -> Matrix | None:
         if self.problem.accuracy is not None or self.problem.n_answers > MOST_ANSWERS_MERGED:
@@ -114,7 +116,7 @@ class Polish:
     def _hop(self, k: int) -> None:
         """Descend from channels near the best of a level, and from what that finds."""
         slot, rng, prior = int(self.levels[k]), self.rng, self.problem.prior
-        for _ in range(HOPS):
+        for _ in range(self._fewer(HOPS)):
             near = int(np.clip(k + rng.integers(-CROSSED_WITHIN, CROSSED_WITHIN + 1), 0, len(self.levels) - 1))
             other = self._best(int(self.levels[near]))
             self._descend(slot, crossed(self._best(slot), other, rng))
@@ -136,7 +138,7 @@ class Polish:
     def _starts(self, level: float) -> list[Matrix]:
         n = self.problem.n_answers
         warner = even_mixture(n, warner_keep(n, max(1 - level, 1.5 / n)))
-        made = np.empty((RANDOM_STARTS, n, n))
+        made = np.empty((self._fewer(RANDOM_STARTS), n, n))
         _optrr_kernels.first_population(made, self.problem.prior, 1.0, self.rng)
         return [*self.optimal.nearest(level, 1), warner, *made]
 
@@ -172,7 +174,17 @@ class Polish:
         worst = float(np.log(hopeless * self.optimal.trace[slot:].min()))
         rounds, steps = effort if left > NEAR_THE_TOP else (MORE_ROUNDS * effort[0], effort[1])
         _polish_kernels.polish(
-            matrix, prior, self.accuracy, exact, 1 - privacy, cap, PRICE / left, penalty, rounds, steps, worst
+            matrix,
+            prior,
+            self.problem.guess_worth,
+            exact,
+            1 - privacy,
+            cap,
+            PRICE / left,
+            penalty,
+            rounds,
+            steps,
+            worst,
         )
         _matrix_kernels.blend(matrix, prior, cap)
         self._meet(matrix[None])
@@ -197,10 +209,7 @@ class Polish:
 
     def _meet(self, channels: Matrix) -> None:
         """Each of the channels replaces a worse one in its slot of the optimal set."""
-        met = Matrices(channels.copy(), np.empty(len(channels)), np.empty(len(channels)))
-        exact = self.problem.accuracy is None
-        _optrr_kernels.measure(met.channels, self.problem.prior, self.accuracy, exact, met.privacy, met.trace)
-        _optrr_kernels.meet_optimal_set(*met.arrays, *self.optimal.arrays)
+        self.optimal.meet(Matrices.measured(channels.copy(), self.problem))
 
     def _trace(self, matrix: Matrix) -> float:
         n = len(matrix)

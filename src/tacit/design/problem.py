@@ -65,6 +65,11 @@ class DesignProblem:
     def posterior_cap(self) -> float:
         return 1.0 if self.delta is None else self.delta
 
+    @property
+    def guess_worth(self) -> Matrix:
+        """What each guess is worth for each truth: one if it is right, unless another accuracy was given."""
+        return np.eye(self.n_answers) if self.accuracy is None else self.accuracy
+
     def mse(self, trace: float) -> float:
         """Mean squared error of the best estimate when the inverse information has this trace (OptRR's utility)."""
         return (trace - float(self.prior @ self.prior)) / (self.n_answers * self.records)

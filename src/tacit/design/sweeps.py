@@ -54,14 +54,16 @@ FAMILIES: dict[str, Callable[[int], list[Matrix]]] = {
 }
 
 
+def permitted(problem: DesignProblem, family: str) -> list[Matrix]:
+    """The family's channels that keep the posterior bound."""
+    cap = problem.posterior_cap + 1e-12
+    return [each for each in FAMILIES[family](problem.n_answers) if worst_posterior(each, problem.prior) <= cap]
+
+
 def sweep_front(problem: DesignProblem, family: str) -> Front:
     """The family's channels that keep the posterior bound, without the dominated and the singular ones."""
     started = time.perf_counter()
-    channels = [
-        matrix
-        for matrix in FAMILIES[family](problem.n_answers)
-        if worst_posterior(matrix, problem.prior) <= problem.posterior_cap + 1e-12
-    ]
+    channels = permitted(problem, family)
     privacy = np.array([map_privacy(matrix, problem.prior, problem.accuracy) for matrix in channels])
     mse = np.array([expected_mse(matrix, problem.prior, problem.records) for matrix in channels])
     kept = undominated(privacy, mse)
