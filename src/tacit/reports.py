@@ -90,7 +90,7 @@ class Reports(Shown):
             {"questionnaire": questionnaire.name, "column": column.name, "answer": answer, "reported": float(share)}
             for questionnaire, part in self
             for column in part.schema
-            for answer, share in zip(column.answers, _shown_shares(column, part[column.name]), strict=True)
+            for answer, share in _shown_shares(column, part[column.name])
         ]
 
     @property
@@ -296,8 +296,13 @@ def joint_scheme(left: Scheme, right: Scheme) -> Scheme:
     return Scheme.of((*left.schema, *right.schema), groups, prior=priors)
 
 
-def _shown_shares(column: Attribute, codes: Any) -> Any:
-    """The share of reports that show each answer."""
+def _shown_shares(column: Attribute, codes: Any) -> Iterator[tuple[str, Any]]:
+    """What reports show, answer by answer or bucket by bucket, and the share of reports that do."""
+    reports = max(len(codes), 1)
+    if column.shows == "hashed":
+        buckets = [f"bucket {bucket}" for bucket in range(column.buckets)]
+        return zip(buckets, np.bincount(codes[:, 0], minlength=column.buckets) / reports, strict=True)
     if column.shows == "bits":
-        return codes.sum(axis=0) / max(len(codes), 1)
-    return np.bincount(codes.reshape(-1), minlength=column.size)[: column.size] / max(len(codes), 1)
+        return zip(column.answers, codes.sum(axis=0) / reports, strict=True)
+    shown = np.bincount(codes.reshape(-1), minlength=column.size)[: column.size]
+    return zip(column.answers, shown / reports, strict=True)

@@ -11,8 +11,9 @@ from typing import Any, Literal
 from tacit.errors import InvalidInput, UnknownAnswer, UnknownName
 
 Closed = Literal["left", "right"]
-# What one report of an attribute shows: one answer; a set of a fixed number of answers; or one bit per answer.
-Shows = Literal["one", "set", "bits"]
+# What one report of an attribute shows: one answer; a set of a fixed number of answers; one bit per answer; or the set of
+# answers that fall into one bucket of a hash (`tacit.table.hashed`).
+Shows = Literal["one", "set", "bits", "hashed"]
 
 RESERVED = "questionnaire"
 
@@ -90,8 +91,10 @@ class Attribute:
         Where numbers become answers.
     missing : str, optional
         The answer that an empty value is read as.
-    shows : {"one", "set", "bits"}
-        What a column of reports shows: one answer, a set of them, or a bit for each.
+    shows : {"one", "set", "bits", "hashed"}
+        What a column of reports shows: one answer, a set of them, a bit for each, or a bucket of a hash.
+    buckets : int
+        How many buckets that hash has; 0 where there is none.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Attribute:
     cut: Cut | None = None
     missing: str | None = None
     shows: Shows = "one"
+    buckets: int = 0
 
     def __post_init__(self) -> None:
         if not self.name:

@@ -24,7 +24,7 @@ from tacit.randomness import ONE, Randomness, SeededRandomness
 from tests.channel.playback import assert_samples_exactly
 from tests.conformance import dense
 from tests.conformance.channels import NAMED, with_marginals
-from tests.statistics import assert_drawn_from, power_against
+from tests.statistics import FEWEST_EXPECTED, assert_drawn_from, power_against
 
 DRAWS = 40_000
 SEED = 1965
@@ -91,6 +91,8 @@ def test_the_law_is_exact_from_words_alone(channel: Channel, bits: int) -> None:
 def assert_samples_its_law(channel: Channel, draws: int = DRAWS, seed: int = SEED) -> None:
     """For every truth, many reports against the declared column."""
     matrix = channel.matrix
+    # A law of hundreds of reports needs so many draws that its likelier ones can be told from the rest.
+    draws = max(draws, int(1.1 * FEWEST_EXPECTED / matrix.max()))
     for position, truth in enumerate(np.ndindex(*channel.shape)):
         truths = [np.full(draws, code, dtype=np.uint8) for code in truth]
         reports = channel.sample(truths, SeededRandomness(np.random.SeedSequence([seed, position])))

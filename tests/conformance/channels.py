@@ -51,6 +51,9 @@ NAMED: dict[str, Channel] = {
     "hadamard": channels.hadamard(3).build((4,)),
     "hadamard of two": channels.hadamard(7).build((2,)),
     "hadamard of two attributes": channels.hadamard(15).build((2, 3)),
+    "local hashing": channels.local_hashing(3).build((4,)),
+    "local hashing of two": channels.local_hashing(7).build((2,)),
+    "local hashing of two attributes": channels.local_hashing(1.5).build((2, 3)),
 }
 
 UNINFORMATIVE: dict[str, tuple[Channel, str]] = {
@@ -68,6 +71,7 @@ UNINFORMATIVE: dict[str, tuple[Channel, str]] = {
     "randomized gamma-diagonal 1": (channels.randomized_gamma_diagonal(1, 0.1).build((4,)), "kept with chance 0"),
     "subset gamma 1": (channels.subset(2, 1).build((4,)), "gamma = 1"),
     "hadamard gamma 1": (channels.hadamard(1).build((3,)), "gamma = 1"),
+    "local hashing gamma 1": (channels.local_hashing(1).build((3,)), "gamma = 1"),
 }
 
 
@@ -136,6 +140,12 @@ def _hadamards(draw: st.DrawFn) -> Channel:
 
 
 @st.composite
+def _hashings(draw: st.DrawFn) -> Channel:
+    shape = draw(_shapes.filter(lambda shape: math.prod(shape) <= 8))
+    return channels.local_hashing(draw(st.floats(1.5, 9))).build(shape)
+
+
+@st.composite
 def _bits(draw: st.DrawFn) -> Channel:
     shape = draw(_shapes.filter(lambda shape: sum(shape) <= 8))
     K = draw(st.integers(len(shape), 5))
@@ -151,7 +161,7 @@ def _flips(draw: st.DrawFn) -> Channel:
 @st.composite
 def invertible_channels(draw: st.DrawFn) -> Channel:
     """Any channel with any parameters that leave something to estimate, or a marginal of it."""
-    channel = draw(st.one_of(_mixtures(), _matrices(), _subsets(), _hadamards(), _bits(), _flips()))
+    channel = draw(st.one_of(_mixtures(), _matrices(), _subsets(), _hadamards(), _hashings(), _bits(), _flips()))
     if channel.has_marginals and len(channel.shape) > 1 and draw(st.booleans()):
         return channel.marginal(draw(st.sampled_from(axes_of_marginals(channel))))
     return channel
@@ -162,11 +172,13 @@ def summed_channels(draw: st.DrawFn) -> Channel:
     """Channels of several attributes that have no marginals, so that their estimates are summed."""
     shape = draw(_shapes.filter(lambda shape: len(shape) > 1 and math.prod(shape) <= 9))
     size, more = math.prod(shape), draw(st.integers(0, 2))
-    kind = draw(st.sampled_from(["subset", "hadamard", "matrix"]))
+    kind = draw(st.sampled_from(["subset", "hadamard", "local-hashing", "matrix"]))
     if kind == "subset":
         return channels.subset(draw(st.integers(1, size - 1)), draw(_gammas)).build(shape)
     if kind == "hadamard":
         return channels.hadamard(draw(_gammas)).build(shape)
+    if kind == "local-hashing":
+        return channels.local_hashing(draw(st.floats(1.5, 9))).build(shape)
     columns = [draw(_distribution(size + more)) for _ in range(size)]
     matrix = 0.4 * np.array(columns).T + 0.6 * np.eye(size + more, size)
     return channels.matrix(matrix, [f"r{row}" for row in range(size + more)] if more else None).build(shape)

@@ -27,7 +27,20 @@ def slots(column: Codes, size: int) -> Array:
     return tally
 
 
+def hashed_slots(column: Codes, channel: Channel) -> Array:
+    """The same for reports of a bucket and a seed, one report and one answer after the other."""
+    hashed = channel.program()["hash"]
+    width, bits = hashed["width"], hashed["buckets"].bit_length() - 1
+    tally = np.ones((len(column), channel.size + 1))
+    for row, (bucket, factor, shift) in enumerate(column.tolist()):
+        for answer in range(channel.size):
+            tally[row, answer] = ((factor * answer + shift) % 2**width) >> (width - bits) == bucket
+    return tally
+
+
 def column_tallies(channel: Channel) -> list[Array]:
+    if channel.shows == "hashed":
+        return [hashed_slots(channel.reports()[0], channel)]
     return [slots(column, size) for column, size in zip(channel.reports(), channel.tally_shape, strict=True)]
 
 

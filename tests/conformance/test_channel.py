@@ -255,7 +255,8 @@ def test_report_attributes_describe_the_tally(channel: Channel) -> None:
     assert tuple(column.tally_size for column in columns) == channel.tally_shape
     kinds = {1: "one", 2: "set"}
     for column, codes in zip(columns, channel.reports(), strict=True):
-        assert column.shows == ("bits" if codes.dtype == np.bool_ else kinds[codes.ndim])
+        is_hashed = channel.kind == "local-hashing"
+        assert column.shows == ("bits" if codes.dtype == np.bool_ else "hashed" if is_hashed else kinds[codes.ndim])
 
 
 @every_whole

@@ -113,6 +113,7 @@ LARGE = {
     "randomized-gamma-diagonal": channels.randomized_gamma_diagonal(19, 0.004).build((2000,)),
     "subset": channels.subset(100, 19).build((2000,)),
     "hadamard": channels.hadamard(19).build((100, 1000)),
+    "local-hashing": channels.local_hashing(19).build((100, 1000)),
 }
 
 
@@ -241,7 +242,9 @@ def test_a_kind_that_says_no_more_than_it_must_is_sampled_by_its_program(channel
     assert (channel.chances(columns)[:, truth] > 0).all()
 
 
-@pytest.mark.parametrize("name", ["unrelated joint question", "mask", "subset of two", "hadamard of two attributes"])
+@pytest.mark.parametrize(
+    "name", ["unrelated joint question", "mask", "subset of two", "hadamard of two attributes", "local hashing of two"]
+)
 def test_programs_run_one_by_one_draw_the_declared_reports(name: str) -> None:
     channel = NAMED[name]
     codes = [np.full(30_000, code) for code in np.unravel_index(1, channel.shape)]

@@ -30,6 +30,7 @@ AWKWARD = Schema(
     )
 )
 SHOWN = Schema((attribute("a", 3), attribute("bits", 3, "bits"), attribute("set", 4, "set")))
+HASHED = Schema((attribute("a", 3), attribute("h", 11, "hashed", 4), attribute("b", 2), attribute("g", 6, "hashed", 8)))
 BITS = Schema((attribute("a", 3), attribute("x", 3, "bits"), attribute("y", 2, "bits")))
 
 
@@ -83,6 +84,34 @@ def test_bits_and_sets_count_once_per_member_and_once_per_row(build: Build, has_
     sets = [["bits"], ["set"], ["a", "set"], ["set", "bits", "a"]] if has_lists else [["x"], ["y", "a", "x"]]
     for columns, counts in zip(sets, engine.tallies(sets), strict=True):
         np.testing.assert_array_equal(counts, counted_by_hand(table, columns))
+
+
+def test_hashed_sets_count_once_per_member_and_once_per_row(build: Build) -> None:
+    table = random_table(HASHED, 70, seed=3)
+    engine = build(table)
+    sets = [["h"], ["a", "h"], ["h", "b", "a"], ["g", "h"], ["a"]]
+    for columns, counts in zip(sets, engine.tallies(sets), strict=True):
+        assert counts.dtype == np.int64
+        np.testing.assert_array_equal(counts, counted_by_hand(table, columns))
+
+
+def test_totals_of_hashed_sets_are_sums_over_the_rows(build: Build) -> None:
+    table = random_table(HASHED, 50, seed=5)
+    weights = np.random.default_rng(6)
+    products = [
+        [(("h",), weights.normal(size=12))],
+        [(("h",), np.where(np.arange(12) < 2, 0.75, 0.0)), (("a",), weights.normal(size=3))],
+        [
+            (("g",), weights.normal(size=7)),
+            (("h",), weights.normal(size=12)),
+            (("a", "b"), weights.normal(size=(3, 2))),
+        ],
+        [(("a",), weights.normal(size=3))],
+    ]
+    totals = build(table).totals(products)
+    sums, squares = totals_by_hand(table, products)
+    np.testing.assert_allclose(totals.sums, sums, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(totals.squares, squares, rtol=1e-12, atol=1e-12)
 
 
 def test_a_sparse_tally_lists_what_occurs_in_ascending_order(build: Build) -> None:

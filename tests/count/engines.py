@@ -21,6 +21,7 @@ from tacit.count.table import TableEngine
 from tacit.schema import Attribute, Schema
 from tacit.table import Table, decode
 from tacit.table.files import table_writer
+from tacit.table.hashed import Hashing
 
 NEVER = 1 << 62
 
@@ -94,7 +95,7 @@ def _sql_type(rows: Any, column: str, *, list_type: str) -> str:
     if kind == "bool":
         return "BOOLEAN"
     if "int" in kind and "dictionary" not in kind:
-        return "INTEGER"
+        return "BIGINT"
     return list_type if kind.startswith("list") else "TEXT"
 
 
@@ -105,6 +106,10 @@ def random_table(schema: Schema, rows: int, seed: int, *, members: int = 2) -> T
     for attribute in schema:
         if attribute.shows == "bits":
             columns[attribute.name] = generator.random((rows, attribute.size)) < 0.3
+        elif attribute.shows == "hashed":
+            word = 1 << Hashing.of(attribute).width
+            digits = [generator.integers(0, bound, rows) for bound in (attribute.buckets, word, word)]
+            columns[attribute.name] = np.stack(digits, axis=1).astype(np.uint32)
         elif attribute.shows == "set":
             order = generator.random((rows, attribute.size)).argsort(axis=1)
             columns[attribute.name] = np.sort(order[:, :members], axis=1).astype(np.uint8)
@@ -121,7 +126,14 @@ def row_slots(table: Table, name: str) -> list[list[int]]:
         return [[int(code)] for code in codes]
     if attribute.shows == "set":
         return [[*map(int, row), attribute.size] for row in codes]
+    if attribute.shows == "hashed":
+        return [[*_bucket_members(attribute, *map(int, row)), attribute.size] for row in codes]
     return [[*(i for i, bit in enumerate(row) if bit), attribute.size] for row in codes]
+
+
+def _bucket_members(attribute: Attribute, bucket: int, factor: int, shift: int) -> list[int]:
+    width, bits = Hashing.of(attribute).width, attribute.buckets.bit_length() - 1
+    return [i for i in range(attribute.size) if (factor * i + shift) % 2**width >> (width - bits) == bucket]
 
 
 def counted_by_hand(table: Table, columns: Sequence[str]) -> np.ndarray:
@@ -146,5 +158,5 @@ def totals_by_hand(table: Table, products: Sequence[Product]) -> tuple[list[floa
     return sums, squares
 
 
-def attribute(name: str, size: int, shows: Any = "one") -> Attribute:
-    return Attribute(name, tuple(f"{name}{i}" for i in range(size)), shows=shows)
+def attribute(name: str, size: int, shows: Any = "one", buckets: int = 0) -> Attribute:
+    return Attribute(name, tuple(f"{name}{i}" for i in range(size)), shows=shows, buckets=buckets)

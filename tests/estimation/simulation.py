@@ -52,6 +52,9 @@ SCHEMES = {
     "randomized": Scheme.of(SCHEMA, [(["smokes", "age"], channels.randomized_gamma_diagonal(9, 0.2))]),
     "subset": Scheme.of(SCHEMA, [(["smokes", "age"], channels.subset(2, 9)), (["drinks"], channels.warner(0.8))]),
     "hadamard": Scheme.of(SCHEMA, [(["smokes", "age"], channels.hadamard(9)), (["drinks"], channels.hadamard(4))]),
+    "local-hashing": Scheme.of(
+        SCHEMA, [(["smokes", "age"], channels.local_hashing(9)), (["drinks"], channels.flip(0.8))]
+    ),
     "dealt": Scheme.dealt(
         SCHEMA,
         [

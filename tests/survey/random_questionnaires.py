@@ -114,6 +114,7 @@ def _channel(rng: random.Random, size: int) -> dict[str, Any]:
         {"kind": "randomized-gamma-diagonal", "gamma": 3.0, "alpha": 0.05},
         {"kind": "subset", "size": rng.choice([1, 2]), "gamma": rng.choice([2.0, 5.0])},
         {"kind": "hadamard", "gamma": rng.choice([2.0, 4.0])},
+        {"kind": "local-hashing", "gamma": 2.0},
     ]
     return rng.choice(kinds)
 

@@ -212,6 +212,18 @@ def test_sets_and_bits_travel_too() -> None:
             wire.decode(wrong)
 
 
+def test_a_bucket_and_its_seed_travel_too() -> None:
+    written = groups(group("drinks", "kind: local-hashing, gamma: 3"))
+    wire = Wire.of(Definition.from_yaml(SMALL + written))
+    # Three answers in four buckets: two numbers of three bits make a seed.
+    assert wire.names == ("drinks", "drinks:seed", "smokes", "age")
+    assert wire.decode("03" + "0705" + "0000")[:2] == (3, 7 * 8 + 5)
+    assert wire.encode(wire.decode("0307050000")) == "0307050000"
+    for wrong in ("0400000000", "0308000000", "0300080000", "030-000000", "03 0000000"):
+        with pytest.raises(InvalidReport, match="has no digit"):
+            wire.decode(wrong)
+
+
 def test_codes_notice_any_single_typing_error() -> None:
     code = new_code()
     assert read_code(printed(code).lower()) == code

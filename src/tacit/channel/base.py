@@ -39,6 +39,7 @@ from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import Randomness
 from tacit.schema import Attribute, Shows
 from tacit.table.coded import code_type
+from tacit.table.hashed import Hashing
 
 __all__ = ["Array", "Channel", "Codes", "Estimator", "Figures", "Orbits", "ProductTerm", "SetLaw", "Summed"]
 
@@ -135,7 +136,7 @@ class Estimator:
 class Channel(Estimator):
     """The law of a report given the truth, after all of the respondent's own draws."""
 
-    # What a column of its reports shows: one answer, a set of them, or one bit per answer.
+    # What a column of its reports shows: one answer, a set of them, one bit per answer, or a bucket of a hash.
     shows: Shows = "one"
     # Whether the reports of some attributes alone are again reports of a simple channel.
     has_marginals: bool = False
@@ -223,6 +224,8 @@ class Channel(Estimator):
         """The columns of reports that are given as the digits of a program."""
         if self.shows == "set":
             return (digits.astype(code_type(self.size)),)
+        if self.shows == "hashed":
+            return (digits.astype(np.uint32),)
         if self.shows == "bits":
             return tuple(np.split(digits.astype(np.bool_), np.cumsum(self.shape)[:-1], axis=1))
         return tuple(digits[:, place].astype(code_type(size)) for place, size in enumerate(self.tally_shape))
@@ -232,7 +235,14 @@ class Channel(Estimator):
     @cached_property
     def _slots(self) -> Array:
         """What each possible report adds to each cell of a tally: ``(reports, cells)``."""
-        return row_products([slots(*pair) for pair in zip(self.reports(), self.tally_shape, strict=True)])
+        return self._slots_of(self.reports())
+
+    def _slots_of(self, columns: Sequence[Codes]) -> Array:
+        """What each of some reports adds to each cell of a tally: ``(rows, cells)``."""
+        if self.shows == "hashed":
+            holding = Hashing(self.size, self.program()["hash"]["buckets"]).holding(columns[0])
+            return np.concatenate([holding, np.ones((len(holding), 1))], axis=1)
+        return row_products([slots(*pair) for pair in zip(columns, self.tally_shape, strict=True)])
 
     def apply(self, truth: Array) -> Array:
         """Expected tally of one report when the truth has this distribution: ``shape`` to ``tally_shape``."""
@@ -307,8 +317,7 @@ class Channel(Estimator):
         left = self.left_inverse(guess)
         if self._shows_one:
             return left.T[joint_codes(columns, self.tally_shape)]
-        added = row_products([slots(*pair) for pair in zip(columns, self.tally_shape, strict=True)])
-        return added @ left.T
+        return self._slots_of(columns) @ left.T
 
     def inverse_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...] | None:
         """`inverse` as a short sum of products over the attributes; None where there is none, or a choice."""

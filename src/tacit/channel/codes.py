@@ -63,6 +63,8 @@ def outer_product(factors: Sequence[Array]) -> Array:
 
 def joint_labels(attributes: Sequence[Attribute]) -> tuple[str, ...]:
     """Names of the joint answers of a group, in the order of their codes."""
+    if len(attributes) == 1:
+        return attributes[0].answers
     labels = [""]
     for position, attribute in enumerate(attributes):
         joint = "+" if position else ""

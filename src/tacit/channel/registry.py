@@ -23,6 +23,7 @@ FILES = {
     "randomized-gamma-diagonal": "randomized",
     "subset": "subset",
     "hadamard": "hadamard",
+    "local-hashing": "hashing",
 }
 
 KINDS = tuple(FILES)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count.abilities import distinct_in_memory
+from tacit.count.hashed import hashed_column, hashed_counts
 from tacit.count.planner import tallied_by_covers
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.slots import crossed, joint_slots, widest
@@ -70,6 +71,9 @@ class MemoryEngine:
 
     def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
         """One pass over the rows."""
+        hashed = hashed_column(self.schema, columns)
+        if hashed is not None:
+            return hashed_counts(self.table, columns, hashed)
         shape = tuple(self.schema[name].tally_size for name in columns)
         counted = compiled_counts if self._is_compiled else numpy_counts
         return counted(self.table, columns, math.prod(shape)).reshape(shape)

@@ -1,7 +1,7 @@
 """Which cells of a tally each row adds to.
 
-A column that shows one answer gives one slot a row; a set gives one per member, bits one per bit that is set, and both
-a last one that counts every row. Over several columns a row adds to every combination of its slots.
+A column that shows one answer gives one slot a row; a set, listed or hashed, gives one per member, bits one per bit that
+is set, and each of them a last one that counts every row. Over several columns a row adds to every combination of its slots.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.schema import Attribute
 from tacit.table import Table
+from tacit.table.hashed import Hashing
 
 Values = NDArray[np.uint32]
 Ends = NDArray[np.int64]
@@ -37,7 +38,8 @@ def column_slots(codes: NDArray[Any], attribute: Attribute) -> Slots:
     """The slots of one column."""
     if attribute.shows == "one":
         return Slots(codes.astype(np.uint32))
-    if attribute.shows == "bits":
+    if attribute.shows in ("bits", "hashed"):
+        codes = Hashing.of(attribute).holding(codes) if attribute.shows == "hashed" else codes
         shown = np.concatenate([codes, np.ones((len(codes), 1), dtype=np.bool_)], axis=1)
         return Slots(np.nonzero(shown)[1].astype(np.uint32), np.cumsum(shown.sum(axis=1)))
     width = codes.shape[1] + 1
@@ -74,4 +76,10 @@ def joint_slots(table: Table, columns: Sequence[str], cross: Cross = crossed) ->
 
 def widest(table: Table, columns: Sequence[str]) -> int:
     """The most slots that one row can have over these columns."""
-    return math.prod(1 if table[name].ndim == 1 else table[name].shape[1] + 1 for name in columns)
+    return math.prod(_most_slots(table, name) for name in columns)
+
+
+def _most_slots(table: Table, name: str) -> int:
+    if table.schema[name].shows == "hashed":
+        return table.schema[name].size + 1
+    return 1 if table[name].ndim == 1 else table[name].shape[1] + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count.answer_expressions import by_answer, is_cut_here
-from tacit.count.backend import answer, asking
+from tacit.count.backend import answer, asking, streamed
 from tacit.count.columns import bit_columns, decoded, set_column
+from tacit.count.memory import MemoryEngine
 from tacit.count.planner import tallied_by_covers
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.sparse import occurring
-from tacit.count.totals import checked_products, totals_by_tallies
+from tacit.count.totals import NUMPY_LOOPS, checked_products, columns_of, totals_by_rows, totals_by_tallies
 from tacit.schema import Attribute, Schema
+from tacit.table import Table, encode
 from tacit.table.columns import checked_columns, file_columns
 
 if TYPE_CHECKING:
@@ -73,6 +75,8 @@ class TableEngine:
         return tallied_by_covers(column_sets, self.schema, self._counted)
 
     def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
+        if any(self.schema[name].shows == "hashed" for name in columns):
+            return np.sum([MemoryEngine(part).tally(columns) for part in self.parts(columns)], axis=0, dtype=np.int64)
         attributes = [self.schema[name] for name in columns]
         counts = np.zeros([attribute.tally_size for attribute in attributes], dtype=np.int64)
         sets = [attribute for attribute in attributes if attribute.shows == "set"]
@@ -138,10 +142,27 @@ class TableEngine:
         return SparseTally(tuple(columns), cells, counts)
 
     def totals(self, products: Sequence[Product]) -> Totals:
+        checked_products(self.schema, products)
+        return totals_by_tallies(self, products, self._row_totals)
+
+    def _row_totals(self, products: Sequence[Product]) -> Totals:
         from tacit.count.table_totals import weighted_totals
 
-        checked_products(self.schema, products)
-        return totals_by_tallies(self, products, lambda others: weighted_totals(self, others))
+        columns = tuple(dict.fromkeys(name for product in products for name in columns_of(product)))
+        if all(self.schema[name].shows != "hashed" for name in columns):
+            return weighted_totals(self, products)
+        parts = [totals_by_rows(part, products, NUMPY_LOOPS) for part in self.parts(columns)]
+        sums = np.sum([part.sums for part in parts], axis=0)
+        return Totals(sums, np.sum([part.squares for part in parts], axis=0))
+
+    def parts(self, columns: Sequence[str]) -> Iterator[Table]:
+        """The coded rows of some columns, in parts that fit memory; at least one, which may be empty."""
+        schema = self.schema.select(columns)
+        names = [name for attribute in schema for name in file_columns(attribute)]
+        expression = self.table.select(*names)
+        yield encode(expression.schema().to_pyarrow().empty_table(), schema)
+        for part in streamed(expression):
+            yield encode(part, schema)
 
     def shown_bits(self, name: str) -> list[Any]:
         """The columns of an attribute that shows bits, as expressions that are 0 or 1."""

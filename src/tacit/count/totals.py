@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.count.hashed import held_weights
 from tacit.count.protocol import CountEngine, Product, Totals
 from tacit.count.slots import Slots, crossed, joint_slots, widest
 from tacit.errors import InvalidInput
 from tacit.schema import Schema
 from tacit.table import Table
+from tacit.table.hashed import Hashing
 
 Array = NDArray[np.float64]
 # A tally pays while it has this many times fewer cells than there are rows, and stays small in any case.
@@ -130,11 +132,11 @@ def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> T
         [(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
         for product in products
     ]
-    rows = max(1, BLOCK_SLOTS // max((widest(table, columns) for columns in column_sets), default=1))
+    rows = max(1, BLOCK_SLOTS // max((_width(table, columns) for columns in column_sets), default=1))
     moments = np.zeros((len(products), 4))
     for start in range(0, table.n_rows, rows):
         block = table.rows(slice(start, start + rows))
-        slots = {columns: joint_slots(block, columns, loops.cross) for columns in column_sets}
+        slots = {columns: _shown(block, columns, loops) for columns in column_sets}
         for position, product in enumerate(flat):
             loops.add_moments(_block_products(block.n_rows, product, slots, loops), moments[position])
     return Totals(moments[:, 0] + moments[:, 2], moments[:, 1] + moments[:, 3])
@@ -143,17 +145,44 @@ def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> T
 def row_products(table: Table, product: Product, loops: Loops) -> Array:
     """The product of weights of every row, for tables that are small enough to be one block."""
     flat = [(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
-    slots = {columns: joint_slots(table, columns, loops.cross) for columns, _ in flat}
+    slots = {columns: _shown(table, columns, loops) for columns, _ in flat}
     return _block_products(table.n_rows, flat, slots, loops)
 
 
+@dataclass(frozen=True, eq=False)
+class _Hashed:
+    """Rows of a hashed column, whose slots are not listed."""
+
+    digits: NDArray[np.uint32]
+    hashing: Hashing
+
+
+def _shown(block: Table, columns: tuple[str, ...], loops: Loops) -> Slots | _Hashed:
+    if _is_hashed(block.schema, columns):
+        return _Hashed(block[columns[0]], Hashing.of(block.schema[columns[0]]))
+    return joint_slots(block, columns, loops.cross)
+
+
+def _is_hashed(schema: Schema, columns: Sequence[str]) -> bool:
+    return len(columns) == 1 and schema[columns[0]].shows == "hashed"
+
+
+def _width(table: Table, columns: Sequence[str]) -> int:
+    return 1 if _is_hashed(table.schema, columns) else widest(table, columns)
+
+
 def _block_products(
-    n_rows: int, product: Sequence[tuple[tuple[str, ...], Array]], slots: Mapping[tuple[str, ...], Slots], loops: Loops
+    n_rows: int,
+    product: Sequence[tuple[tuple[str, ...], Array]],
+    slots: Mapping[tuple[str, ...], Slots | _Hashed],
+    loops: Loops,
 ) -> Array:
     values = np.ones(n_rows)
     for columns, weights in product:
         shown = slots[columns]
-        if shown.ends is None:
+        if isinstance(shown, _Hashed):
+            values *= held_weights(shown.digits, shown.hashing, weights)
+        elif shown.ends is None:
             loops.multiply_looked_up(values, shown.values, weights)
         else:
             loops.multiply_summed(values, shown.values, shown.ends, weights)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InvalidInput
 from tacit.reports import scheme_note
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.survey.wire import Column
 from tacit.table.files import table_writer
 
 if TYPE_CHECKING:
@@ -61,17 +62,10 @@ def reports_of(store: Store, survey: StoredSurvey) -> Reports:
 def empty_table(survey: StoredSurvey) -> pa.Table:
     import pyarrow as pa
 
-    def kind(members: int, is_bit: bool) -> pa.DataType:
-        return pa.list_(pa.string()) if members else pa.int64() if is_bit else pa.string()
+    def kind(column: Column) -> pa.DataType:
+        return pa.list_(pa.string()) if column.members else pa.int64() if column.is_whole_number else pa.string()
 
-    return pa.table(
-        {
-            column.name: pa.array(
-                [], kind(column.members, all(isinstance(value, int) for value in column.table.values()))
-            )
-            for column in survey.wire.columns
-        }
-    )
+    return pa.table({column.name: pa.array([], kind(column)) for column in survey.wire.columns})
 
 
 def codebook(survey: StoredSurvey) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute
 from tacit.survey.definition import Definition
+from tacit.table.columns import file_columns
+from tacit.table.hashed import Hashing
 
 WIDTH = 2  # at least
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -30,15 +32,48 @@ def spelled(digit: int, size: int) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the stored table: `table` spells its digit out, or `members` digits make a set."""
+    """A column of the stored table: `table` spells its digit out, or `members` digits make a set.
+
+    A seed has no table: its digits, of the given `radices`, are read as one number, the last digit fastest.
+    """
 
     name: str
     table: dict[str, Any]
     members: int = 0
+    radices: tuple[int, ...] = ()
 
     @property
     def width(self) -> int:
-        return len(next(iter(self.table)))
+        return len(next(iter(self.table))) if self.table else sum(map(len, self._largest))
+
+    @property
+    def is_whole_number(self) -> bool:
+        """Whether its values are whole numbers: bits, buckets and seeds."""
+        return not self.members and all(isinstance(value, int) for value in self.table.values())
+
+    @property
+    def _largest(self) -> list[str]:
+        return [spelled(radix - 1, radix) for radix in self.radices]
+
+    def number(self, text: str) -> int:
+        """The number whose digits these are; anything that is none is refused."""
+        number = start = 0
+        for radix, largest in zip(self.radices, self._largest, strict=True):
+            part = text[start : start + len(largest)]
+            # Characters compare as the digits they stand for, and nothing else may be among them.
+            if part > largest or not set(part) <= set(_DIGITS):
+                raise InvalidReport(f"{self.name!r} has no digit {part!r}.")
+            number = number * radix + int(part, 36)
+            start += len(largest)
+        return number
+
+    def spelled_number(self, number: int) -> str:
+        """The digits of a number."""
+        texts = []
+        for radix in reversed(self.radices):
+            number, digit = divmod(number, radix)
+            texts.append(spelled(digit, radix))
+        return "".join(reversed(texts))
 
 
 @dataclass(frozen=True)
@@ -75,13 +110,16 @@ class Wire:
         """The columns of a report; anything that no honest page sends is refused."""
         if len(text) != self.length:
             raise InvalidReport(f"A report of this survey has {self.length} characters, not {len(text)}.")
-        values = []
+        values: list[Any] = []
         start = 0
         for column in self.columns:
             width = column.width
             if column.members:
                 stop = start + width * column.members
                 values.append(_set(column, [text[at : at + width] for at in range(start, stop, width)]))
+            elif column.radices:
+                stop = start + width
+                values.append(column.number(text[start:stop]))
             else:
                 stop = start + width
                 try:
@@ -93,8 +131,11 @@ class Wire:
 
     def encode(self, values: Sequence[Any]) -> str:
         """The text of a report, given the values of its columns."""
-        digits = []
+        digits: list[str] = []
         for column, value in zip(self.columns, values, strict=True):
+            if column.radices:
+                digits.append(column.spelled_number(value))
+                continue
             back = {shown: digit for digit, shown in column.table.items()}
             digits.extend([back[one] for one in json.loads(value)] if column.members else [back[value]])
         return "".join(digits)
@@ -104,6 +145,11 @@ def _columns(attribute: Attribute, members: int) -> list[Column]:
     if attribute.shows == "bits":
         bits = {spelled(bit, 2): bit for bit in (0, 1)}
         return [Column(f"{attribute.name}={answer}", bits) for answer in attribute.answers]
+    if attribute.shows == "hashed":
+        bucket, seed = file_columns(attribute)
+        word = 1 << Hashing.of(attribute).width
+        buckets = {spelled(number, attribute.buckets): number for number in range(attribute.buckets)}
+        return [Column(bucket, buckets), Column(seed, {}, radices=(word, word))]
     table = {spelled(code, attribute.size): answer for code, answer in enumerate(attribute.answers)}
     return [Column(attribute.name, table, members)]
 

@@ -89,8 +89,22 @@ def checked_codes(attribute: Attribute, codes: NDArray[Any]) -> NDArray[Any]:
         )
     if codes.dtype.kind not in "iub":
         raise InvalidInput(f"The codes of {name!r} must be whole numbers, not {codes.dtype}.")
+    if attribute.shows == "hashed":
+        return _checked_hashed(attribute, codes)
     bound = 2 if attribute.shows == "bits" else size
     if codes.size and not (codes.min() >= 0 and codes.max() < bound):
         bad = codes[(codes < 0) | (codes >= bound)].flat[0]
         raise InvalidInput(f"{name!r} has the codes 0 to {bound - 1}, not {bad}.")
     return codes.astype(np.bool_ if attribute.shows == "bits" else code_type(size))
+
+
+def _checked_hashed(attribute: Attribute, codes: NDArray[Any]) -> NDArray[np.uint32]:
+    from tacit.table.hashed import Hashing
+
+    hashing = Hashing.of(attribute)
+    bounds = (hashing.buckets, 1 << hashing.width, 1 << hashing.width)
+    if codes.shape[1] != 3 or (codes < 0).any() or (codes >= bounds).any():
+        raise InvalidInput(
+            f"Each row of {attribute.name!r} needs a bucket below {bounds[0]:,}, a factor and a shift below {bounds[1]:,}."
+        )
+    return codes.astype(np.uint32)

@@ -95,7 +95,9 @@ def checked_columns(present: Sequence[str], wanted: Sequence[str], *, drop_other
 
 
 def file_columns(attribute: Attribute) -> tuple[str, ...]:
-    """The columns that show an attribute in a file: its own name, or one bit per answer."""
+    """The columns that show an attribute in a file: its own name, with a seed where it is hashed, or one bit per answer."""
+    if attribute.shows == "hashed":
+        return (attribute.name, f"{attribute.name}:seed")
     if attribute.shows != "bits":
         return (attribute.name,)
     return tuple(f"{attribute.name}={answer}" for answer in attribute.answers)

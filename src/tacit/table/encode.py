@@ -12,6 +12,7 @@ from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import Attribute, Cut, Schema
 from tacit.table.coded import Table, code_type
 from tacit.table.columns import as_arrow, as_numpy, as_text, checked_columns, file_columns, missing_values, plain
+from tacit.table.hashed import decode_hashed, encode_hashed
 from tacit.table.sets import decode_bits, decode_sets, encode_bits, encode_sets
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def encode(
             columns[attribute.name] = encode_sets(table.column(attribute.name), attribute)
         elif attribute.shows == "bits":
             columns[attribute.name] = encode_bits(table, attribute)
+        elif attribute.shows == "hashed":
+            columns[attribute.name] = encode_hashed(table, attribute)
         else:
             column = _Column(attribute, table.column(attribute.name), policy, first_row)
             columns[attribute.name], absent = column.codes()
@@ -171,6 +174,8 @@ def decode(table: Table, *, text_only: bool = False) -> pa.Table:
         codes = table.columns[attribute.name]
         if attribute.shows == "bits":
             columns.update(decode_bits(codes, attribute, text_only=text_only))
+        elif attribute.shows == "hashed":
+            columns.update(decode_hashed(codes, attribute, text_only=text_only))
         elif attribute.shows == "set":
             columns[attribute.name] = decode_sets(codes, attribute, text_only=text_only)
         else:

@@ -16,7 +16,7 @@ from tacit.survey.issuing import Signer, Verifier
 from tacit.survey.store.codes import Codes
 from tacit.survey.store.database import Database, Row, connect, quoted
 from tacit.survey.store.migrations import migrate
-from tacit.survey.wire import Wire
+from tacit.survey.wire import Column, Wire
 
 State = Literal["draft", "open", "closed"]
 # Where a submission belongs: what counts, test responses, and the one bit of a second round.
@@ -163,9 +163,7 @@ class Store:
             self.create_box(stored, box)
 
     def create_box(self, survey: StoredSurvey, box: Box) -> None:
-        kinds = (
-            ["INTEGER"] if box == "second" else [_kind(column.table, column.members) for column in survey.wire.columns]
-        )
+        kinds = ["INTEGER"] if box == "second" else [_kind(column) for column in survey.wire.columns]
         columns = "".join(
             f", {quoted(name)} {kind} NOT NULL" for name, kind in zip(survey.columns(box), kinds, strict=True)
         )
@@ -279,8 +277,10 @@ def _stored(row: Row) -> StoredSurvey:
     return StoredSurvey(number, state, source, definition, Wire.of(definition))
 
 
-def _kind(table: dict[str, Any], members: int) -> str:
-    return "INTEGER" if not members and all(isinstance(value, int) for value in table.values()) else "TEXT"
+def _kind(column: Column) -> str:
+    if column.radices:
+        return "BIGINT"
+    return "INTEGER" if column.is_whole_number else "TEXT"
 
 
 def _edited(existing: StoredSurvey, source: str) -> str:

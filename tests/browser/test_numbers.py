@@ -1,4 +1,4 @@
-"""A survey whose group is disguised by Hadamard response, answered in a real browser."""
+"""Surveys whose group is reported as numbers (Hadamard response, local hashing), answered in a real browser."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from tests.survey.server import running_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-TOGETHER = SMALL + "groups:\n  - questions: [smokes, drinks]\n    channel: {kind: hadamard, gamma: 9}\n"
+TOGETHER = SMALL + "groups:\n  - questions: [smokes, drinks]\n    channel: {{kind: {}, gamma: 9}}\n"
 
 
-def test_a_browser_sends_one_number_for_a_whole_group(browser: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["hadamard", "local-hashing"])
+def test_a_browser_sends_numbers_for_a_whole_group(browser: Any, tmp_path: Path, kind: str) -> None:
     store_url = tmp_path / "survey.db"
-    (tmp_path / "survey.yaml").write_text(TOGETHER)
+    (tmp_path / "survey.yaml").write_text(TOGETHER.format(kind))
     opened = tacit_survey("open", tmp_path / "survey.yaml", "--store", store_url)
     assert "error" not in opened
     store = Store.open(store_url)
@@ -43,4 +44,5 @@ def test_a_browser_sends_one_number_for_a_whole_group(browser: Any, tmp_path: Pa
     scheme = Scheme.read(exported / "scheme.json")
     found = estimate(Reports.from_arrow(reports, scheme), ["smokes", "drinks"])
     assert found.n_reports == 2
+    assert ("smokes+drinks:seed" in reports) == (kind == "local-hashing")
     assert found.probabilities.shape == (2, 3)  # drinking may be kept to oneself

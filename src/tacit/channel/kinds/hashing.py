@@ -1,0 +1,292 @@
+"""Local hashing: the bucket of the truth under a public hash, disguised, with the seed of the hash.
+
+For questions with very many answers. Every answer falls into one of g buckets (`tacit.table.hashed`), and the respondent
+reports the bucket of the truth through a gamma-diagonal channel on the buckets. The report then stands for all answers of
+that bucket: subset selection in compact form, with the error of the best sets and a few bytes whatever n is (Wang,
+Blocki, Li and Jha 2017). Two answers fall into two buckets independently, so the report holds the truth with chance
+``holds`` and any other answer with chance 1 / g, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.base import Array, Channel, Codes, Figures
+from tacit.channel.chances import checked_gamma, numerator_below, ratio
+from tacit.channel.codes import checked_matrix_size, flat, joint_codes, joint_labels, joint_name
+from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.randomness import ONE, Randomness, coins, uniform_below
+from tacit.schema import Attribute
+from tacit.table.hashed import WIDEST, Hashing
+
+# Entries of (reports, answers) that stand for all reports where there are too many: 256 MB.
+HELD = 1 << 25
+# Seeds that stand for all of them: at least and at most.
+FEWEST_SEEDS, MOST_SEEDS = 64, 1024
+
+
+@dataclass(frozen=True, eq=False)
+class HashingChannel(Channel):
+    """The bucket of the truth with chance gamma / (gamma + g - 1), else another; and the public seed of the hash."""
+
+    shape: tuple[int, ...]
+    gamma: float  # as demanded; the chance is rounded so that it is never exceeded
+
+    kind = "local-hashing"
+    shows = "hashed"
+    sums_to_one = False
+    treats_answers_alike = True
+
+    def __post_init__(self) -> None:
+        if self.hashing.width > WIDEST:
+            raise InvalidInput(
+                f"Local hashing into {self.buckets:,} buckets takes at most {1 << (WIDEST + 1 - self.hashing.bucket_bits):,} "
+                f"joint answers; {' x '.join(map(str, self.shape))} are {self.size:,}. Use smaller groups."
+            )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma}
+
+    @cached_property
+    def buckets(self) -> int:
+        return best_buckets(self.gamma, self.size)
+
+    @cached_property
+    def hashing(self) -> Hashing:
+        return Hashing(self.size, self.buckets)
+
+    @property
+    def coin(self) -> int:
+        gamma = Fraction(self.gamma)
+        return numerator_below(gamma / (gamma + self.buckets - 1))
+
+    @property
+    def holds(self) -> float:
+        """Chance that the reported bucket is the truth's."""
+        return self.coin / ONE
+
+    @property
+    def background(self) -> float:
+        """Chance that the reported bucket is that of a given other answer."""
+        return 1 / self.buckets
+
+    @property
+    def n_reports(self) -> int:
+        return self.buckets << 2 * self.hashing.width
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self.size + 1,)
+
+    @property
+    def amplification(self) -> float:
+        holds = Fraction(self.coin, ONE)
+        return ratio(holds * (self.buckets - 1), 1 - holds)
+
+    def answer_amplification(self, axis: int) -> float:
+        return self.amplification  # any two answers fall into different buckets under some seed
+
+    def program(self) -> dict[str, Any]:
+        return {
+            "hash": {"width": self.hashing.width, "buckets": self.buckets},
+            "then": {"toss": self.coin, "heads": {"same": 1}, "tails": {"even": "other"}},
+        }
+
+    def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
+        return (Attribute(joint_name(attributes), joint_labels(attributes), shows="hashed", buckets=self.buckets),)
+
+    def reports(self) -> tuple[Codes, ...]:
+        checked_matrix_size(self.n_reports, self.size)
+        return (self._reports_of(np.arange(1 << 2 * self.hashing.width)),)
+
+    def _reports_of(self, seeds: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Every bucket under each of these seeds."""
+        buckets = np.tile(np.arange(self.buckets), len(seeds))
+        return self.hashing.digits(buckets, np.repeat(seeds, self.buckets))
+
+    @property
+    def matrix(self) -> Array:
+        return self.chances(self.reports())
+
+    def chances(self, columns: Sequence[Codes]) -> Array:
+        of_seed = 0.25**self.hashing.width
+        other = (1 - self.holds) / (self.buckets - 1)
+        return np.where(self.hashing.holding(columns[0]), self.holds * of_seed, other * of_seed)
+
+    def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
+        truth = joint_codes(truths, self.shape).astype(np.uint32)
+        reports = np.empty((len(truth), 3), dtype=np.uint32)
+        for digit in (1, 2):
+            reports[:, digit] = uniform_below(randomness, 1 << self.hashing.width, len(truth))
+        own = self.hashing.bucket(truth, reports[:, 1], reports[:, 2])
+        keeps = coins(randomness, self.coin, len(truth))
+        drawn = uniform_below(randomness, self.buckets - 1, len(truth)).astype(np.uint32)
+        reports[:, 0] = np.where(keeps, own, drawn + (drawn >= own))
+        return (reports,)
+
+    # A tally counts how many reports hold each answer, and last how many there are: as for subset selection.
+
+    def apply(self, truth: Array) -> Array:
+        x = flat(truth, len(self.shape))
+        everyone = x.sum(axis=0, keepdims=True)
+        holding = self.background * everyone + (self.holds - self.background) * x
+        behind = truth.shape[len(self.shape) :]
+        return np.concatenate([holding, everyone]).reshape(self.tally_shape + behind)
+
+    def adjoint(self, weights: Array) -> Array:
+        y = flat(weights, 1)
+        members, everyone = y[:-1], y[-1:]
+        x = (self.holds - self.background) * members + self.background * members.sum(axis=0) + everyone
+        return x.reshape(self.shape + weights.shape[1:])
+
+    def is_invertible(self) -> bool:
+        return self.coin * self.buckets > ONE
+
+    def _check_invertible(self) -> None:
+        if not self.is_invertible():
+            raise NotEstimable(
+                "With gamma = 1 every bucket is equally likely, so nothing can be estimated. Choose a larger gamma."
+            )
+
+    @property
+    def contrast(self) -> float:
+        self._check_invertible()
+        return self.holds - self.background
+
+    def solve(self, tally: Array, guess: Array | None = None) -> Array:
+        q = flat(tally, 1)
+        p = (q[:-1] - self.background * q[-1:]) / self.contrast
+        return p.reshape(self.shape + tally.shape[1:])
+
+    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
+        w = flat(weights, len(self.shape)) / self.contrast
+        y = np.concatenate([w, -self.background * w.sum(axis=0, keepdims=True)])
+        return y.reshape(self.tally_shape + weights.shape[len(self.shape) :])
+
+    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
+        q, b = flat(tally, 1), self.background
+        squares = (q[:-1] * (1 - 2 * b) + b * b * q[-1:]) / self.contrast**2
+        return squares.reshape(self.shape + tally.shape[1:])
+
+    def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
+        pairs = super().solve_pairs(tally, guess)
+        same = np.arange(self.size)
+        pairs[same, same] = flat(self.solve_squares(tally, guess), len(self.shape)).reshape(-1, *tally.shape[1:])
+        return pairs
+
+    def inverse(self, columns: Sequence[Codes], guess: Array | None = None) -> Array:
+        return np.asarray((self.hashing.holding(columns[0]) - self.background) / self.contrast)
+
+    def left_inverse(self, guess: Array | None = None) -> Array:
+        identity = np.eye(self.size)
+        return np.concatenate([identity, np.full((self.size, 1), -self.background)], axis=1) / self.contrast
+
+    def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
+        """Of all reports, or of every bucket under seeds that stand for all seeds.
+
+        Three answers do not fall into buckets independently under this hash: neighbours share one more often. So sums of
+        answers and pairs of them take their errors from the hash itself, not from a formula for ideal ones.
+        """
+        reports, times = self._typical_reports
+        chances = times * self.chances([reports])
+        return self.inverse([reports]).T, chances @ flat(self.solve(tally, guess), len(self.shape))
+
+    @cached_property
+    def _typical_reports(self) -> tuple[NDArray[np.uint32], float]:
+        """Reports that stand for all, and how many each stands for."""
+        seeds = self._typical_seeds(HELD // self.buckets)
+        return self._reports_of(seeds), float(Fraction(1 << 2 * self.hashing.width, len(seeds)))
+
+    def _typical_seeds(self, held: int) -> NDArray[np.int64]:
+        """All seeds where they are few, else some that were drawn once and for all."""
+        every = 1 << 2 * self.hashing.width
+        if self.is_small:
+            return np.arange(every)
+        wanted = min(max(held // self.size, FEWEST_SEEDS), MOST_SEEDS)
+        return np.random.default_rng(0).integers(0, every, size=wanted, dtype=np.int64)
+
+    def figures(self, prior: Array) -> Figures:
+        """The means over seeds that stand for all; the worst posterior as if the likeliest answer had a bucket of its own."""
+        if self.is_small:
+            return super().figures(prior)
+        p = np.sort(prior.reshape(-1))[::-1]
+        order = np.argsort(-prior.reshape(-1), kind="stable")
+        seeds = self._typical_seeds(HELD)
+        digits = self.hashing.digits(np.zeros_like(seeds), seeds)
+        means = np.mean([self._seed_figures(p, self.hashing.bucket(order, one[1], one[2])) for one in digits], axis=0)
+        gamma, top = self.amplification, float(p[0])
+        return Figures(
+            map_privacy=float(1 - means[0]),
+            worst_posterior=gamma * top / (gamma * top + 1 - top) if math.isfinite(gamma) else 1.0,
+            pse=float(1 - means[1]),
+        )
+
+    def _seed_figures(self, p: Array, buckets: NDArray[np.uint32]) -> tuple[float, float]:
+        """Of one seed: the chance that the best guess is right, and the mean square of the posterior.
+
+        `p` falls, `buckets` are those of its answers.
+        """
+        inside, outside = self.holds, (1 - self.holds) / (self.buckets - 1)
+        mass = np.bincount(buckets, p, self.buckets)
+        squares = np.bincount(buckets, p**2, self.buckets)
+        first = np.full(self.buckets, len(p))
+        first[buckets[::-1]] = np.arange(len(p))[::-1]  # the last to be written is the first that there is
+        own = np.append(p, 0.0)[first]
+        best = np.sort(own)[::-1]
+        other = np.where(own == best[0], best[1], best[0])
+        seen = outside + (inside - outside) * mass
+        spread = outside**2 * float(p @ p) + (inside**2 - outside**2) * squares
+        return float(np.maximum(inside * own, outside * other).sum()), float((spread / seen).sum())
+
+    def singular_extremes(self) -> tuple[float, float]:
+        """Columns of different answers meet like independent ones, so ``A^T A`` has two different entries."""
+        outside = (1 - self.holds) / (self.buckets - 1)
+        same, different = self.holds**2 + (self.buckets - 1) * outside**2, self.background
+        scale = 0.5**self.hashing.width
+        return (
+            scale * math.sqrt(same + (self.size - 1) * different),
+            scale * math.sqrt(max(same - different, 0.0)),
+        )
+
+
+def rare_variance(gamma: float, buckets: int) -> float:
+    """N times the variance of an answer that nobody has."""
+    share = 1 / buckets
+    return share * (1 - share) / (gamma / (gamma + buckets - 1) - share) ** 2 if gamma > 1 else math.inf
+
+
+def best_buckets(gamma: float, answers: int) -> int:
+    """The power of two, near gamma + 1, that gives a rare answer the least variance.
+
+    At most the power of two that holds all answers: where gamma is larger than that, gamma-diagonal tells more.
+    """
+    most = max((answers - 1).bit_length(), 1)
+    return min((1 << bits for bits in range(1, most + 1)), key=lambda buckets: rare_variance(gamma, buckets))
+
+
+def local_hashing(gamma: float) -> Recipe:
+    """A bucket of the answers, `gamma` times as likely if it holds the truth, with the public seed of the hash."""
+    return Recipe("local-hashing", {"gamma": gamma})
+
+
+def make_local_hashing(shape: Shape, parameters: Parameters) -> Channel:
+    return HashingChannel(shape, checked_gamma(parameters["gamma"]))
+
+
+def _for_amplification(shape: Shape, gamma: float) -> Parameters:
+    return {"gamma": gamma}
+
+
+KINDS = {
+    "local-hashing": Kind(make_local_hashing, local_hashing, ("gamma",), _for_amplification, no_better_than="subset")
+}

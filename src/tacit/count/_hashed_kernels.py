@@ -1,0 +1,47 @@
+"""Compiled loops over hashed reports; their callers have checked every number."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+# Reports whose two numbers stay in the first-level cache while all answers go by.
+BLOCK_REPORTS = 2048
+
+
+@njit(cache=True, nogil=True)
+def add_support(
+    factors: NDArray[np.int32], shifts: NDArray[np.int32], limit: np.int32, counts: NDArray[np.int64]
+) -> None:
+    """Add to each answer u the number of reports with ``factor * u + shift < limit``, in 32-bit words that overflow.
+
+    Every step is cast back to 32 bits, else it would be widened and lose half of its lanes. Four answers share what is
+    loaded of a report; from one to the next is an addition.
+    """
+    whole = len(counts) & ~3
+    for start in range(0, len(factors), BLOCK_REPORTS):
+        stop = min(start + BLOCK_REPORTS, len(factors))
+        for answer in range(0, whole, 4):
+            own = np.int32(answer)
+            first, second, third, fourth = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+            for row in range(start, stop):
+                factor = factors[row]
+                hashed = np.int32(factor * own + shifts[row])
+                first = np.int32(first + np.int32(hashed < limit))
+                hashed = np.int32(hashed + factor)
+                second = np.int32(second + np.int32(hashed < limit))
+                hashed = np.int32(hashed + factor)
+                third = np.int32(third + np.int32(hashed < limit))
+                hashed = np.int32(hashed + factor)
+                fourth = np.int32(fourth + np.int32(hashed < limit))
+            counts[answer] += first
+            counts[answer + 1] += second
+            counts[answer + 2] += third
+            counts[answer + 3] += fourth
+        for answer in range(whole, len(counts)):
+            own, total = np.int32(answer), np.int32(0)
+            for row in range(start, stop):
+                hashed = np.int32(factors[row] * own + shifts[row])
+                total = np.int32(total + np.int32(hashed < limit))
+            counts[answer] += total
