@@ -1,4 +1,4 @@
-"""What it costs to start: the help page, and an estimate from a thousand reports."""
+"""What it costs to start, as ratios: the help page, an estimate from a thousand reports, the first classifier."""
 
 from __future__ import annotations
 
@@ -14,28 +14,50 @@ import numpy as np
 from benchmarks.ratio import Ratio
 
 REPEATS = 5
-TACIT = [sys.executable, "-c", "from tacit.cli import main; main()"]
+TACIT = "from tacit.cli import main; main()"
 
 
-def cpu_seconds(arguments: list[str]) -> float:
-    """Median CPU seconds of a command, user and system, after one unmeasured run that fills the caches."""
-    seconds = []
+def cpu_seconds(commands: dict[str, list[str]]) -> dict[str, float]:
+    """Median CPU seconds of each command, user and system, by turns, after one unmeasured round that fills the caches."""
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(REPEATS + 1):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([*TACIT, *arguments], capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return statistics.median(seconds[1:])
+        for name, command in commands.items():
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([sys.executable, "-c", *command], capture_output=True, check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return {name: statistics.median(times[1:]) for name, times in seconds.items()}
 
 
 def run() -> list[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         reports, scheme = _thousand_reports(Path(folder))
-        estimate = ["estimate", str(reports), "--scheme", str(scheme), "--attributes", "smokes,drinks", "--json"]
-        return [
-            Ratio("tacit --help", cpu_seconds(["--help"]), 0.15, "CPU seconds"),
-            Ratio("an estimate from a thousand reports", cpu_seconds(estimate), 1.0, "CPU seconds"),
-        ]
+        given = [str(reports), "--scheme", str(scheme)]
+        used = cpu_seconds(
+            {
+                "typer": ["import typer"],
+                "help": [TACIT, "--help"],
+                "libraries": ["import numpy, pyarrow.csv, typer"],
+                "estimate": [TACIT, "estimate", *given, "--attributes", "smokes,drinks", "--json"],
+                "scikit-learn": ["import sklearn.tree, sklearn.naive_bayes"],
+                "classifier": [TACIT, "mine", "bayes", *given, "--class", "smokes", "--json"],
+            }
+        )
+    return [
+        Ratio("tacit --help against importing typer", used["help"] / used["typer"], 1.7, "times the CPU seconds"),
+        Ratio(
+            "an estimate from a thousand reports against importing numpy, pyarrow.csv and typer",
+            used["estimate"] / used["libraries"],
+            2.5,
+            "times the CPU seconds",
+        ),
+        Ratio(
+            "the first classifier against importing scikit-learn",
+            used["classifier"] / used["scikit-learn"],
+            1.5,
+            "times the CPU seconds",
+        ),
+    ]
 
 
 def _thousand_reports(folder: Path) -> tuple[Path, Path]:

@@ -7,17 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 
 from tacit import Attribute, Scheme
 from tacit.channel.dense import expected_mse, map_privacy
-from tacit.cli import app as commands
-from tacit.cli.design_front import front
 from tacit.schema import numeric
 from tests.cli.run import refused, tacit
-
-if "front" not in typer.main.get_command(commands.design).commands:
-    commands.design.command("front")(front)
 
 
 def test_the_json_answer_can_be_recomputed() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,31 @@ def test_a_file_is_disguised_and_the_truth_estimated(folder: Path, source: str, 
     assert cell["standard_error"] == pytest.approx((cell["high"] - cell["low"]) / 2 / 1.959964, rel=0.01)
     assert cell["low"] <= cell["constrained"] <= cell["high"]
     assert sum(c["probability"] for c in cells.values()) == pytest.approx(1)
+
+
+def test_a_small_file_is_estimated_without_pandas_or_compilers(folder: Path) -> None:
+    arguments = [
+        "tacit",
+        "estimate",
+        str(folder / "truth.csv"),
+        "--scheme",
+        str(folder / "clear.json"),
+        "--attributes",
+        "age",
+    ]
+    Scheme.of(SCHEMA, []).write(folder / "clear.json")
+    code = f"""
+import sys
+from tacit.cli import main
+sys.argv = {arguments}
+try:
+    main()
+finally:
+    heavy = {{"pandas", "numba", "sklearn", "matplotlib", "ibis", "duckdb"}} & set(sys.modules)
+    assert not heavy, heavy
+    import pandas  # still there for whoever wants it
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
 
 
 def test_a_table_is_printed_for_people(folder: Path) -> None:

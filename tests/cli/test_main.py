@@ -8,6 +8,7 @@ import sys
 import pytest
 import typer
 
+from tacit.cli.app import COMMANDS as LISTED
 from tacit.cli.app import app
 from tests.cli.run import refused, tacit
 
@@ -30,6 +31,36 @@ def test_every_command_explains_itself_and_speaks_json(path: tuple[str, ...], co
     for parameter in command.params:
         assert getattr(parameter, "help", None) or parameter.param_type_name == "argument", f"{path}: {parameter.name}"
     assert tacit(*path, "--help").code == 0
+
+
+def test_the_lines_of_the_help_page_are_those_of_the_commands() -> None:
+    lines = {name: line for name, (line, _) in LISTED.items()}
+    own = {name: command.help.split("\n\n")[0].replace("\n", " ") for name, command in COMMANDS.commands.items()}
+    assert lines == own
+
+
+@pytest.mark.parametrize("path", [(), ("design",), ("mine",), ("survey",)])
+def test_no_help_line_is_cut(path: tuple[str, ...]) -> None:
+    for flag in ("-h", "--help"):
+        page = tacit(*path, flag)
+        assert page.code == 0
+        assert "..." not in page.out.replace("[ARGS]...", "")
+        assert all(len(line) <= 80 for line in page.out.splitlines())
+
+
+def test_the_help_page_imports_no_command() -> None:
+    code = """
+import sys
+from tacit.cli import main
+sys.argv = ["tacit", "--help"]
+try:
+    main()
+except SystemExit:
+    pass
+loaded = {name for name in sys.modules if name.startswith("tacit.cli.")}
+assert loaded == {"tacit.cli.app", "tacit.cli.commands", "tacit.cli.output"}, loaded
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
 
 
 def test_help_loads_nothing_heavy() -> None:

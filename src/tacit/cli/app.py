@@ -1,40 +1,93 @@
-"""All commands, registered. Command modules import what they need when they run, so that help stays quick."""
+"""All commands by name, with the lines of ``tacit --help``; none of them is imported before it is needed."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tacit import __version__
-from tacit.cli import (
-    check,
-    demo,
-    design_front,
-    design_scheme,
-    devices,
-    disguise,
-    estimate,
-    measure,
-    mine,
-    mine_rules,
-    plan,
-    prevalence,
-    publish,
-    regress,
-    reproduce,
-    roles,
-    survey,
-    tally,
-)
+from tacit.cli.commands import PLAIN, Group, Imported
+
+# What ``tacit --help`` prints, and where each command is: ``module:function`` in this package. Groups list theirs.
+COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
+    "demo": ("Run the whole story on bundled census data and write one self-contained page.", "demo:demo"),
+    "design": (
+        "Choose how to disguise.",
+        {"front": "design_front:front", "scheme": "design_scheme:design_scheme"},
+    ),
+    "measure": (
+        "Say what a scheme protects in every measure, what that means for one person, and the errors to expect.",
+        "measure:measure",
+    ),
+    "plan": (
+        "Say how many respondents a margin of error or a test takes, next to what direct questioning would need.",
+        "plan:plan",
+    ),
+    "devices": (
+        "List the devices by which sensitive questions are asked; with a name, what is done step by step, law and privacy.",
+        "devices:devices",
+    ),
+    "disguise": (
+        "Disguise every record of a file, streaming; nothing appears under OUT until all is written.",
+        "disguise:disguise",
+    ),
+    "estimate": (
+        "Estimate a table of the truth, with standard errors and intervals; several report files are pooled.",
+        "estimate:estimate",
+    ),
+    "prevalence": (
+        "Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read.",
+        "prevalence:prevalence",
+    ),
+    "regress": ("Regress an outcome on covariates where some of them were disguised.", "regress:regress"),
+    "tally": (
+        "Count reports once and keep the counts: every command that takes reports takes the tally.",
+        "tally:tally",
+    ),
+    "mine": (
+        "Learn trees, classifiers and rules from reports.",
+        {"tree": "mine:tree", "bayes": "mine:bayes", "rules": "mine_rules:rules"},
+    ),
+    "publish": (
+        "Publish a table k-anonymously: the release, its measures, and the front of alternatives.",
+        "publish:publish",
+    ),
+    "roles": ("Propose a role and a type for every column, with the reason for each.", "roles:roles"),
+    "check": (
+        "Measure how well the rows of any table hide among each other: k, l, t, class sizes, rows at risk.",
+        "check:check",
+    ),
+    "survey": (
+        "Electronic surveys: answers are disguised on the respondent's own device, and no server ever receives a true one.",
+        "survey:app",
+    ),
+    "reproduce": (
+        "Run a published study again: tables, plots, the published number or sentence beside ours.",
+        "reproduce:reproduce",
+    ),
+}
+
+
+class _Root(Group):
+    """All commands, explained without importing them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Imported(
+            {name: place if isinstance(place, str) else (line, place) for name, (line, place) in COMMANDS.items()}
+        )
+
+    def explained(self) -> list[tuple[str, str]]:
+        return [(name, line) for name, (line, _) in COMMANDS.items()]
+
 
 app = typer.Typer(
     name="tacit",
+    cls=_Root,
     help="Learn what a crowd knows without any of its members telling.",
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+    **PLAIN,
 )
 
 
@@ -51,26 +104,3 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-design = typer.Typer(help="Choose how to disguise.", no_args_is_help=True, rich_markup_mode=None)
-
-app.command("demo")(demo.demo)
-app.add_typer(design, name="design")
-design.command("front")(design_front.front)
-design.command("scheme")(design_scheme.design_scheme)
-app.command("measure")(measure.measure)
-app.command("plan")(plan.plan)
-app.command("devices")(devices.devices)
-app.command("disguise")(disguise.disguise)
-app.command("estimate")(estimate.estimate)
-app.command("prevalence")(prevalence.prevalence)
-app.command("regress")(regress.regress)
-app.command("tally")(tally.tally)
-app.add_typer(mine.app, name="mine")
-mine.app.command("rules")(mine_rules.rules)
-app.command("publish")(publish.publish)
-app.command("roles")(roles.roles)
-app.command("check")(check.check)
-app.add_typer(survey.app, name="survey")
-app.command("reproduce")(reproduce.reproduce)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tacit.mine.accuracy import AccuracyEstimate
     from tacit.mine.classifier import ReportClassifier
 
-app = typer.Typer(help="Learn trees, classifiers and rules from reports.", no_args_is_help=True, rich_markup_mode=None)
-
 Reports = Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, or database tables.")]
 SchemeOption = Annotated[
     list[Path] | None,
@@ -37,7 +35,6 @@ Splits = Literal["multiway", "binary"]
 Method = Literal["auto", "inversion", "likelihood"]
 
 
-@app.command()
 def tree(
     reports: Reports,
     target: ClassOption,
@@ -87,7 +84,6 @@ def tree(
         _print_scores(found)
 
 
-@app.command()
 def bayes(
     reports: Reports,
     target: ClassOption,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
 
@@ -67,6 +69,8 @@ def _opened_files(files: Sequence[Path], plan: Scheme | None, place: str) -> Ite
     from tacit.reports import Reports, carried_scheme
 
     in_memory = _fit_memory(files)
+    if in_memory:
+        _spare_pandas()
     for file in files:
         try:
             if is_tally(file):
@@ -88,6 +92,28 @@ def _fit_memory(files: Sequence[Path]) -> bool:
     if importlib.util.find_spec("ibis") is None:  # the base install reads everything into memory
         return True
     return sum(n_cells(file) for file in files if file.is_file()) <= IN_MEMORY_CELLS
+
+
+def _spare_pandas() -> None:
+    """Let Arrow make its first array without pandas.
+
+    Where pandas is installed, Arrow imports it for its first array, to know a series when it meets one: half of all that an
+    estimate from a small file would take. A command has no series. Arrow asks once; who imports pandas later still can.
+    """
+    import pyarrow as pa
+
+    refusing = _RefusePandas()
+    sys.meta_path.insert(0, refusing)
+    try:
+        pa.scalar(0)
+    finally:
+        sys.meta_path.remove(refusing)
+
+
+class _RefusePandas(MetaPathFinder):
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError("pandas is not needed here", name=fullname)
 
 
 def _stored(place: str, scheme: Scheme) -> ReportSource:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import typer
 
+from tacit.cli.commands import PLAIN, Group
 from tacit.cli.survey import copies, results, serving, verifying, writing
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     help="Electronic surveys: answers are disguised on the respondent's own device, and no server ever receives a true one.",
+    **PLAIN,
 )
 
 app.command("new")(writing.new)

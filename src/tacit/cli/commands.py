@@ -1,0 +1,73 @@
+"""Commands that are imported when they are run or explained, and groups whose help lines are never cut."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+# Where a command is: ``module:function`` below `tacit.cli`; a group has a help line and its own commands.
+Place = str | tuple[str, Mapping[str, str]]
+
+PLAIN: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "add_completion": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class Imported(MutableMapping[str, Any]):
+    """Commands by name, each built when it is first asked for."""
+
+    def __init__(self, places: Mapping[str, Place]) -> None:
+        self._places = places
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._built:
+            self._built[name] = _built(name, self._places[name])
+        return self._built[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        raise TypeError("Commands are listed in tacit.cli.app.")
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("Commands are listed in tacit.cli.app.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Group(TyperGroup):
+    """A group that explains its commands in whole sentences, on several lines where they are long."""
+
+    def explained(self) -> list[tuple[str, str]]:
+        return [(name, (command.help or "").split("\n\n")[0]) for name, command in self.commands.items()]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(self.explained())
+
+
+def _built(name: str, place: Place) -> Any:
+    if not isinstance(place, str):
+        explained, places = place
+        group = typer.Typer(cls=Group, help=explained, no_args_is_help=True, **PLAIN)
+        group.callback()(lambda: None)
+        command: Any = typer.main.get_command(group)
+        command.commands = Imported(places)
+        return command
+    module, _, attribute = place.partition(":")
+    known = getattr(importlib.import_module(f"tacit.cli.{module}"), attribute)
+    if isinstance(known, typer.Typer):
+        return typer.main.get_command(known)
+    alone = typer.Typer(**PLAIN)
+    alone.command(name)(known)
+    return typer.main.get_command(alone)
