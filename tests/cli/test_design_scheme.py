@@ -43,7 +43,7 @@ def test_what_it_protects_and_costs_is_printed(data, out):
     text = run("--data", data, "--public", "age", "--theta", 0.8, "--groups", "smokes,drinks", "--out", out).stdout
     assert f"{out}: theta = 0.8 for each group." in text
     assert "Amplification inf" in text
-    assert "Standard error at 1,000 respondents" in text
+    assert "errors at 1,000 respondents" in text
     assert "only two records possible" in text
 
 

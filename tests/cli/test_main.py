@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -58,7 +59,8 @@ try:
 except SystemExit:
     pass
 loaded = {name for name in sys.modules if name.startswith("tacit.cli.")}
-assert loaded == {"tacit.cli.app", "tacit.cli.commands", "tacit.cli.output"}, loaded
+machinery = {"app", "commands", "output", "settings", "writing"}
+assert loaded == {f"tacit.cli.{name}" for name in machinery}, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
 
@@ -94,3 +96,38 @@ def test_the_module_runs_as_the_command_does() -> None:
 
 def test_an_unknown_command_is_refused() -> None:
     assert "No such command" in refused("guess")
+
+
+def test_a_misspelt_option_is_also_json_under_json() -> None:
+    outcome = tacit("measure", "--json", "--atack")
+    assert outcome.code == 2
+    assert "No such option: --atack" in outcome.json["error"]
+    assert "No such option" in outcome.err
+
+
+@pytest.mark.parametrize("path", [(), ("survey",), ("design",), ("mine",)])
+def test_descriptions_of_commands_are_wrapped_and_never_cut(
+    path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = tacit(*path, "-h").out
+    assert "..." not in text.partition("Commands:")[2]
+    assert all(len(line) <= 80 for line in text.splitlines())
+    for name, command in leaves(COMMANDS):
+        if name[:-1] == path:
+            first = command.get_short_help_str(limit=500)
+            assert " ".join(first.split()).replace("- ", "-") in " ".join(text.split()).replace("- ", "-")
+
+
+def test_h_is_help() -> None:
+    assert tacit("measure", "-h").out == tacit("measure", "--help").out
+
+
+def test_a_shell_can_complete_commands() -> None:
+    asked = {**os.environ, "_TACIT_COMPLETE": "complete_bash", "COMP_WORDS": "tacit est", "COMP_CWORD": "1"}
+    done = subprocess.run([sys.executable, "-m", "tacit"], env=asked, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["estimate"]
+
+
+def test_there_is_no_colour_away_from_a_terminal() -> None:
+    assert "\x1b" not in tacit("devices").out

@@ -5,7 +5,7 @@ import typer
 from typer.testing import CliRunner
 
 from tacit import Attribute, Scheme, channels
-from tacit.cli.measure import measure
+from tacit.cli.measure import measure, percent
 from tacit.errors import InvalidInput, UnknownAnswer
 
 app = typer.Typer()
@@ -37,13 +37,32 @@ def test_the_json_answer(scheme):
 
 
 def test_the_answer_for_people_has_numbers_sentences_errors_and_caveats(scheme):
-    text = run(scheme, "--respondents", 500).stdout
+    text = run(scheme, "--respondents", 500, "--verbose").stdout
     assert "Amplification 76" in text
     assert "at most 76 times" in text
     assert "gets your answer wrong 5.0% of the time" in text
     assert "500 respondents" in text
     assert "smokes x drinks" in text
     assert "! votes is public" in text
+
+
+def test_the_short_answer_says_each_thing_once(scheme):
+    text = run(scheme).stdout
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[0] == "Amplification 76, epsilon 4.33."
+    (smokes,) = [line for line in lines if line.startswith("smokes")]
+    assert smokes.split()[1:4] == ["19", "95.0%", "5.0%"]
+    assert any(line.startswith("votes public") for line in lines)
+    assert text.count("at most 76 times") == 1
+    assert "PSE is an average" not in text
+    assert "MAP" not in text.partition("!")[0]
+    assert "--verbose" in text
+
+
+def test_what_is_not_certain_never_reads_as_certain():
+    assert percent(0.99999) == "99.9%"
+    assert percent(1.0) == "100.0%"
+    assert percent(None) == "-"
 
 
 def test_what_is_infinite_is_null_and_said(tmp_path):
@@ -82,7 +101,7 @@ def test_many_groups_show_the_sentences_of_one(tmp_path):
     names = [f"q{position}" for position in range(6)]
     groups = [([name], channels.warner(0.6 + 0.05 * position)) for position, name in enumerate(names)]
     Scheme.of([Attribute(name, ("no", "yes")) for name in names], groups).write(path)
-    text = run(path).stdout
+    text = run(path, "--verbose").stdout
     assert "--json has the sentences of all 6" in text
     assert "and 10 more pairs" in text
 

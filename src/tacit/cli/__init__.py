@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 
 
 def main() -> None:
     """Run a command; what Tacit refuses is one clear message and exit code 2, never a traceback."""
-    from tacit.cli.app import app
     from tacit.cli.output import fail, show_warnings
     from tacit.errors import TacitError
     from tacit.extras import missing_extra
 
     show_warnings()
     try:
-        app()
+        _run()
     except TacitError as error:
         fail(str(error))
     except ModuleNotFoundError as problem:
@@ -24,12 +24,44 @@ def main() -> None:
         if refusal is None:
             raise
         fail(str(refusal))
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
-            sys.stderr.write("Interrupted. Nothing was left half-written.\n")
-        raise
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
     except MemoryError:
         fail("There is not enough memory for this. Ask for fewer attributes at once, or read from a Parquet file.")
+
+
+def _run() -> None:
+    """Parse and call; what is wrong with the line that was typed is said as typer says it, and as JSON under --json."""
+    import typer
+
+    from tacit.cli.app import app
+    from tacit.cli.settings import read_settings
+    from tacit.cli.writing import standard_output
+
+    command = typer.main.get_command(app)
+    try:
+        settings = read_settings(command)
+        with standard_output(sys.argv[1:]) as arguments:
+            code = command.main(arguments, prog_name="tacit", standalone_mode=False, default_map=settings)
+    except typer.Abort:
+        code = INTERRUPTED
+    except Exception as problem:
+        if not hasattr(problem, "format_message"):
+            raise
+        _misspelt(problem)
+    if code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
+        sys.stderr.write("Interrupted. Nothing was left half-written.\n")
+    if isinstance(code, int) and code:
+        sys.exit(code)
+
+
+def _misspelt(problem: Any) -> None:
+    """Show typer's own message; under --json also as an object."""
+    from tacit.cli.output import print_json
+
+    problem.show()
+    message = problem.format_message()
+    if "--json" in sys.argv[1:] and message:
+        print_json({"error": message})
+    sys.exit(problem.exit_code)

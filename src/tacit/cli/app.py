@@ -17,7 +17,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         {"front": "design_front:front", "scheme": "design_scheme:design_scheme"},
     ),
     "measure": (
-        "Say what a scheme protects in every measure, what that means for one person, and the errors to expect.",
+        "Say what a scheme protects, what that means for one person, and the errors to expect.",
         "measure:measure",
     ),
     "plan": (
@@ -86,8 +86,9 @@ app = typer.Typer(
     name="tacit",
     cls=_Root,
     help="Learn what a crowd knows without any of its members telling.",
+    epilog="Repeated options may stand in a file tacit.toml, a table for each command.",
     no_args_is_help=True,
-    **PLAIN,
+    **(PLAIN | {"add_completion": True}),
 )
 
 

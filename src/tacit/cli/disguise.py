@@ -13,7 +13,7 @@ from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
 def disguise(
     source: Annotated[Path, typer.Argument(metavar="IN", help="CSV or Parquet file of true answers.")],
     scheme: Annotated[Path, typer.Option(help="Scheme document (JSON).")],
-    out: Annotated[Path, typer.Option(help="Report file to write (.csv or .parquet).")],
+    out: Annotated[Path, typer.Option(help="Report file to write (.csv or .parquet); - is standard output (CSV).")],
     seed: Annotated[int | None, typer.Option(help="Repeatable simulation instead of real randomness.")] = None,
     drop_others: Annotated[bool, typer.Option(help="Leave out columns that the scheme does not name.")] = False,
     missing: Annotated[Literal["refuse", "drop"], typer.Option(help="What to do with missing values.")] = "refuse",

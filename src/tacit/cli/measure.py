@@ -25,6 +25,7 @@ PriorOption = typer.Option(help="Prior shares: 0.2,0.8 for a single group, else 
 SHOWN_GROUPS = 4
 SHOWN_PAIRS = 5
 SHOWN_ANSWERS = 20
+PSE_CAVEAT = "PSE is an average"  # of interest only where PSE is shown
 
 
 def measure(
@@ -38,9 +39,12 @@ def measure(
     reports: Annotated[Path | None, typer.Option(help="Reports to attack; else --data, disguised anew.")] = None,
     known: Annotated[str, typer.Option(help="Attributes the guesser knows already: a,b (needs --data).")] = "",
     seed: Annotated[int | None, typer.Option(help="Makes the disguise of --data repeatable.")] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="All published measures, in numbers and words.")
+    ] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Say what a scheme protects in every measure, what that means for one person, and the errors to expect."""
+    """Say what a scheme protects, what that means for one person, and the errors to expect."""
     from tacit.channel.scheme import Scheme
     from tacit.measures.scheme import measure as measure_scheme
 
@@ -56,7 +60,7 @@ def measure(
         document = measures.to_document()
         print_json(document if found is None else {**document, "attack": found.to_document()})
         return
-    show_measures(measures)
+    show_measures(measures, verbose=verbose)
     if found is not None:
         show_attack(found)
 
@@ -86,15 +90,19 @@ def _shares(text: str) -> list[float]:
         raise InvalidInput(f"A prior is a list of numbers such as 0.2,0.8, not {text!r}.") from None
 
 
-def show_measures(measures: SchemeMeasures) -> None:
-    """Print measures for people."""
+def show_measures(measures: SchemeMeasures, *, verbose: bool = False) -> None:
+    """Print measures for people: the figure that matters, a line for each answer, caveats; all figures if `verbose`."""
     print_text(f"Amplification {number(measures.gamma)}, epsilon {number(measures.epsilon)}.")
     print_text(f"{measures.meaning}\n")
-    if measures.groups:
+    _show_answers(measures)
+    if verbose:
         _show_groups(measures)
-        _show_answers(measures)
-    _show_errors(measures)
-    show_caveats(measures.warnings)
+        _show_pairs(measures)
+    show_caveats([warning for warning in measures.warnings if verbose or not warning.startswith(PSE_CAVEAT)])
+    if not verbose:
+        print_text(
+            "(--verbose adds the published measures of each group and the errors of pairs, in numbers and words.)"
+        )
 
 
 def show_caveats(warnings: Sequence[str]) -> None:
@@ -102,14 +110,35 @@ def show_caveats(warnings: Sequence[str]) -> None:
         print_text(f"! {warning}")
 
 
+def _show_answers(measures: SchemeMeasures) -> None:
+    """What the whole report tells of each answer and what it costs; the most exposed ones where there are many."""
+    errors = {error.attributes[0]: error for error in measures.errors if len(error.attributes) == 1}
+    told = {answer.attribute: answer for answer in measures.answers}
+    exposed = sorted(told, key=lambda name: -(told[name].worst_posterior or 0))[:SHOWN_ANSWERS]
+    rows = []
+    for name in [*(name for name in told if name in exposed), *(name for name in errors if name not in told)]:
+        answer, error = told.get(name), errors.get(name)
+        figures = (answer.gamma, answer.worst_posterior, answer.map_privacy) if answer else (None, None, None)
+        gamma, sure, wrong = number(figures[0]), percent(figures[1]), percent(figures[2])
+        costs = (number(error.worst), number(error.worst_direct)) if error else ("-", "-")
+        rows.append((name, gamma if answer else "public", sure, wrong, *costs))
+    title = f"What the whole report tells, and errors at {measures.respondents:,} respondents (prior: {measures.prior})"
+    columns = ("answer", "gamma", "surest guess", "wrong guesses", "error", "asked directly")
+    print_table(title, columns, rows)
+    if len(exposed) < len(told):
+        print_text(f"  (the {len(exposed)} most exposed of {len(told)} answers; --json has all)\n")
+
+
 def _show_groups(measures: SchemeMeasures) -> None:
+    if not measures.groups:
+        return
     columns = ("group", "channel", "gamma", "MAP", "blind", "worst", "PSE", "condition")
     rows = []
     for group in measures.groups:
         where = f"{group.questionnaire}: " if group.questionnaire else ""
         known = (group.map_privacy, group.blind_privacy, group.worst_posterior, group.pse, group.condition)
         rows.append((where + ", ".join(group.attributes), group.kind, number(group.gamma), *map(number, known)))
-    print_table(f"What a report reveals (prior: {measures.prior})", columns, rows)
+    print_table("The published measures of each group, by itself", columns, rows)
     _show_meanings(measures.groups)
 
 
@@ -127,31 +156,25 @@ def _show_meanings(groups: Sequence[GroupMeasures]) -> None:
     print_text("")
 
 
-def _show_answers(measures: SchemeMeasures) -> None:
-    """What the whole report tells of each answer; the most exposed ones where there are many."""
-    exposed = sorted(measures.answers, key=lambda answer: -(answer.worst_posterior or 0))
-    shown = measures.answers if len(exposed) <= SHOWN_ANSWERS else exposed[:SHOWN_ANSWERS]
-    rows = [
-        (answer.attribute, *map(number, (answer.gamma, answer.map_privacy, answer.worst_posterior, answer.pse)))
-        for answer in shown
-    ]
-    print_table("What the whole report tells of each answer", ("answer", "gamma", "MAP", "worst", "PSE"), rows)
-    if len(shown) < len(exposed):
-        print_text(f"  (the {len(shown)} most exposed of {len(exposed)} answers; --json has all)\n")
-
-
-def _show_errors(measures: SchemeMeasures) -> None:
-    singles = [error for error in measures.errors if len(error.attributes) == 1]
+def _show_pairs(measures: SchemeMeasures) -> None:
     pairs = [error for error in measures.errors if len(error.attributes) == 2]
+    if not pairs:
+        return
     pairs.sort(key=lambda error: -(error.worst or 0))
     rows = [
-        (" x ".join(error.attributes), number(error.worst), number(error.worst_direct))
-        for error in [*singles, *pairs[:SHOWN_PAIRS]]
+        (" x ".join(error.attributes), number(error.worst), number(error.worst_direct)) for error in pairs[:SHOWN_PAIRS]
     ]
-    title = f"Standard error at {measures.respondents:,} respondents"
+    title = f"Standard error of two answers together, at {measures.respondents:,} respondents"
     print_table(title, ("attributes", "disguised", "asked directly"), rows)
     if len(pairs) > SHOWN_PAIRS:
         print_text(f"  (and {len(pairs) - SHOWN_PAIRS} more pairs of attributes; --json lists them)\n")
+
+
+def percent(share: float | None) -> str:
+    """A share in percent, rounded so that what is not certain never reads as certain; a dash where it is not known."""
+    if share is None:
+        return "-"
+    return f"{min(share, 0.999) if share < 1 else 1:.1%}"
 
 
 def number(value: float | None) -> str:

@@ -1,0 +1,77 @@
+"""Repeated options from ``tacit.toml`` in the working folder: a table for each command, options by their names.
+
+What is typed on the command line wins. A command or an option that does not exist is refused, so that a misspelt setting
+is never passed over in silence.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InvalidInput, UnknownName
+
+FILE = Path("tacit.toml")
+
+
+def read_settings(root: Any) -> dict[str, Any]:
+    """Defaults for the commands under `root`, as typer takes them; empty where there is no file."""
+    if not FILE.is_file():
+        return {}
+    import tomllib
+
+    try:
+        document = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise InvalidInput(f"{FILE} cannot be read: {problem}. Mend it, or move it away.") from None
+    defaults = _defaults(root, document, ())
+    _announce(root, defaults)
+    return defaults
+
+
+def _defaults(command: Any, table: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    children = getattr(command, "commands", None)
+    if children is None:
+        return _options(command, table, path)
+    found = {}
+    for name, inner in table.items():
+        if name not in children:
+            raise UnknownName(f"Command in {FILE}", " ".join((*path, name)), [" ".join((*path, c)) for c in children])
+        if not isinstance(inner, Mapping):
+            raise InvalidInput(f"[{'.'.join((*path, name))}] in {FILE} must be a table of options, not {inner!r}.")
+        found[name] = _defaults(children[name], inner, (*path, name))
+    return found
+
+
+def _options(command: Any, table: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """The values under the names of the command's parameters."""
+    named = {
+        option.lstrip("-"): parameter.name
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("--") and option != "--help"
+    }
+    found = {}
+    for name, value in table.items():
+        key = name.replace("_", "-")
+        if key not in named:
+            raise UnknownName(f"Option of [{'.'.join(path)}] in {FILE}", name, sorted(named))
+        if isinstance(value, Mapping):
+            raise InvalidInput(f"{name} in [{'.'.join(path)}] of {FILE} must be a value or a list, not a table.")
+        found[named[key]] = value
+    return found
+
+
+def _announce(root: Any, defaults: Mapping[str, Any]) -> None:
+    """Say on standard error which settings the command at hand takes from the file."""
+    command, table = root, defaults
+    for word in sys.argv[1:]:
+        children = getattr(command, "commands", {})
+        if word not in children:
+            break
+        command, table = children[word], table.get(word, {})
+    if table and not hasattr(command, "commands"):
+        shown = ", ".join(f"{name.replace('_', '-')} = {value!r}" for name, value in table.items())
+        sys.stderr.write(f"From {FILE}: {shown}.\n")
