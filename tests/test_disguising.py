@@ -192,6 +192,18 @@ def test_progress_is_told_batch_by_batch(tmp_path):
     assert sum(told) == rows
 
 
+def test_batches_of_a_seeded_run_are_disguised_independently_of_each_other(tmp_path, monkeypatch):
+    """Drawn anew for each batch from the same seed, the second batch would be disguised exactly as the first."""
+    monkeypatch.setattr(files, "BATCH_ROWS", 5_000)
+    source, out = tmp_path / "truths.parquet", tmp_path / "out.parquet"
+    write_truths(source, {"smokes": ["yes"] * 10_000, "age": ["old"] * 10_000})
+    disguise_file(source, WARNER, out, seed=7)
+    reported = Reports.read(out, WARNER).table["smokes"].astype(np.int64)
+    column = WARNER.groups[0].channel.matrix[:, 1]
+    pairs = np.bincount(2 * reported[:5_000] + reported[5_000:], minlength=4)
+    assert_drawn_from(pairs, np.outer(column, column).ravel())
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_file_is_dealt_batch_by_batch(tmp_path, suffix):
     rows = files.BATCH_ROWS + 10

@@ -9,6 +9,7 @@ import pytest
 
 from tacit.count import MemoryEngine, memory
 from tacit.count.planner import COVER_CELLS
+from tacit.count.totals import BLOCK_SLOTS, NUMPY_LOOPS, Loops, compiled_loops
 from tacit.schema import Schema
 from tacit.table import Table
 from tests.count.engines import NEVER, attribute, random_table
@@ -33,6 +34,28 @@ def test_counters_are_emptied_before_they_overflow(monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(compiled.tally(["c0", "c3"]), plain.tally(["c0", "c3"]))
 
 
+def test_a_counter_near_its_limit_is_emptied_before_it_is_raised() -> None:
+    assert memory.FLUSH_ROWS < 1 << 32
+    counters = memory._Counters(2)
+    counters.add(np.zeros(4, dtype=np.uint32))
+    # As after four thousand million rows that all showed the first cell.
+    counters._fast[:, 0] = (1 << 32) - 2
+    counters._pending = memory.FLUSH_ROWS
+    before = int(counters._fast.sum(dtype=np.int64))
+    counters.add(np.zeros(16, dtype=np.uint32))
+    assert counters.counts().tolist() == [before + 16, 0]
+
+
+def test_counters_never_hold_more_rows_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "FLUSH_ROWS", 16)
+    counters = memory._Counters(3)
+    codes = np.arange(10, dtype=np.uint32) % 3
+    for _ in range(5):
+        counters.add(codes)
+        assert counters._fast.sum() <= 16
+    assert counters.counts().tolist() == [20, 15, 15]
+
+
 def test_tables_too_large_for_copies_of_their_counters() -> None:
     compiled, plain = both(random_table(SCHEMA, 2_000, seed=6))
     columns = ["c3", "c0", "c2", "c1"]
@@ -55,17 +78,31 @@ def test_codes_of_every_width(size: int) -> None:
 
 
 def test_sums_of_many_rows_lose_nothing_to_rounding() -> None:
-    """A large weight and its opposite around many small ones: a plain running sum would drop the small ones."""
-    rows = 400_000
+    """A large weight and its opposite around many small ones: a plain running sum would drop all the small ones."""
+    rows, large = 400_000, 1e22
+    assert large + BLOCK_SLOTS == large
     codes = np.full(rows, 1, dtype=np.uint8)
     codes[0], codes[-1] = 0, 2
     # More cells than rows, so that the total is summed row by row.
     others = {f"x{i}": np.zeros(rows, dtype=np.uint8) for i in range(3)}
     table = Table(Schema((attribute("a", 3), *(attribute(name, 200) for name in others))), {"a": codes, **others})
-    product = [(("a",), np.array([1e16, 1.0, -1e16])), *(((name,), np.ones(200)) for name in others)]
+    product = [(("a",), np.array([large, 1.0, -large])), *(((name,), np.ones(200)) for name in others)]
     for engine in both(table):
-        # Rounding within a block stays: 8192 small values beside 1e16 (spacing 2) in two of the blocks.
-        assert engine.totals([product]).sums[0] == pytest.approx(rows - 2, abs=2 * 8192)
+        # What is beside the large weights in their own two blocks is lost; the other blocks are not.
+        assert engine.totals([product]).sums[0] == pytest.approx(rows - 2, abs=2 * BLOCK_SLOTS)
+
+
+@pytest.mark.parametrize("loops", [NUMPY_LOOPS, compiled_loops()], ids=["numpy", "compiled"])
+@pytest.mark.parametrize("large_first", [True, False])
+def test_running_sums_and_squares_keep_what_rounding_drops(loops: Loops, large_first: bool) -> None:
+    """Beside 2^60 the sums and squares of all small blocks together are below half the spacing of floats."""
+    small = [np.full(5, 0.25)] * 64
+    for which, large, kept in ((0, 2.0**60, 80), (1, 2.0**30, 20)):
+        moments = np.zeros(4)
+        blocks = [np.array([large]), *small] if large_first else [*small, np.array([large])]
+        for block in blocks:
+            loops.add_moments(block, moments)
+        assert (moments[which] - 2.0**60) + moments[which + 2] == kept
 
 
 def test_many_products_share_one_pass() -> None:

@@ -15,6 +15,7 @@ from tacit.estimation.inversion import inverted
 from tacit.estimation.pooling import pooled
 from tacit.estimation.uncertainty import Moments
 from tacit.mine import FrequentItemsets, shown, supports
+from tacit.mine.apriori import Threshold, search
 from tacit.mine.shown_supports import ShownSupports
 from tacit.mine.split_supports import SplitSupports
 from tacit.mine.supports import Supports, supports_from
@@ -83,6 +84,22 @@ def test_clear_records_give_what_mlxtend_and_pyfim_find(
     found = by_items(FrequentItemsets(min_support).fit(clear(data)).itemsets_)
     assert found == by_pyfim(data, min_support)
     assert found == pytest.approx(by_mlxtend(data, min_support), abs=1e-12)
+
+
+@pytest.mark.parametrize("min_support", [0.05, 0.15, 0.3])
+def test_exactly_the_itemsets_of_which_every_part_is_frequent_are_looked_at(min_support: float) -> None:
+    """Weaker pruning finds the same itemsets, but asks for more counts and spoils what is said about false discoveries."""
+    shares: dict[frozenset[tuple[str, int]], float] = {}
+    for length in range(1, len(SIZES) + 1):
+        for names, table in all_itemsets(DATA, length).items():
+            shares |= {frozenset(zip(names, codes, strict=True)): share for codes, share in np.ndenumerate(table)}
+    frequent = {items for items, share in shares.items() if share >= min_support}
+    wanted = {items for items in shares if len(items) == 1 or all(items - {item} in frequent for item in items)}
+    tried = search(supports_from(clear(DATA)), Threshold(min_support, 0.0), None).tried
+    looked_at = [frozenset(zip(part.names, map(int, row), strict=True)) for part in tried for row in part.codes]
+    assert len(looked_at) == len(set(looked_at))
+    assert set(looked_at) == wanted
+    assert len(frequent) < len(wanted) < len(shares)
 
 
 def test_census_has_the_published_numbers_of_itemsets() -> None:
