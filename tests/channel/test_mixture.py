@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -22,7 +25,7 @@ both_paths = pytest.mark.parametrize("draw", [mixture.mixture_codes, compiled.mi
 
 def edge_words(coin: int, choices: int) -> list[int]:
     """The words on both sides of the coin, of every stretch, and of the left-over words."""
-    width = (ONE - coin) // choices
+    width = (ONE - coin) // (2 * choices) * 2
     edges = [
         0,
         coin,
@@ -37,7 +40,7 @@ def expected_report(word: int, truth: int, coin: int, choices: int, others: bool
     """The report by the definition; None where the alternative must be drawn again."""
     if word < coin:
         return truth
-    width = (ONE - coin) // choices
+    width = (ONE - coin) // (2 * choices) * 2
     value = (word - coin) // width if width else choices
     if value >= choices:
         return None
@@ -77,6 +80,30 @@ def test_compiled_and_plain_paths_give_the_same_reports(coin: int, choices: int,
     assert np.array_equal(plain[settled], fast[settled])
 
 
+@given(st.integers(1, 1 << 31), st.integers(0, (1 << 31) - 1))
+def test_a_multiplication_divides_exactly(divisor: int, number: int) -> None:
+    factor, shift = compiled.quotient_factor(divisor)
+    assert factor < ONE
+    for near in (number, number // divisor * divisor, max(number // divisor * divisor - 1, 0)):
+        assert near * factor >> shift == near // divisor
+
+
+def has_avx2() -> bool:
+    try:
+        return " avx2 " in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_avx2(), reason="needs an x86 processor with AVX2, on Linux")
+def test_the_kernel_compiles_to_vector_instructions() -> None:
+    kernel = numba.njit(compiled.draw_reports.py_func)
+    truth, words = np.zeros(8, np.uint8), np.zeros(8, np.uint32)
+    kernel(truth, words, np.uint32(1), np.uint64(1), np.uint64(1), np.uint32(0), np.empty_like(truth))
+    (assembly,) = kernel.inspect_asm().values()
+    assert re.search(r"vpmuludq.*%[yz]mm", assembly)
+
+
 @pytest.mark.parametrize("kind", ["warner", "uniform-perturbation"])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
 def test_whole_samples_are_the_same_on_both_paths(kind: str, dtype, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +119,8 @@ def test_whole_samples_are_the_same_on_both_paths(kind: str, dtype, monkeypatch:
 @pytest.mark.parametrize("rows", [0, 1], ids=["plain", "compiled"])
 def test_left_over_words_are_drawn_again(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mixture, "COMPILED_ROWS", 10 - 9 * rows)
-    channel = channels.uniform_perturbation(0.0).build((3,))  # 2**32 = 3 * width + 1: the last word is left over
-    (reports,) = channel.sample([np.array([0, 0, 0], dtype=np.uint8)], Playback([ONE - 1, 0, ONE - 2, 3 << 30]))
+    channel = channels.uniform_perturbation(0.0).build((3,))  # 2**32 = 3 * width + 4: the last four words are left over
+    (reports,) = channel.sample([np.array([0, 0, 0], dtype=np.uint8)], Playback([ONE - 1, 0, ONE - 5, 3 << 30]))
     assert reports.tolist() == [2, 0, 2]
     others = channels.warner(0.0).build((4,))
     (reports,) = others.sample([np.array([2, 2], dtype=np.uint8)], Playback([ONE - 1, 0, 3 << 30]))

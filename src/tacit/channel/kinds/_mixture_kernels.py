@@ -1,4 +1,9 @@
-"""Compiled twin of `tacit.channel.kinds.mixture.mixture_codes`: the same reports from the same words."""
+"""Compiled twin of `tacit.channel.kinds.mixture.mixture_codes`: the same reports from the same words.
+
+The loops compile to vector instructions, also where there are only those of AVX2 (a test reads the assembly). So every
+step is cast back to 32 bits, which numba would widen; the truth is read before the choice, because a load under a condition
+is not vectorised; and the words that must be drawn again are looked for in a loop of their own.
+"""
 
 from __future__ import annotations
 
@@ -12,43 +17,59 @@ ONE = 1 << 32
 
 
 @njit(cache=True, nogil=True)
-def _reports(
-    truth: NDArray[Any], words: NDArray[np.uint32], coin: float, inverse_width: float, out: NDArray[Any]
-) -> np.int32:
-    highest = np.int32(0)
-    for row in range(len(truth)):
-        # Doubles instead of integer division, and no branch: this compiles to vector instructions. The quotient is
-        # exact: (rest + 1/2) / width lies at least 1 / (2 width) from every integer, and rounding moves it by less
-        # than 2**-51 of itself, which is at most 2**-19 / width.
-        rest = np.float64(words[row]) - coin
-        value = np.int32((rest + 0.5) * inverse_width)
-        highest = max(highest, value)
-        out[row] = truth[row] if rest < 0 else value
-    return highest
+def draw_reports(
+    truth: NDArray[Any],
+    words: NDArray[np.uint32],
+    coin: np.uint32,
+    factor: np.uint64,
+    shift: np.uint64,
+    others: np.uint32,
+    out: NDArray[Any],
+) -> None:
+    """Leaves a report for every truth in `out`: the truth, or stretch `(word - coin) // width` by a multiplication.
+
+    With `others` 1 the alternative leaves the truth out.
+    """
+    for row in range(truth.shape[0]):
+        word, own = words[row], np.uint32(truth[row])
+        half = np.uint32(np.uint32(word - coin) >> np.uint32(1))
+        value = np.uint32((np.uint64(half) * factor) >> shift)
+        other = np.uint32(value + np.uint32(others & np.uint32(value >= own)))
+        out[row] = own if word < coin else other
 
 
 @njit(cache=True, nogil=True)
-def _other_reports(
-    truth: NDArray[Any], words: NDArray[np.uint32], coin: float, inverse_width: float, out: NDArray[Any]
-) -> np.int32:
-    highest = np.int32(0)
-    for row in range(len(truth)):
-        rest = np.float64(words[row]) - coin
-        value = np.int32((rest + 0.5) * inverse_width)
-        highest = max(highest, value)
-        other = value + np.int32(value >= np.int32(truth[row]))
-        out[row] = truth[row] if rest < 0 else other
-    return highest
+def largest_word(words: NDArray[np.uint32]) -> np.uint32:
+    largest = np.uint32(0)
+    for row in range(words.shape[0]):
+        largest = max(largest, words[row])
+    return largest
+
+
+def quotient_factor(divisor: int) -> tuple[int, int]:
+    """A factor below 2^32 and a shift with ``n // divisor == n * factor >> shift`` for all n below 2^31.
+
+    The factor is 2^shift / divisor rounded up, with the largest shift that fits: divisor <= 2^(shift - 31), so the excess
+    of factor * divisor over 2^shift, which is below the divisor, moves no quotient over the next whole number
+    (Granlund and Montgomery 1994).
+    """
+    shift = 30 + max(divisor.bit_length(), 1) + (divisor & (divisor - 1) != 0)
+    return -(-(1 << shift) // divisor), shift
 
 
 def mixture_codes(
     truth: NDArray[Any], words: NDArray[np.uint32], coin: int, choices: int, others: bool, out: NDArray[Any]
 ) -> NDArray[np.intp]:
-    width = (ONE - coin) // choices
-    draw = _other_reports if others else _reports
-    if width and draw(truth, words, float(coin), 1 / width, out) < choices:
-        return np.empty(0, dtype=np.intp)
-    rest = words.astype(np.int64) - coin
-    if not width:
+    half = (ONE - coin) // (2 * choices)
+    if not half:
         np.copyto(out, truth)
-    return np.flatnonzero((rest >= 0) & (rest >= width * choices))
+        return np.flatnonzero(words >= coin)
+    if coin == ONE:
+        np.copyto(out, truth)
+        return np.empty(0, dtype=np.intp)
+    factor, shift = quotient_factor(half)
+    draw_reports(truth, words, np.uint32(coin), np.uint64(factor), np.uint64(shift), np.uint32(others), out)
+    beyond = coin + 2 * half * choices
+    if beyond == ONE or largest_word(words) < beyond:
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(words >= beyond)

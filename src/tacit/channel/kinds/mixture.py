@@ -514,12 +514,12 @@ def mixture_codes(
     """Reports into `out`; returns the rows whose alternative must be drawn again.
 
     A word below the coin keeps the truth. The others are equally likely, so they are cut into `choices` stretches of
-    one width; the few left over after the last stretch say nothing and are drawn anew. Where there are fewer such words
-    than choices, all of them are.
+    one even width; the few left over after the last stretch say nothing and are drawn anew. Where there are fewer such
+    words than twice the choices, all of them are.
     """
     rest = words.astype(np.int64) - coin
     kept = rest < 0
-    width = (ONE - coin) // choices
+    width = (ONE - coin) // (2 * choices) * 2  # even, so that the compiled twin divides 31 bits
     value = rest // max(width, 1)
     again = np.flatnonzero(~kept & (rest >= width * choices))
     if others:
