@@ -165,3 +165,18 @@ def test_groups_that_are_none_are_refused() -> None:
         found.compare("age", level=2)
     with pytest.raises(InvalidInput, match="it cannot be 2"):
         found.simultaneous(2)
+
+
+def test_a_difference_lies_in_its_interval_where_shares_leave_0_to_1():
+    """Few reports under a strong disguise: shares beyond 1 and below 0, whose difference no interval can hold."""
+    rng = np.random.default_rng(5)
+    truth = tacit.Dataset.from_arrow({"a": rng.choice(["no", "yes"], 40), "b": rng.choice(["x", "y"], 40)})
+    scheme = Scheme.of(truth.schema, [(["a"], channels.warner(0.6)), (["b"], channels.warner(0.7))])
+    beyond = 0
+    for seed in range(20):
+        for one in tacit.estimate(tacit.disguise(truth, scheme, seed=seed), ["a", "b"]).compare("b").differences:
+            if one.difference is None:
+                continue
+            assert -1 <= one.low <= one.difference <= one.high <= 1
+            beyond += abs(one.unbiased) > 1
+    assert beyond > 5, "the case is not provoked"

@@ -154,17 +154,22 @@ def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
     shares = np.divide(cells, totals[:, None], out=np.full_like(cells, np.nan), where=totals[:, None] > 0)
     return GivenEstimate(
         table, grouped.groups, grouped.answers, shares, constrained, np.sqrt(np.maximum(variances, 0)),
-        table.n_reports * near.sum(axis=1), np.where(totals > 0, of_totals / np.maximum(totals, TINY) ** 2, np.inf),
+        table.n_reports * near.sum(axis=1), np.where(totals > 0, of_totals / np.maximum(totals**2, TINY), np.inf),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """How much more of one group than of another gives an answer, with its test against no difference."""
+    """How much more of one group than of another gives an answer, with its test against no difference.
+
+    `difference` is that of shares within their intervals, so it lies in its own; `unbiased` that of the unbiased shares,
+    which may leave 0 to 1.
+    """
 
     answers: dict[str, str]
     against: dict[str, str]
     difference: float | None
+    unbiased: float | None
     standard_error: float
     low: float
     high: float
@@ -240,21 +245,30 @@ def _differences(grouped: _Grouped, found: GivenEstimate, level: float) -> Itera
             together = float(first @ covariance @ second)
             correlation = together / max(float(errors.prod()), TINY)
             variance = max(float(errors @ errors) - 2 * together, 0.0)
-            ends = _difference_ends(found, interval, (one, other, answer), min(max(correlation, -1), 1))
+            within, low, high = _difference_ends(found, interval, (one, other, answer), min(max(correlation, -1), 1))
             step = null_gradients[one, answer] - null_gradients[other, answer]
-            difference = float(found.probabilities[one, answer] - found.probabilities[other, answer])
-            known = math.isfinite(difference)
+            unbiased = float(found.probabilities[one, answer] - found.probabilities[other, answer])
+            known = math.isfinite(unbiased)
             spread = math.sqrt(max(float(step @ null @ step), TINY))
             yield GroupDifference(
-                {**said, **labels[one]}, labels[other], difference if known else None, math.sqrt(variance), *ends,
-                math.erfc(abs(difference) / spread / math.sqrt(2)) if known else 1.0,
-            )  # fmt: skip
+                {**said, **labels[one]},
+                labels[other],
+                within if known else None,
+                unbiased if known else None,
+                math.sqrt(variance),
+                low,
+                high,
+                math.erfc(abs(unbiased) / spread / math.sqrt(2)) if known else 1.0,
+            )
 
 
 def _difference_ends(
     found: GivenEstimate, interval: Interval, at: tuple[int, int, int], correlation: float
-) -> tuple[float, float]:
-    """From the two shares' own intervals, which know the edges (Newcombe 1998; correlated: Zou 2007)."""
+) -> tuple[float, float, float]:
+    """The difference of shares within their own intervals, which know the edges, and its ends.
+
+    Newcombe 1998; correlated: Zou 2007.
+    """
     one, other, answer = at
     ends = [(float(interval.low[group, answer]), float(interval.high[group, answer])) for group in (one, other)]
     shares = [
@@ -265,7 +279,7 @@ def _difference_ends(
     (low, high), (other_low, other_high) = ends
     below = _together(shares[0] - low, other_high - shares[1], correlation)
     above = _together(high - shares[0], shares[1] - other_low, correlation)
-    return max(difference - below, -1.0), min(difference + above, 1.0)
+    return difference, max(difference - below, -1.0), min(difference + above, 1.0)
 
 
 def _together(one: float, other: float, correlation: float) -> float:
