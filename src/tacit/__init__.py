@@ -50,9 +50,13 @@ if TYPE_CHECKING:
     from tacit.joint import fit_joint as fit_joint
     from tacit.measures import measure as measure
     from tacit.mine import FrequentItemsets as FrequentItemsets
+    from tacit.mine import JointClassifier as JointClassifier
+    from tacit.mine import LogisticClassifier as LogisticClassifier
     from tacit.mine import NaiveBayesClassifier as NaiveBayesClassifier
     from tacit.mine import TreeClassifier as TreeClassifier
     from tacit.mine import association_rules as association_rules
+    from tacit.mine import choose_model as choose_model
+    from tacit.mine import cross_validate as cross_validate
     from tacit.mine import disguised_accuracy as disguised_accuracy
     from tacit.publish import Effort as Effort
     from tacit.publish import Preferences as Preferences
@@ -76,9 +80,13 @@ _HOMES = {
     "Dataset": "tacit.dataset",
     "design_scheme": "tacit.design.scheme",
     "disguise": "tacit.disguising",
+    "choose_model": "tacit.mine",
+    "cross_validate": "tacit.mine",
     "disguised_accuracy": "tacit.mine",
     "Front": "tacit.design",
     "FrequentItemsets": "tacit.mine",
+    "JointClassifier": "tacit.mine",
+    "LogisticClassifier": "tacit.mine",
     "NaiveBayesClassifier": "tacit.mine",
     "anonymize": "tacit.publish",
     "association_rules": "tacit.mine",

@@ -78,6 +78,27 @@ class Reports(Shown):
     def __len__(self) -> int:
         return self.n_reports
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many reports and columns there are: what scikit-learn asks before it divides them."""
+        return self.n_reports, len(report_columns(self.scheme))
+
+    def __getitem__(self, which: Any) -> Reports:
+        """Some of the reports: a mask, positions or a slice, as scikit-learn divides them."""
+        chosen = which[0] if isinstance(which, tuple) else which
+        if isinstance(chosen, str):
+            raise InvalidInput(f"Reports are chosen by position; the column {chosen!r} is in the parts' tables.")
+        try:
+            places = np.atleast_1d(np.arange(self.n_reports)[chosen])
+        except (IndexError, TypeError, ValueError):
+            raise IndexError(f"There are {self.n_reports:,} reports; {chosen!r} does not choose among them.") from None
+        starts = np.cumsum([0, *(part.n_rows for part in self.parts)])
+        parts = [
+            part.rows(places[(places >= start) & (places < start + part.n_rows)] - start)
+            for part, start in zip(self.parts, starts, strict=False)
+        ]
+        return Reports(self.scheme, tuple(parts), self.is_simulation)
+
     plotted = "reported"
 
     def headline(self) -> str:

@@ -104,3 +104,65 @@ def test_refusals(folder: Path) -> None:
     several = ("mine", "bayes", *twice, "--scheme", folder / "other.json", "--class", "Class")
     assert "--test-scheme" in refused(*several, "--test", folder / "test.parquet")
     assert tacit(*several, "--json").json["n_reports"] == 220 + 699
+
+
+def test_the_best_model_is_chosen_and_told(folder: Path) -> None:
+    options = ("--test", folder / "test.parquet", "--truth", folder / "truth.parquet")
+    answer = tacit(*mine(folder, "best", *options, "--json")).json
+    assert {"model", "chosen", "candidates", "majority_share", "test_accuracy", "truth_accuracy"} <= set(answer)
+    assert answer["candidates"][0]["name"] == answer["chosen"]
+    assert {"majority", "naive Bayes", "logistic", "joint model", "tree"} <= {
+        one["name"] for one in answer["candidates"]
+    }
+    assert all(0 <= one["low"] <= one["high"] <= 1 for one in answer["candidates"] if one["problem"] is None)
+    assert answer["truth_accuracy"] > 0.85
+    assert answer["test_accuracy"]["standard_error"] < 0.1
+
+
+@pytest.fixture(scope="module")
+def parties(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One party's disguised answers, another's clear ones, about the same people in another order."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place = tmp_path_factory.mktemp("parties")
+    data = binary_breast_cancer()
+    one = data.select(["Class", "Cell.size"])
+    other = data.select(["Cell.shape", "Bare.nuclei", "Mitoses"])
+    scheme = Scheme.of(one.schema, [(one.schema.names, channels.flip(0.9))])
+    scheme.write(place / "one.json")
+    Scheme.of(other.schema).write(place / "other.json")
+    ids = pa.array([f"p{number}" for number in range(data.n_rows)])
+    pq.write_table(disguise(one, scheme, seed=1).to_arrow().append_column("id", ids), place / "one.parquet")
+    order = np.random.default_rng(1).permutation(data.n_rows)[:600]
+    pq.write_table(other.to_arrow().append_column("id", ids).take(order), place / "other.parquet")
+    pq.write_table(data.to_arrow(), place / "truth.parquet")
+    return place
+
+
+@pytest.mark.parametrize("kind", ["tree", "bayes"])
+def test_two_parties_tables_are_joined_on_a_key(parties: Path, kind: str) -> None:
+    command = ("mine", kind, parties / "one.parquet", parties / "other.parquet", "--scheme", parties / "one.json")
+    both = (*command, "--scheme", parties / "other.json", "--class", "Class", "--join", "id")
+    found = tacit(*both, "--truth", parties / "truth.parquet", "--json")
+    assert found.code == 0, found.err
+    assert found.json["n_reports"] == 600
+    assert found.json["truth_accuracy"] > 0.88
+    assert "no column 'number' to join on" in refused(*both[:-1], "number")
+    assert "a scheme for each" in refused(*command, "--class", "Class", "--join", "id")
+
+
+def test_the_best_model_of_two_parties_is_told_in_words(parties: Path) -> None:
+    command = ("mine", "best", parties / "one.parquet", parties / "other.parquet", "--scheme", parties / "one.json")
+    told = tacit(*command, "--scheme", parties / "other.json", "--class", "Class", "--join", "id", "--folds", 2)
+    assert told.code == 0, told.err
+    assert "chosen among 9 models on 600 disguised reports in 2 parts" in told.out
+    assert "± is one standard error" in told.out
+
+
+def test_rules_are_mined_across_two_parties(parties: Path) -> None:
+    command = ("mine", "rules", parties / "one.parquet", parties / "other.parquet", "--scheme", parties / "one.json")
+    found = tacit(*command, "--scheme", parties / "other.json", "--join", "id", "--json").json
+    assert found["n_reports"] == 600
+    assert any({"Class", "Cell.shape"} <= set(itemset["items"]) for itemset in found["itemsets"])

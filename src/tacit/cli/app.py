@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
     ),
     "mine": (
         "Learn trees, classifiers and rules from reports.",
-        {"tree": "mine:tree", "bayes": "mine:bayes", "rules": "mine_rules:rules"},
+        {"tree": "mine:tree", "bayes": "mine:bayes", "best": "mine_best:best", "rules": "mine_rules:rules"},
     ),
     "publish": (
         "Publish a table k-anonymously: the release, its measures, and the front of alternatives.",

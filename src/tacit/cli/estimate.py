@@ -61,6 +61,7 @@ def estimate(
 ) -> None:
     """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
     import tacit
+    from tacit.cli.reading import read_or_joined
     from tacit.count.weighted import SampleColumns
     from tacit.estimation.intervals import checked_level
 
@@ -75,7 +76,7 @@ def estimate(
         one, sample = sampled_reports(reports, scheme or [], columns, lonely=lonely, drop_others=drop_others)
         found = [one]
     else:
-        found = _read(reports, scheme or [], join)
+        found = read_or_joined(reports, scheme or [], join)
     names = list(dict.fromkeys([*listed_names(attributes), *groups]))
     result = tacit.estimate(found, names, method=method, sampling=sampling, sample=sample)
     if not result.converged:
@@ -85,12 +86,6 @@ def estimate(
         print_json(document)
     else:
         _print(result, document)
-
-
-def _read(reports: list[str], schemes: list[Path], join: str | None) -> list[ReportSource]:
-    from tacit.cli.reading import joined_reports, read_reports
-
-    return [joined_reports(reports, schemes, join)] if join is not None else read_reports(reports, schemes)
 
 
 def _groups(given: str | None, compare: str | None, *, simultaneous: bool) -> list[str]:

@@ -30,6 +30,9 @@ TruthOption = Annotated[Path | None, typer.Option("--truth", help="File of true 
 KnownOption = Annotated[
     str | None, typer.Option("--known-class", help="Known shares of the classes, such as .24,.76, or A=.24,B=.76.")
 ]
+JoinOption = Annotated[
+    str | None, typer.Option("--join", help="Column that identifies people, to join two parties' files.")
+]
 Criterion = Literal["gain", "ratio", "gini"]
 Splits = Literal["multiway", "binary"]
 Method = Literal["auto", "inversion", "likelihood"]
@@ -44,6 +47,7 @@ def tree(
     prune: Annotated[str | None, typer.Option(help="Further disguised reports to prune the tree with.")] = None,
     truth: TruthOption = None,
     known_class: KnownOption = None,
+    join: JoinOption = None,
     criterion: Annotated[Criterion, typer.Option(help="What a split should gain.")] = "gain",
     splits: Annotated[Splits, typer.Option(help="One branch per answer, or two branches.")] = "multiway",
     significance: Annotated[
@@ -69,19 +73,19 @@ def tree(
         max_depth=max_depth,
         method=method,
         class_shares=_known(known_class),
-    ).fit(_read(reports, scheme or []))
+    ).fit(read(reports, scheme or [], join))
     leaves = model.tree_.n_leaves
     if prune is not None:
-        model = model.pruned(_read([prune], _test_schemes(scheme or [], test_scheme, "--prune")))
+        model = model.pruned(read([prune], test_schemes(scheme or [], test_scheme, "--prune")))
         note(f"Pruned from {leaves} leaves to {model.tree_.n_leaves}.")
     if plot is not None:
         _save(model.plot(), plot)
-    found = _scores(model, test, _test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    found = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
         print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **found})
     else:
         print_text("\n".join(model.rules()) if rules else model.to_text())
-        _print_scores(found)
+        print_scores(found)
 
 
 def bayes(
@@ -92,29 +96,30 @@ def bayes(
     test_scheme: TestSchemeOption = None,
     truth: TruthOption = None,
     known_class: KnownOption = None,
+    join: JoinOption = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Fit a naive Bayes classifier for a class."""
     from tacit.mine import NaiveBayesClassifier
 
-    model = NaiveBayesClassifier(target, class_shares=_known(known_class)).fit(_read(reports, scheme or []))
+    model = NaiveBayesClassifier(target, class_shares=_known(known_class)).fit(read(reports, scheme or [], join))
     if model.left_out_:
         note(f"Never asked together with {target}, so left out: {', '.join(model.left_out_)}.")
-    found = _scores(model, test, _test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    found = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
         print_json({"model": model.to_document(), **found})
     else:
         print_text(model.to_text())
-        _print_scores(found)
+        print_scores(found)
 
 
-def _read(places: Sequence[str], schemes: Sequence[Path]) -> list[ReportSource]:
-    from tacit.cli.reading import read_reports
+def read(places: Sequence[str], schemes: Sequence[Path], key: str | None = None) -> list[ReportSource]:
+    from tacit.cli.reading import read_or_joined
 
-    return read_reports(places, schemes)
+    return read_or_joined(places, schemes, key)
 
 
-def _test_schemes(schemes: Sequence[Path], other: Path | None, option: str) -> list[Path]:
+def test_schemes(schemes: Sequence[Path], other: Path | None, option: str) -> list[Path]:
     if other is not None:
         return [other]
     if len(schemes) > 1:
@@ -147,11 +152,11 @@ def _save(figure: Any, path: Path) -> None:
         figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight")
 
 
-def _scores(model: ReportClassifier, test: str | None, schemes: Sequence[Path], truth: Path | None) -> dict[str, Any]:
+def scores(model: ReportClassifier, test: str | None, schemes: Sequence[Path], truth: Path | None) -> dict[str, Any]:
     """What is known of the accuracy: from disguised reports, from true answers, and what answering blindly gets."""
     found: dict[str, Any] = {"n_reports": model.n_reports_, "majority_share": float(model.majority_share_)}
     if test is not None:
-        found["test_accuracy"] = _tested(model, _read([test], schemes)).to_document()
+        found["test_accuracy"] = _tested(model, read([test], schemes)).to_document()
         found["warnings"] = found["test_accuracy"].pop("warnings")
     if truth is not None:
         from tacit.dataset import Dataset
@@ -167,7 +172,7 @@ def _tested(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEst
     return disguised_accuracy(model, reports)
 
 
-def _print_scores(found: dict[str, Any]) -> None:
+def print_scores(found: dict[str, Any]) -> None:
     print_text("\n± is one standard error.")
     print_text(f"The most frequent class has an estimated share of {found['majority_share']:.4f}.")
     if "test_accuracy" in found:

@@ -33,15 +33,17 @@ def rules(
     certainty: Annotated[
         float, typer.Option(help="List only what is found with this certainty; 0 lists every estimate above.")
     ] = 0.95,
+    join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two parties' files.")] = None,
     top: Annotated[int, typer.Option(min=1, help="Most rows of each table; --json gives all.")] = 20,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Find what people's answers have in common, and which answers go with which."""
-    from tacit.cli.reading import read_reports
+    from tacit.cli.reading import read_or_joined
     from tacit.mine.itemsets import FrequentItemsets
     from tacit.mine.rules import association_rules
 
-    miner = FrequentItemsets(min_support, max_length, slack, method, certainty).fit(read_reports(reports, scheme or []))
+    source = read_or_joined(reports, scheme or [], join)
+    miner = FrequentItemsets(min_support, max_length, slack, method, certainty).fit(source)
     found = miner.itemsets_
     made = association_rules(found, metric, min_threshold)
     for reason in (*found.unknown, *found.notes):

@@ -122,18 +122,33 @@ def _stored(place: str, scheme: Scheme) -> ReportSource:
     return StoredReports.open(place, scheme)
 
 
+def read_or_joined(places: Sequence[str], schemes: Sequence[Path], key: str | None) -> list[ReportSource]:
+    """The reports in all places, or the one table that two files about the same people make."""
+    return read_reports(places, schemes) if key is None else [joined_reports(places, schemes, key)]
+
+
 def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> Reports:
-    """Two report files about the same people, joined on a column that identifies them."""
-    from tacit.reports import Reports, joined
+    """Two report files about the same people, joined on a column that identifies them.
+
+    One of them may hold clear records: its scheme is then a document without groups.
+    """
+    from tacit.reports import Reports, carried_scheme, checked_scheme_note, joined
     from tacit.table import read_table
 
-    if len(places) != 2 or len(schemes) != 2:
-        raise InvalidInput("--join needs two report files and a scheme for each.")
+    if len(places) != 2 or len(schemes) not in (0, 2):
+        raise InvalidInput(
+            "--join needs two report files and a scheme for each, in the same order; clear records take a document without "
+            "groups. Files that carry their scheme need none."
+        )
     parts, keys = [], []
     for place, plan in zip(places, read_schemes(schemes, 2), strict=True):
+        scheme = carried_scheme(place) if plan is None else plan
         table = read_table(place)
         if key not in table.column_names:
-            raise InvalidInput(f"{place!r} has no column {key!r} to join on.")
+            raise InvalidInput(
+                f"{place!r} has no column {key!r} to join on. It has {', '.join(table.column_names[:12])}."
+            )
         keys.append(table.column(key).to_pylist())
-        parts.append(Reports.from_arrow(table.drop_columns([key]), _stated(plan, place)))
+        simulation = checked_scheme_note(place, scheme)
+        parts.append(Reports.from_arrow(table.drop_columns([key]), scheme, is_simulation=simulation))
     return joined(parts[0], parts[1], keys[0], keys[1])

@@ -14,19 +14,35 @@ if TYPE_CHECKING:
     from tacit.mine.accuracy import AccuracyEstimate as AccuracyEstimate
     from tacit.mine.accuracy import disguised_accuracy as disguised_accuracy
     from tacit.mine.accuracy import told_accuracy as told_accuracy
+    from tacit.mine.as_if_true import AsIfTrueClassifier as AsIfTrueClassifier
+    from tacit.mine.as_if_true import MajorityClassifier as MajorityClassifier
     from tacit.mine.itemsets import FrequentItemsets as FrequentItemsets
+    from tacit.mine.joint_classifier import JointClassifier as JointClassifier
+    from tacit.mine.logistic import LogisticClassifier as LogisticClassifier
+    from tacit.mine.model_selection import choose_model as choose_model
+    from tacit.mine.model_selection import cross_validate as cross_validate
     from tacit.mine.naive_bayes import NaiveBayesClassifier as NaiveBayesClassifier
     from tacit.mine.rules import association_rules as association_rules
+    from tacit.mine.selection_result import CrossValidation as CrossValidation
+    from tacit.mine.selection_result import ModelChoice as ModelChoice
     from tacit.mine.tree_classifier import TreeClassifier as TreeClassifier
 
 require("mine")
 
 _HOMES = {
     "AccuracyEstimate": "tacit.mine.accuracy",
+    "AsIfTrueClassifier": "tacit.mine.as_if_true",
     "FrequentItemsets": "tacit.mine.itemsets",
+    "JointClassifier": "tacit.mine.joint_classifier",
+    "LogisticClassifier": "tacit.mine.logistic",
+    "MajorityClassifier": "tacit.mine.as_if_true",
     "NaiveBayesClassifier": "tacit.mine.naive_bayes",
     "TreeClassifier": "tacit.mine.tree_classifier",
+    "ModelChoice": "tacit.mine.selection_result",
+    "CrossValidation": "tacit.mine.selection_result",
     "association_rules": "tacit.mine.rules",
+    "choose_model": "tacit.mine.model_selection",
+    "cross_validate": "tacit.mine.model_selection",
     "disguised_accuracy": "tacit.mine.accuracy",
     "told_accuracy": "tacit.mine.accuracy",
 }

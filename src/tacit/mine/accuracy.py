@@ -151,7 +151,7 @@ def disguised_accuracy(
     asked = predictor(classifier, true_schema(found), target, attributes)
     asking = _asking_all(found, asked)
     parts = [moments(source, asked, draws=draws, seed=seed) for source in asking]
-    weights = [_weight(source, asked) for source in asking] if len(asking) > 1 else [1.0]
+    weights = [source_weight(source, asked) for source in asking] if len(asking) > 1 else [1.0]
     return _estimated(asked.target.answers, parts, weights, sampling)
 
 
@@ -183,7 +183,7 @@ def _asking_all(found: Sequence[Source], asked: Predictor) -> list[Source]:
     return [source for source in asking if source.engine.n_rows]
 
 
-def _weight(source: Source, asked: Predictor) -> float:
+def source_weight(source: Source, asked: Predictor) -> float:
     """What a source is weighed by: its reports over the spread of their weights, for a uniform truth."""
     spread = 1.0
     for part in parts_for(source.questionnaire, [*asked.inputs.names, asked.target.name]):

@@ -59,7 +59,7 @@ def _over_domain(source: Source, predictor: Predictor, parts: Sequence[Part]) ->
         tally = source.engine.tally(columns).reshape(-1)
         seen = np.flatnonzero(tally)
         return _summed([(weights.reshape(len(weights), -1)[:, seen], tally[seen])], source.engine.n_rows, "exact")
-    return _summed(_set_weights(source, columns, weights), source.engine.n_rows, "exact")
+    return _summed(set_weights(source, columns, weights), source.engine.n_rows, "exact")
 
 
 def _indicators(predictor: Predictor, order: Sequence[str]) -> Array:
@@ -72,7 +72,7 @@ def _indicators(predictor: Predictor, order: Sequence[str]) -> Array:
     return joint.transpose(*(places.index(name) for name in order), joint.ndim - 1)
 
 
-def _set_weights(source: Source, columns: Sequence[str], weights: Array) -> Iterator[tuple[Array, NDArray[np.int64]]]:
+def set_weights(source: Source, columns: Sequence[str], weights: Array) -> Iterator[tuple[Array, NDArray[np.int64]]]:
     """Weights of each report where columns show sets: the slots of its members are summed, column by column."""
     schema = source.engine.schema
     table = _rows_in_memory(source)

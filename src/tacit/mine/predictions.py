@@ -58,7 +58,7 @@ def predictor(classifier: Any, schema: Schema, target: str | None, attributes: S
 def _own(classifier: Any, schema: Schema) -> Predictor:
     needed = classifier.needed_names_
     checked_attributes(schema, [*(classifier.schema_[name] for name in needed), classifier.target_])
-    constant = None if needed else int(classifier.tree_.label)
+    constant = None if needed else int(classifier.constant_code_)
     return Predictor(schema.select(needed), classifier.target_, classifier.predicted_codes, constant)
 
 

@@ -122,6 +122,11 @@ class TreeClassifier(ReportClassifier):
         return float(self.tree_.class_shares.max())
 
     @property
+    def constant_code_(self) -> int:
+        """What a tree without a split always predicts."""
+        return int(self.tree_.label)
+
+    @property
     def needed_names_(self) -> tuple[str, ...]:
         """Names of the attributes that the tree splits on, in the order of the schema."""
         used = {node.attribute for node in self.tree_.walk()}

@@ -1,0 +1,77 @@
+"""``tacit mine best``: the classifier that is most often right, chosen on disguised reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli.mine import (
+    ClassOption,
+    JoinOption,
+    Reports,
+    SchemeOption,
+    TestOption,
+    TestSchemeOption,
+    TruthOption,
+    print_scores,
+    read,
+    scores,
+    test_schemes,
+)
+from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+
+if TYPE_CHECKING:
+    from tacit.mine.selection_result import CandidateScore, ModelChoice
+
+
+def best(
+    reports: Reports,
+    target: ClassOption,
+    scheme: SchemeOption = None,
+    test: TestOption = None,
+    test_scheme: TestSchemeOption = None,
+    truth: TruthOption = None,
+    join: JoinOption = None,
+    folds: Annotated[int, typer.Option(min=2, help="Parts, each tested on by models fitted to the others.")] = 3,
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Choose a classifier for a class: trees, naive Bayes, logistic, joint model, as if true, or the majority."""
+    from tacit.mine import choose_model
+
+    choice = choose_model(None, read(reports, scheme or [], join), target=target, folds=folds)
+    for score in choice.candidates:
+        if score.problem is not None:
+            note(f"Left out: {score.name}. {score.problem}")
+    results = scores(choice.model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    if json:
+        document = choice.to_document()
+        warnings = [*document["warnings"], *results.pop("warnings", [])]
+        print_json({"model": choice.model.to_document(), **document, **results, "warnings": warnings})
+        return
+    _print_choice(choice)
+    print_text(f"\nThe chosen model, {choice.chosen}, fitted to all reports:\n")
+    print_text(choice.model.to_text())
+    print_scores(results)
+
+
+def _print_choice(choice: ModelChoice) -> None:
+    columns = ("model", "accuracy", "standard error", "behind the chosen", "its error", "expected", "judged")
+    rows = [_row(score) for score in choice.candidates if score.problem is None]
+    print_table(choice.headline(), columns, rows)
+    print_text(
+        "Accuracies are unbiased and may leave 0 to 1 where their errors are large. The choice goes by the last column: "
+        "accuracies on the same reports and what models of whole records expect, each weighed by its error."
+    )
+
+
+def _row(score: CandidateScore) -> tuple[str, ...]:
+    numbers = (
+        score.accuracy,
+        score.standard_error,
+        score.behind,
+        score.behind_error,
+        score.expected,
+        score.judged,
+    )
+    return (score.name, *("-" if number is None else f"{number:.4f}" for number in numbers))

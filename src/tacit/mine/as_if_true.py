@@ -1,0 +1,169 @@
+"""Classifiers to compare with: any of scikit-learn's, learned from reports as if they were true, and the majority.
+
+Where the disguise blurs all classes alike, the likeliest class of a report is the likeliest of the truth, and a model
+that ignores the disguise may be the best there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.channel.base import Array
+from tacit.count.abilities import held_rows
+from tacit.count.sources import ReportSource
+from tacit.errors import NotEstimable
+from tacit.estimation import estimate, projected
+from tacit.mine.classifier import ReportClassifier, checked_target
+from tacit.mine.division import held_reports
+from tacit.mine.tables import ordered_sources
+from tacit.table import Table
+
+
+class AsIfTrueClassifier(ReportClassifier):
+    """A classifier of scikit-learn's, learned from reports as if they were true records.
+
+    Parameters
+    ----------
+    target : str
+        Name of the class among the attributes of the reports.
+    estimator : object
+        Any classifier with `fit` and `predict_proba`; without one, a tree whose leaves are as large as is best on the
+        reports themselves. `CategoricalNB` is given codes, all others one column for each answer.
+    """
+
+    def __init__(self, target: str | None = None, *, estimator: Any = None) -> None:
+        self.target = target
+        self.estimator = estimator
+
+    def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
+        _, self.schema_ = ordered_sources(reports)
+        self.target_ = checked_target(self.schema_, target)
+        table = self._looking_true(reports)
+        self.n_reports_ = table.n_rows
+        self.class_shares_ = class_shares(reports, target)
+        self.estimator_ = clone(best_leaves() if self.estimator is None else self.estimator)
+        if isinstance(self.estimator_, CategoricalNB):
+            self.estimator_.set_params(min_categories=[attribute.size for attribute in self.inputs_])
+        self.estimator_.fit(self._coded(table), table[target].astype(np.int64))
+        return self
+
+    def _looking_true(self, reports: ReportSource | Sequence[ReportSource]) -> Table:
+        """All reports in one table; refused where they do not look like records."""
+        tables = []
+        for source in held_reports(reports).parts:
+            rows = held_rows(source.engine)
+            shown = {} if rows is None else {a.name: a.answers for a in rows.schema if a.shows == "one"}
+            for attribute in self.schema_:
+                if shown.get(attribute.name) != attribute.answers:
+                    raise NotEstimable(f"The reports do not show an answer to {attribute.name!r}, true or not.")
+            assert rows is not None
+            tables.append(rows.select(self.schema_.names))
+        return Table.concatenate([Table(self.schema_, table.columns) for table in tables])
+
+    def _coded(self, table: Table) -> Any:
+        codes = np.stack([table[name] for name in self.inputs_.names], axis=1).astype(np.int64)
+        if isinstance(self.estimator_, CategoricalNB):
+            return codes
+        if not hasattr(self, "_encoder"):
+            self._encoder = OneHotEncoder(
+                categories=[np.arange(attribute.size) for attribute in self.inputs_], dtype=np.float32
+            ).fit(codes)
+        return self._encoder.transform(codes)
+
+    def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
+        shares = np.zeros((table.n_rows, self.target_.size))
+        shares[:, self.estimator_.classes_] = self.estimator_.predict_proba(self._coded(table))
+        return shares.argmax(axis=1), shares
+
+    @property
+    def majority_share_(self) -> float:
+        """The estimated share of the most frequent class: what answering blindly gets right."""
+        return float(self.class_shares_.max())
+
+    def to_text(self) -> str:
+        """What was learned from what."""
+        check_is_fitted(self)
+        return f"{_named(self.estimator_)}, learned from {self.n_reports_:,} reports as if they were true."
+
+    def to_document(self) -> dict[str, Any]:
+        """What was fitted, for JSON."""
+        check_is_fitted(self)
+        return {"as_if_true": _named(self.estimator_), "n_reports": self.n_reports_}
+
+
+class MajorityClassifier(ReportClassifier):
+    """Always answers the class that is estimated to be the most frequent.
+
+    Parameters
+    ----------
+    target : str
+        Name of the class among the attributes of the reports.
+    """
+
+    def __init__(self, target: str | None = None) -> None:
+        self.target = target
+
+    def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
+        found, self.schema_ = ordered_sources(reports)
+        self.n_reports_ = sum(source.engine.n_rows for source in found)
+        self.target_ = checked_target(self.schema_, target)
+        self.class_shares_ = class_shares(reports, target)
+        return self
+
+    def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
+        return np.full(table.n_rows, self.constant_code_), np.tile(self.class_shares_, (table.n_rows, 1))
+
+    @property
+    def constant_code_(self) -> int:
+        """The code of the class that is always predicted."""
+        return int(self.class_shares_.argmax())
+
+    @property
+    def majority_share_(self) -> float:
+        """The estimated share of the most frequent class."""
+        return float(self.class_shares_.max())
+
+    @property
+    def needed_names_(self) -> tuple[str, ...]:
+        """Nothing needs to be known."""
+        return ()
+
+    def to_text(self) -> str:
+        """What is always answered."""
+        check_is_fitted(self)
+        return f"Always {self.target_.answers[self.constant_code_]}."
+
+    def to_document(self) -> dict[str, Any]:
+        """What is always answered, for JSON."""
+        check_is_fitted(self)
+        return {"always": self.target_.answers[self.constant_code_]}
+
+
+def class_shares(reports: ReportSource | Sequence[ReportSource], target: str) -> Array:
+    """The estimated distribution of the classes, nothing below 0."""
+    return projected(estimate(reports, [target]).probabilities)
+
+
+def plain_tree(smallest_leaf: int = 5) -> DecisionTreeClassifier:
+    """scikit-learn's tree, repeatable."""
+    return DecisionTreeClassifier(min_samples_leaf=smallest_leaf, random_state=0)
+
+
+def best_leaves() -> GridSearchCV:
+    """A tree whose smallest leaf is chosen on the data it is given: what is noise there makes small leaves worse."""
+    return GridSearchCV(plain_tree(), {"min_samples_leaf": [1, 3, 10, 30, 100]}, cv=3)
+
+
+def _named(estimator: Any) -> str:
+    best = getattr(estimator, "best_estimator_", estimator)
+    return str(type(best).__name__)

@@ -1,0 +1,256 @@
+"""Choosing a model on disguised reports: cross-validation, and a choice that is not led by noise.
+
+Every report is tested on once, by models that were fitted without it. The accuracy estimated from disguised tests is
+unbiased, but its error may be larger than any difference between models. Two things help. Models are compared on the
+same reports, so that much of the error cancels. And witnesses, models of whole records, say how often each candidate
+should be right: steady, though only as right as their models are. The two are combined by their errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import special
+from sklearn.base import clone
+
+from tacit.channel.base import Array
+from tacit.count.sources import ReportSource
+from tacit.errors import InvalidInput, NotEstimable, TacitError
+from tacit.estimation import estimate, true_schema
+from tacit.estimation.comparison import independence
+from tacit.mine.as_if_true import MajorityClassifier
+from tacit.mine.candidates import as_candidate, common_target, default_candidates, named
+from tacit.mine.classifier import ReportClassifier
+from tacit.mine.division import HeldReports, held_reports
+from tacit.mine.selection_result import CandidateScore, CrossValidation, FoldAccuracy, ModelChoice
+from tacit.mine.trials import Trial, compared, trials_of
+
+FOLDS, CHOICE_FOLDS = 5, 3
+# How far the witnesses' word on an accuracy is off, beside what it is off for all models alike. Chosen on other data
+# than any result is reported on (docs/classifiers.md).
+WITNESS_ERROR, COMMON_ERROR = 0.04, 0.3
+# Chance that an answer or a model is taken to tell something of the class where none does.
+FALSE_ALARM = 0.02
+UNTOLD = "These reports do not tell for certain that any answer has to do with the class: the majority is answered."
+
+
+def cross_validate(
+    model: Any,
+    reports: ReportSource | Sequence[ReportSource],
+    *,
+    target: str | None = None,
+    folds: int = FOLDS,
+    seed: int = 0,
+) -> CrossValidation:
+    """How often a model is right, from disguised reports alone: each part is tested on by a model fitted to the others.
+
+    Parameters
+    ----------
+    model : classifier
+        One of Tacit's, or one of scikit-learn's, which is then fitted to the reports as if they were true.
+    reports : Reports, stored reports, a tally of whole reports, or a sequence of these
+        What is learned from and tested on.
+    target : str, optional
+        Name of the class, where the model does not know it.
+    folds : int
+        Parts.
+    seed : int
+        Makes the division into parts repeatable.
+
+    Returns
+    -------
+    CrossValidation
+        The accuracy with its standard error, and those of every part.
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer reports than parts.
+    NotEstimable
+        If the model cannot be estimated from the reports, or its accuracy cannot.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.bundled import binary_votes
+    >>> scheme = tacit.Scheme.of(binary_votes().schema, [(binary_votes().schema.names, tacit.channels.flip(0.9))])
+    >>> reports = tacit.disguise(binary_votes(), scheme, seed=1)
+    >>> found = tacit.cross_validate(tacit.NaiveBayesClassifier("Class"), reports)
+    >>> abs(found.accuracy - 0.9) < 4 * found.standard_error
+    True
+    """
+    candidate = as_candidate(model, target)
+    trials = trials_of({named(candidate): candidate}, held_reports(reports, seed), folds, seed, with_witnesses=False)
+    (trial,) = trials
+    if trial.problem is not None:
+        raise NotEstimable(trial.problem)
+    parts = tuple(
+        FoldAccuracy(number, float(part.mean), part.error, part.rows) for number, part in enumerate(trial.parts, 1)
+    )
+    mean, covariance = compared(trials)
+    rows = sum(part.n_reports for part in parts)
+    return CrossValidation(trial.name, float(mean[0]), math.sqrt(covariance[0, 0]), rows, parts)
+
+
+def choose_model(
+    models: Sequence[Any] | Mapping[str, Any] | None,
+    reports: ReportSource | Sequence[ReportSource],
+    *,
+    target: str | None = None,
+    folds: int = CHOICE_FOLDS,
+    seed: int = 0,
+) -> ModelChoice:
+    """The model that is most often right, as far as disguised reports tell, fitted to all of them.
+
+    Parameters
+    ----------
+    models : sequence of classifiers, mapping from names to classifiers, or None
+        What to choose from; classifiers of scikit-learn's are fitted to the reports as if they were true. None means
+        Tacit's tree, naive Bayes, logistic and joint-model classifiers, a tree grown on the joint model, trees and
+        naive Bayes as if the reports were true, and always answering the majority.
+    reports : Reports, stored reports, a tally of whole reports, or a sequence of these
+        What is learned from and tested on.
+    target : str, optional
+        Name of the class, where the models do not know it.
+    folds : int
+        Parts, each of which is tested on by models fitted to the others.
+    seed : int
+        Makes the division into parts repeatable.
+
+    Returns
+    -------
+    ModelChoice
+        The chosen model, and how every candidate did.
+
+    Raises
+    ------
+    InvalidInput
+        If there is nothing to choose from, or fewer reports than parts.
+    NotEstimable
+        If no candidate can be estimated from the reports.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.bundled import binary_votes
+    >>> scheme = tacit.Scheme.of(binary_votes().schema, [(binary_votes().schema.names, tacit.channels.flip(0.9))])
+    >>> reports = tacit.disguise(binary_votes(), scheme, seed=1)
+    >>> candidates = [tacit.TreeClassifier("Class"), tacit.NaiveBayesClassifier("Class")]
+    >>> choice = tacit.choose_model(candidates, reports)
+    >>> choice.model.score(binary_votes()) > 0.85
+    True
+    """
+    candidates = _candidates(models, target)
+    held = held_reports(reports, seed)
+    trials = trials_of(candidates, held, folds, seed, with_witnesses=True)
+    tried = [trial for trial in trials if trial.problem is None]
+    if not tried:
+        raise NotEstimable(f"No model can be estimated from these reports. {trials[0].name}: {trials[0].problem}")
+    mean, covariance = compared(tried)
+    expected = np.array([np.nan if trial.expected is None else trial.expected for trial in tried])
+    judged = combined(mean, covariance, expected)
+    order = list(np.argsort(-judged, kind="stable"))
+    blind = [place for place, trial in enumerate(tried) if isinstance(candidates[trial.name], MajorityClassifier)]
+    untold = bool(blind) and not is_told(held, common_target(candidates.values()), mean, covariance, blind[0])
+    if untold:
+        order = [blind[0], *(place for place in order if place != blind[0])]
+    best, model = _refitted([tried[place].name for place in order], candidates, held)
+    best = order[best]
+    scores = _scored(tried, mean, covariance, judged, best)
+    failed = [CandidateScore(trial.name, problem=trial.problem) for trial in trials if trial.problem is not None]
+    ranked = sorted(scores, key=lambda score: (score.name != tried[best].name, -(score.judged or 0.0)))
+    notes = (UNTOLD,) if untold else ()
+    return ModelChoice(model, tried[best].name, (*ranked, *failed), held.n_reports, folds, notes)
+
+
+def _candidates(models: Sequence[Any] | Mapping[str, Any] | None, target: str | None) -> dict[str, ReportClassifier]:
+    if models is None:
+        if target is None:
+            raise InvalidInput("Say which attribute is the class: target='...'.")
+        return default_candidates(target)
+    if isinstance(models, Mapping):
+        candidates = {str(name): as_candidate(model, target) for name, model in models.items()}
+    else:
+        candidates = {}
+        for model in models:
+            candidate = as_candidate(model, target)
+            name = named(candidate)
+            again = sum(other == name or other.startswith(f"{name} (") for other in candidates)
+            candidates[f"{name} ({again + 1})" if again else name] = candidate
+    if not candidates:
+        raise InvalidInput("There is no model to choose from. Name at least one, or give None for the usual ones.")
+    common_target(candidates.values())
+    return candidates
+
+
+def combined(mean: Array, covariance: Array, expected: Array) -> Array:
+    """The accuracies as judged from both: what was estimated from reports, and what the witnesses expect.
+
+    Their word is taken as a normal prior, off by an error of its own for each model and by one that is common to all;
+    without witnesses all are expected to be alike.
+    """
+    prior = expected
+    if np.isnan(prior).any():
+        prior = np.full(len(mean), float(np.clip(mean[np.argmin(np.diag(covariance))], 0, 1)))
+    own = WITNESS_ERROR**2 * np.eye(len(mean)) + COMMON_ERROR**2
+    # One that is always right where another is has no error of its own: a little keeps the matrix regular.
+    told: Array = prior + own @ np.linalg.solve(own + covariance + 1e-12 * np.eye(len(mean)), mean - prior)
+    return told
+
+
+def is_told(held: HeldReports, target: str, mean: Array, covariance: Array, blind: int) -> bool:
+    """Whether the reports tell for certain that other answers have anything to do with the class.
+
+    They do where some candidate is certain to beat the majority, or where some answer is certain to go with the class.
+    False alarms are bounded over all candidates and answers together. Without this, who models noise would be chosen
+    where there is nothing but noise.
+    """
+    spread = np.diag(covariance) + covariance[blind, blind] - 2 * covariance[blind]
+    leads = (mean - mean[blind]) / np.sqrt(np.maximum(spread, 1e-12))
+    if 2 * len(mean) * float(special.ndtr(-leads.max())) < FALSE_ALARM:
+        return True
+    names = [name for name in true_schema(held.parts).names if name != target]
+    return any(2 * len(names) * _chance(held, name, target) < FALSE_ALARM for name in names)
+
+
+def _chance(held: HeldReports, name: str, target: str) -> float:
+    """The chance of so strong an association, were there none; 1 where it cannot be estimated."""
+    try:
+        return independence(estimate(held, [name, target]), name).p
+    except NotEstimable:
+        return 1.0
+
+
+def _refitted(
+    names: Sequence[str], candidates: Mapping[str, ReportClassifier], held: HeldReports
+) -> tuple[int, ReportClassifier]:
+    """The first that can be fitted to all reports."""
+    problem: TacitError | None = None
+    for place, name in enumerate(names):
+        try:
+            return place, clone(candidates[name]).fit(held)
+        except TacitError as error:
+            problem = error
+    raise NotEstimable(f"No model can be estimated from all reports. {problem}")
+
+
+def _scored(tried: Sequence[Trial], mean: Array, covariance: Array, judged: Array, best: int) -> list[CandidateScore]:
+    scores = []
+    for place, trial in enumerate(tried):
+        apart = covariance[place, place] + covariance[best, best] - 2 * covariance[place, best]
+        scores.append(
+            CandidateScore(
+                trial.name,
+                accuracy=float(mean[place]),
+                standard_error=math.sqrt(max(covariance[place, place], 0.0)),
+                behind=float(mean[best] - mean[place]),
+                behind_error=math.sqrt(max(apart, 0.0)),
+                expected=trial.expected,
+                judged=float(np.clip(judged[place], 0, 1)),
+                n_reports=sum(part.rows for part in trial.parts),
+            )
+        )
+    return scores

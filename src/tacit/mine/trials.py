@@ -1,0 +1,108 @@
+"""Every candidate fitted without each part of the reports in turn, and what that part then says of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from tacit.channel.base import Array
+from tacit.errors import NotEstimable, TacitError
+from tacit.mine.accuracy import source_weight
+from tacit.mine.candidates import common_target
+from tacit.mine.classifier import ReportClassifier
+from tacit.mine.division import HeldReports, folds
+from tacit.mine.predictions import predictor
+from tacit.mine.right_weights import right_weights
+from tacit.mine.witnesses import witnesses
+
+
+@dataclass(frozen=True, eq=False)
+class PartWeights:
+    """What the reports of one part add to the accuracy: an array for each source, and what the source is weighed by."""
+
+    weights: tuple[Array, ...]
+    shares: Array
+
+    @property
+    def rows(self) -> int:
+        return sum(len(own) for own in self.weights)
+
+    @property
+    def mean(self) -> float:
+        return float(sum(share * own.mean() for share, own in zip(self.shares, self.weights, strict=True) if share))
+
+    @property
+    def error(self) -> float:
+        counted = [(share, own) for share, own in zip(self.shares, self.weights, strict=True) if share]
+        return math.sqrt(sum(share**2 * own.var(ddof=1) / len(own) if len(own) > 1 else 1.0 for share, own in counted))
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate, fitted without each part in turn; `expected` is what the witnesses say of its accuracy."""
+
+    name: str
+    parts: tuple[PartWeights, ...] = ()
+    expected: float | None = None
+    problem: str | None = None
+
+
+def trials_of(
+    candidates: Mapping[str, ReportClassifier], held: HeldReports, number: int, seed: int, *, with_witnesses: bool
+) -> list[Trial]:
+    problems: dict[str, str] = {}
+    parts: dict[str, list[PartWeights]] = {name: [] for name in candidates}
+    expected: dict[str, list[float]] = {name: [] for name in candidates}
+    target = common_target(candidates.values())
+    for learning, testing in folds(held, number, seed):
+        asked = witnesses(learning, testing, target) if with_witnesses else []
+        for name, candidate in candidates.items():
+            if name in problems:
+                continue
+            try:
+                fitted = clone(candidate).fit(learning)
+                parts[name].append(_tested(fitted, testing))
+                expected[name].extend(witness.accuracy(fitted) for witness in asked)
+            except TacitError as problem:
+                problems[name] = str(problem)
+    return [
+        Trial(name, problem=problems[name])
+        if name in problems
+        else Trial(name, tuple(parts[name]), float(np.mean(expected[name])) if expected[name] else None)
+        for name in candidates
+    ]
+
+
+def _tested(fitted: ReportClassifier, testing: HeldReports) -> PartWeights:
+    asked = predictor(fitted, fitted.schema_, None, None)
+    names = {*asked.inputs.names, asked.target.name}
+    weights, shares = [], []
+    for source in testing.parts:
+        asks = names <= set(source.questionnaire.attributes)
+        weights.append(right_weights(source, asked) if asks else np.zeros(source.engine.n_rows))
+        shares.append(source_weight(source, asked) if asks else 0.0)
+    if not sum(shares):
+        raise NotEstimable(
+            f"{', '.join(sorted(names))} are never asked together, so whether a prediction is right cannot be estimated."
+        )
+    return PartWeights(tuple(weights), np.array(shares) / sum(shares))
+
+
+def compared(trials: Sequence[Trial]) -> tuple[Array, Array]:
+    """The accuracies over all parts, and the covariance of their errors."""
+    mean, covariance = np.zeros(len(trials)), np.zeros((len(trials), len(trials)))
+    n_parts = len(trials[0].parts)
+    sizes = np.array([trials[0].parts[fold].rows for fold in range(n_parts)], dtype=np.float64)
+    for fold, size in enumerate(sizes / sizes.sum()):
+        own = [trial.parts[fold] for trial in trials]
+        for source in range(len(own[0].weights)):
+            shares = size * np.array([part.shares[source] for part in own])
+            values = np.stack([part.weights[source] for part in own])
+            mean += shares * values.mean(axis=1)
+            spread = np.atleast_2d(np.cov(values)) if values.shape[1] > 1 else np.eye(len(own))
+            covariance += np.outer(shares, shares) * spread / values.shape[1]
+    return mean, covariance
