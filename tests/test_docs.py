@@ -113,3 +113,19 @@ def check(command: str, expected: str) -> None:
     assert outcome.code == 0, f"{command}: {outcome.err}"
     if expected.strip():
         assert doctest.OutputChecker().check_output(expected, outcome.out, MATCH), f"{command}:\n{outcome.out}"
+
+
+# Said once, and understood by their author only.
+MANNERED = (
+    "betrays its own coin",
+    "picture from its negative",
+    "errors speak of",
+    "keep the same company",
+    "next to nothing:",
+)
+
+
+@pytest.mark.parametrize("phrase", MANNERED)
+def test_sentences_are_plain(phrase: str) -> None:
+    texts = [*PAGES, ROOT / "README.md", *(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.js")]
+    assert not [path.name for path in texts if phrase in path.read_text(encoding="utf-8")]

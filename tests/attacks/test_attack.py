@@ -45,7 +45,7 @@ def test_a_flip_of_all_attributes_of_adult_hides_nothing(adult: Dataset, theta: 
     assert found.records.with_reports > 0.999
     assert found.answers.with_reports > 0.999
     assert found.answers.without_reports < 0.9
-    assert "hides next to nothing" in found.warnings[0]
+    assert "hides almost nothing" in found.warnings[0]
 
 
 def test_theta_of_51_hundredths_hides_nothing_on_all_of_adult() -> None:

@@ -50,7 +50,7 @@ def test_an_unknown_attribute_is_refused():
 
 
 def test_an_attribute_named_twice_is_refused():
-    with pytest.raises(InvalidInput, match="speaks of 'a' twice"):
+    with pytest.raises(InvalidInput, match="names 'a' twice"):
         Prior.of(SCHEMA, {"a": [0.5, 0.5], "a+c": [0.25] * 4})
 
 

@@ -75,7 +75,7 @@ def test_a_flip_of_a_whole_group_is_said_to_reveal_the_pair():
     assert first.map_privacy == pytest.approx(0.2)  # evenly spread records: only the coin hides them
     assert first.worst_posterior == pytest.approx(0.8)
     assert said(measures, "only two records possible, the report and its opposite")
-    assert said(measures, "betrays its own coin")
+    assert said(measures, "do not count on theta")
     assert said(measures, "guessed with chance 0.56")
     assert measures.coins_guessed == pytest.approx(0.8 * 0.7)
     assert "no bound" in measures.meaning
@@ -138,7 +138,7 @@ def test_a_matrix_with_zeros_names_one():
     ("recipe", "words"),
     [
         (channels.flip(0.97), "hardly a disguise"),
-        (channels.flip(0.02), "gives the truth away 98.0%"),
+        (channels.flip(0.02), "shows the truth 98.0%"),
         (channels.flip(1.0), "nothing is disguised"),
         (channels.uniform_perturbation(0.99), "hardly a disguise"),
         (channels.mixture(0.5, [1.0, 0.0]), "impossible under some answers"),

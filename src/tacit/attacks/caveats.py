@@ -1,4 +1,4 @@
-"""Sentences that stand beside the shares: what they rest on, and which answers betray others."""
+"""Sentences that stand beside the shares: what they rest on, and which answers are hints at others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _revealed(scheme: Scheme, shares: Shares) -> Iterator[str]:
     records, coins = shares.records, shares.coins
     if records.with_reports >= NEARLY_ALL and not scheme.is_identity:
         yield (
-            f"This scheme hides next to nothing: {records.with_reports:.0%} of the whole records are guessed right from the "
+            f"This scheme hides almost nothing: {records.with_reports:.0%} of the whole records are guessed right from the "
             "reports alone."
         )
     elif coins is not None and coins.with_reports >= NEARLY_ALL and coins.with_reports > coins.without_reports + 0.01:
@@ -72,7 +72,7 @@ def _revealed(scheme: Scheme, shares: Shares) -> Iterator[str]:
 
 
 def _unsure(expected: Shares, counted: Shares | None, stability: Stability) -> Iterator[str]:
-    """Where the figure depends on the model that was fitted, or the guesser is mistaken about himself."""
+    """Where the figure depends on the model that was fitted, or the guesser expects more or less than is right."""
     low, high = stability.records
     if high - low > UNSTABLE:
         yield (
@@ -94,12 +94,12 @@ def _shared_groups(scheme: Scheme, known: Sequence[str]) -> Iterator[str]:
         likely = [name for name in group.names if name.lower() in EASILY_KNOWN and name not in known]
         others = [name for name in group.names if name not in told]
         if told and others:
-            yield f"{_listed(told)}, known to the guesser, {_share(told)} a group with {_listed(others)}: {_betrayal(group)}"
+            yield f"{_listed(told)}, known to the guesser, {_share(told)} a group with {_listed(others)}: {_hint(group)}"
         elif likely and len(likely) < len(group.names):
             others = [name for name in group.names if name not in likely]
             yield (
                 f"{_listed(likely)} may easily be known of a person and {_share(likely)} a group with {_listed(others)}: "
-                f"{_betrayal(group)} Put what others know into another group."
+                f"{_hint(group)} Put what others know into another group."
             )
 
 
@@ -125,7 +125,7 @@ def _looks_like_records(group: Group) -> bool:
     return shown == [("one", attribute.answers) for attribute in group.attributes]
 
 
-def _betrayal(group: Group) -> str:
+def _hint(group: Group) -> str:
     if group.channel.coin_guessed() is not None:
         return "whoever knows one answer of a flipped group knows them all."
     return (

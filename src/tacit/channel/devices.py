@@ -186,7 +186,7 @@ def _per_sample(device: Device, given: Mapping[str, Given]) -> list[tuple[str | 
     names = next(iter(split.values())).keys()
     for name, parts in split.items():
         if parts.keys() != names:
-            raise InvalidInput(f"{name} speaks of the samples {list(parts)}, another parameter of {list(names)}.")
+            raise InvalidInput(f"{name} names the samples {list(parts)}, another parameter {list(names)}.")
     if needs_two and len(names) != 2:
         raise InvalidInput(f"{len(names)} sample(s) are named: {', '.join(names)}. {_two_needed(device)}")
     return [(sample, {**given, **{name: split[name][sample] for name in split}}) for sample in names]

@@ -48,7 +48,9 @@ def estimate(
         bool, typer.Option("--simultaneous", help="Make the intervals of the table hold all at once.")
     ] = False,
     method: Annotated[Method, typer.Option(help="How to estimate.")] = "inversion",
-    sampling: Annotated[Sampling, typer.Option(help="Whom the errors speak of.")] = "population",
+    sampling: Annotated[
+        Sampling, typer.Option(help="Errors for a population that was sampled, or for the respondents only.")
+    ] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
     weights: Annotated[str | None, WeightsOption] = None,

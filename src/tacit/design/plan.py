@@ -81,7 +81,7 @@ def plan(
     margin : float
         Half the width that the interval of every share may have.
     prior : mapping of str to distribution, or a table of truths, optional
-        What to expect; else what the scheme was designed for. An attribute that neither speaks of is planned for each
+        What to expect; else what the scheme was designed for. An attribute that neither names is planned for each
         answer in turn having the share one half, the others sharing the rest alike.
     level : float
         Of confidence.

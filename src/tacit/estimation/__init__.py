@@ -76,7 +76,7 @@ def estimate(
     method : {"inversion", "likelihood"}
         The unbiased estimate, or the most likely distribution.
     sampling : {"population", "respondents"}
-        Whom the errors speak of: a population the respondents were drawn from, or just the people who answered.
+        What the errors are for: a population the respondents were drawn from, or just the people who answered.
     max_steps : int
         Bounds the iteration of the likelihood; the result says whether it converged.
     sample : SampleDesign or SampleColumns, optional
@@ -243,7 +243,7 @@ def estimate_share(
     where : mapping of str to str or sequence of str
         For each attribute the answer, or the answers, that count.
     sampling : {"population", "respondents"}
-        Whom the error speaks of.
+        What the error is for: a population, or just the people who answered.
 
     Returns
     -------
@@ -277,7 +277,7 @@ def estimate_shares(
     where : sequence of mappings
         The conditions, each as for `estimate_share`.
     sampling : {"population", "respondents"}
-        Whom the errors speak of.
+        What the errors are for: a population, or just the people who answered.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from tacit.schema import Attribute, Schema
 if TYPE_CHECKING:
     from tacit.estimation.comparison import Comparison, GivenEstimate, Independence
 
-# Whom an error speaks of: people sampled from a population, or just the people who answered.
+# What an error is for: people sampled from a population, or just the people who answered.
 Sampling = Literal["population", "respondents"]
 Method = Literal["inversion", "likelihood"]
 ONE_ERROR = "(± one standard error)"

@@ -32,8 +32,8 @@ def caveats(
         sentences.append("Nothing is disguised: every answer is reported as it is, so no figure protects anyone.")
     elif scheme.public_names:
         sentences.append(
-            f"{_listed(scheme.public_names)} {_is(scheme.public_names)} public: reported as given. Every figure speaks "
-            "of the other attributes only, and public answers may betray related private ones."
+            f"{_listed(scheme.public_names)} {_is(scheme.public_names)} public: reported as given. Every figure is for "
+            "the other attributes only, and public answers may be a hint at related private ones."
         )
     for group, figures in measured:
         sentences += _group_caveats(group, figures)
@@ -87,7 +87,7 @@ def _weak(channel: Channel, where: str) -> Iterator[str]:
         yield f"{where}: every report tells the truth; nothing is disguised."
     elif 1 - missed >= NEARLY_SURE:
         yield (
-            f"{where}: a report gives the truth away {1 - missed:.1%} of the time where all answers are equally likely; "
+            f"{where}: a report shows the truth {1 - missed:.1%} of the time where all answers are equally likely; "
             "hardly a disguise."
         )
 

@@ -1,4 +1,4 @@
-"""How far whole reports give single answers away, under a joint distribution of all answers.
+"""How much whole reports tell of single answers, under a joint distribution of all answers.
 
 Everything is a sum over records of the chance of a report; group by group it is the channel applied along its axes, so
 the law of the whole report is never written out.

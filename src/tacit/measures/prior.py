@@ -129,7 +129,7 @@ def _parts(schema: Schema, given: Mapping[str, Any], routed: Sequence[Records]) 
         parts[names] = distribution.reshape(shape)
     repeated = [name for name in schema.names if sum(name in part for part in parts) > 1]
     if repeated:
-        raise InvalidInput(f"The prior speaks of {repeated[0]!r} twice. Give each attribute one distribution.")
+        raise InvalidInput(f"The prior names {repeated[0]!r} twice. Give each attribute one distribution.")
     for members, records in legal.items():
         if members not in parts:
             parts = _with_routed(parts, members, records)

@@ -1,7 +1,7 @@
 """What everything that one person sends tells of each of their answers.
 
 A promise about one answer must hold against whoever reads the whole report, not only the answer's own column: answers
-that hang together betray each other, within a group because its reports show them together, and across groups because
+that are related are hints at each other, within a group because its reports show them together, and across groups because
 people's answers do.
 """
 
@@ -37,7 +37,7 @@ class AnswerMeasures:
     `gamma` needs no prior. The three figures hold under the stated prior, `even` under the even one: every answer to
     each asked question equally likely. `scope` says what they come from: every whole report, or (where these are too many)
     reports simulated from a joint model of the population, or the answer's own group as if groups were independent. They
-    speak of people who were asked the question.
+    are for people who were asked the question.
     """
 
     attribute: str

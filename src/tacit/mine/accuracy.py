@@ -119,7 +119,7 @@ def disguised_accuracy(
     attributes : sequence of str, optional
         Its inputs, in their order.
     sampling : {"population", "respondents"}
-        For whom the error is.
+        What the error is for: a population, or just the people who answered.
     draws, seed : int
         Draws per report, and their seed, where not all records can be gone through.
 

@@ -36,7 +36,7 @@ class ReadBack:
     k: int
     l: float | None  # noqa: E741  the letters of the literature
     t: float | None
-    counted: pa.Table  # the combinations of released columns that promises speak of, with their rows
+    counted: pa.Table  # the combinations of released columns that promises are about, with their rows
 
     def to_document(self) -> dict[str, Any]:
         return {"k": self.k, "l": self.l, "t": self.t, "rows": self.rows}

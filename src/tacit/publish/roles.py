@@ -156,7 +156,7 @@ def _role(name: str, kind: ColumnType, texts: pa.ChunkedArray, distinct: int, ro
     if words & IDENTIFYING:
         return "identifier", f"its name says that it names people ({_shared(words, IDENTIFYING)})"
     if words & SENSITIVE:
-        return "sensitive", f"its name says that it is nobody else's business ({_shared(words, SENSITIVE)})"
+        return "sensitive", f"its name suggests something private ({_shared(words, SENSITIVE)})"
     if words & KNOWN_OF_PEOPLE:
         return "quasi-identifier", f"others know this of people ({_shared(words, KNOWN_OF_PEOPLE)})"
     if kind == "nominal" and distinct >= NEARLY_ALL * rows and rows > 20:

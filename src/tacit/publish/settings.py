@@ -36,7 +36,7 @@ class Protection:
         The quasi-identifiers: what somebody may know of a person. Several sets that nobody knows together are given as
         a list of lists. By default every attribute that is neither sensitive nor kept.
     sensitive, keep
-        Columns that are published as they are; `l` and `t` speak of the sensitive ones.
+        Columns that are published as they are; `l` and `t` are about the sensitive ones.
     l, t, entropy
         What sensitive attributes must show in every class: l different answers (with `entropy`, the entropy of l equally
         frequent ones), at a distance of at most t from all released rows.
@@ -105,7 +105,7 @@ class Preferences:
     hierarchies
         A folder of files ``NAME.csv`` as ARX keeps them, or hierarchies by attribute.
     order
-        "data" puts unordered answers that keep the same company side by side; only neighbours are merged.
+        "data" puts unordered answers whose people are alike in the other columns side by side; only neighbours are merged.
     missing
         What empty values are: refused, an answer of their own, or a reason to drop the row.
     types, granularity

@@ -137,6 +137,6 @@ def _warnings(gamma: float) -> list[str]:
         said = " The page says so before anybody consents." if gamma > WHOLE_NOTICE else ""
         return [
             f"All answers of one person together: the odds of a guess can change up to {gamma:,.0f} times. Each question is "
-            f"protected as said; someone who knows how answers hang together learns more from many of them.{said}"
+            f"protected as said; someone who knows how answers are related learns more from many of them.{said}"
         ]
     return []

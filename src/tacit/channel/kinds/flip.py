@@ -220,7 +220,7 @@ class FlipChannel(Channel):
         return max(self.chance, 1 - self.chance)
 
     def better_instead(self) -> dict[str, tuple[Recipe, bool]]:
-        """A flip of a whole group leaves two records possible, and real records betray which one it was.
+        """A flip of a whole group leaves two records possible, and on real records the likelier one is usually the true one.
 
         An unrelated question that keeps the record with chance ``|2 theta - 1|`` gives every single answer the same law up
         to a known reversal, so the same standard error, and nearly the same for tables within the group; but every record
@@ -240,8 +240,8 @@ class FlipChannel(Channel):
             return None
         return (
             "a flip of a whole group leaves only two records possible, the report and its opposite. Whoever learns one "
-            "answer of the group knows the others. Real records are correlated and skewed, and then the joint report mostly "
-            "betrays its own coin: do not count on theta."
+            "answer of the group knows the others. On real records one of the two is usually far likelier, so a guesser "
+            "mostly knows which one is true: do not count on theta."
         )
 
     def marginal(self, axes: Sequence[int]) -> FlipChannel:
