@@ -59,7 +59,7 @@ def test_people_read_words(table, tmp_path):
     assert "everyone hides among at least" in answer.out
     assert "Written and verified" in answer.out
     checked = tacit("check", tmp_path / "out.parquet", "--attributes", "age,town,sex,illness")
-    assert "highest risk" in checked.out
+    assert "prosecutor's risk" in checked.out
 
 
 def test_numbers_in_steps_weights_and_a_plot(table, tmp_path):

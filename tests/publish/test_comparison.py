@@ -33,9 +33,9 @@ def test_picking_from_the_shown_suppression_writes_it():
     assert picked.nwp == pytest.approx(release.front[number].nwp)
 
 
-def test_asked_suppression_is_searched_and_hierarchies_leave_local_out(tmp_path):
+def test_asked_suppression_is_given_to_both_methods(tmp_path):
     asked = anonymize(people(), 6, method="compare", suppress=0.05, **QUICK)
-    assert [result.method for result in asked.methods] == ["search with 5% suppressed", "local"]
+    assert [result.method for result in asked.methods] == ["search with 5% suppressed", "local with 5% suppressed"]
     sets = anonymize(people(), 6, [["age"], ["town", "sex"]], method="compare", **QUICK)
     assert [result.method for result in sets.methods] == ["search", "local"]
 

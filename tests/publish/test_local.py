@@ -7,6 +7,7 @@ from tacit.publish import check_release, local, remake
 from tacit.publish._local_kernels import best_cut
 from tacit.publish.local import recode_locally, tight_boxes
 from tacit.publish.recoding import numbers_of
+from tacit.publish.tally import tally_rows
 from tacit.schema import Attribute, numeric
 from tests.publish.small import posed, small_tally
 from tests.publish.test_anonymization import people
@@ -86,3 +87,63 @@ def test_the_middle_of_a_step_stands_for_it():
     assert numbers_of(numeric("age", (20, 30, 50))).tolist() == [15, 25, 40, 60]
     assert numbers_of(Attribute("x", ("1", "2.5"))).tolist() == [1, 2.5]
     assert numbers_of(Attribute("x", ("a", "b"))) is None
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_suppressing_the_edges_of_boxes_loses_less_and_keeps_the_limit(seed):
+    tally = small_tally(seed, sizes=(30, 20), rows=600)
+    codes = np.where(
+        np.arange(len(tally.codes))[:, None] >= len(tally.codes) - 3, [29, 19], tally.codes // 4
+    )  # three far from all others
+    tally = tally_rows(tally.attributes, codes, tally.counts)
+    kept, trimmed = posed(tally, k=40), posed(tally, k=40, suppress=0.1)
+    before, after = recode_locally(kept).classes, recode_locally(trimmed).classes
+    gone = after < 0
+    assert 0 < tally.counts[gone].sum() <= 0.1 * 600
+    assert np.bincount(after[~gone], tally.counts[~gone]).min() >= 40
+    low, high = tight_boxes(tally.codes[~gone], after[~gone])
+    share = ((high - low)[after[~gone]] / (tally.sizes - 1)) @ kept.weights
+    loss = (share @ tally.counts[~gone] + tally.counts[gone].sum()) / 600
+    assert loss < nwp(kept, before)
+
+
+def test_a_release_by_local_recoding_takes_suppression(tmp_path):
+    release = anonymize(people() | OUTLIERS, 40, ["age", "town"], method="local", suppress=0.05)
+    assert 0 < release.suppressed <= 20
+    assert check_release(release.write(tmp_path / "out.csv"), ["age", "town"]).k >= 40
+    assert release.nwp < anonymize(people() | OUTLIERS, 40, ["age", "town"], method="local").nwp
+
+
+# Two people far from everybody else.
+OUTLIERS = {"age": [str(20 + i % 30) for i in range(398)] + ["99", "98"]}
+
+
+def test_groups_of_hierarchies_label_the_boxes(tmp_path):
+    towns = ["Ulm", "Bonn", "Linz", "Graz", "Rom", "Bari"]
+    groups = {"Ulm": "D", "Linz": "A", "Rom": "I", "Bonn": "D", "Graz": "A", "Bari": "I"}
+    (tmp_path / "levels").mkdir()
+    (tmp_path / "levels" / "town.csv").write_text("".join(f"{town};{groups[town]};*\n" for town in towns))
+    rng = np.random.default_rng(3)
+    data = {
+        "age": [str(a) for a in rng.integers(20, 60, 300)],
+        "town": [towns[i] for i in (6 * rng.random(300) ** 2).astype(int)],
+    }
+    release = anonymize(data, 6, ["age", "town"], method="local", hierarchies=tmp_path / "levels")
+    shown = release.recoding.released_labels()["town"]
+    for label, behind in shown.items():
+        assert label in towns or label in groups.values() or label == "*"
+        assert set(behind) == {town for town in towns if label in (town, groups[town], "*")}
+    for shown_town, shown_age, town, age in zip(
+        *(anonymize(data, 6, ["age", "town"], method="local", hierarchies=tmp_path / "levels", keep_order=True)
+          .to_arrow()[name].to_pylist() for name in ("town", "age")),
+        data["town"], data["age"], strict=True,
+    ):  # fmt: skip
+        assert shown_town in (town, groups[town], "*")
+        assert age in release.recoding.released_labels()["age"][shown_age]
+    path = release.write(tmp_path / "out.csv")
+    assert check_release(path, ["age", "town"]).k >= 6
+    whole = anonymize(
+        data, 6, ["age", "town"], method="search", hierarchies=tmp_path / "levels", evaluations=500, seed=1
+    )
+    assert release.nwp < whole.nwp
+    assert remake(f"{path}.private.json", data).to_arrow() == release.to_arrow()

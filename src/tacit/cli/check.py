@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table
+
+if TYPE_CHECKING:
+    from tacit.publish import ReleaseCheck
 
 
 def check(
@@ -18,10 +22,16 @@ def check(
     schema: Annotated[Path | None, typer.Option(help="Document that says which answers are ordered, for t.")] = None,
     person: Annotated[str | None, typer.Option(help="Column that says whose row it is: classes count persons.")] = None,
     threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
-    people: Annotated[int | None, typer.Option(help="Number of people the rows were drawn from.")] = None,
+    people: Annotated[
+        str | None,
+        typer.Option(metavar="F|N", help="Whom the rows were drawn from: a table of people, or their number."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Column of survey weights: how many people a row stands for.")
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Measure how well the rows of any table hide among each other: k, l, t, class sizes, rows at risk."""
+    """Measure how well the rows of any table hide among each other: k, l, t, beta, class sizes, risks, special uniques."""
     from tacit.channel.scheme import Scheme
     from tacit.count.connections import shown
     from tacit.publish import check_release
@@ -35,26 +45,59 @@ def check(
         person=person,
         threshold=threshold,
         people=people,
+        weights=weights,
     )
     if json:
         print_json(found.to_document())
         return
-    sizes = found.to_document()["class_sizes"]
-    rows: list[tuple[str, object]] = [
-        ("k", found.k),
-        ("rows", f"{found.rows:,}"),
-        ("classes", f"{len(found.class_sizes):,}"),
-        ("class sizes: least, median, greatest", f"{sizes['least']}, {sizes['median']}, {sizes['greatest']}"),
-        (f"rows in classes below {threshold}", f"{found.rows_at_risk:,}"),
-        ("rows that are unique", f"{found.unique_rows:,}"),
-        ("highest risk of re-identification", f"{found.highest_risk:.2%}"),
-        ("mean risk", f"{found.mean_risk:.2%}"),
-    ]
-    if found.risk.uniques is not None:
-        estimated = f"{found.risk.uniques.zayatz:,.0f} (Zayatz), {found.risk.uniques.pitman:,.0f} (Pitman)"
-        rows.append(("unique in the population, estimated", estimated))
+    title = f"{shown(table)}: {', '.join(found.attributes)}"
+    print_table(title, ("measure", "value"), [*_class_lines(found), *_risk_lines(found), *_sensitive_lines(found)])
+
+
+def _class_lines(found: ReleaseCheck) -> Iterator[tuple[str, object]]:
+    sizes = _size_words(found.class_sizes)
+    yield "k", found.k
+    yield "rows", f"{found.rows:,}"
+    yield "classes", f"{len(found.class_sizes):,}"
+    yield "class sizes: least, median, greatest", sizes
+    yield f"rows in classes below {found.threshold}", f"{found.rows_at_risk:,}"
+    yield "rows that are unique", f"{found.unique_rows:,}"
+    if found.special is not None:
+        largest = found.special.largest_set
+        yield f"rows that up to {largest} attributes tell apart (SUDA)", f"{found.special.rows:,}"
+
+
+def _risk_lines(found: ReleaseCheck) -> Iterator[tuple[str, object]]:
+    risk = found.risk
+    yield "prosecutor's risk: highest, mean", f"{risk.prosecutor_highest:.2%}, {risk.prosecutor_mean:.2%}"
+    if risk.journalist is not None:
+        of = {
+            "table": "counted",
+            "size": "estimated from the number of people",
+            "weights": "estimated from the weights",
+        }
+        name = f"journalist's risk, {of[risk.journalist.basis]}: highest, mean"
+        yield name, f"{risk.journalist.highest:.2%}, {risk.journalist.mean:.2%}"
+    yield "marketer's risk", f"{risk.marketer:.2%}"
+    if risk.uniques is not None:
+        estimated = f"{risk.uniques.zayatz:,.0f} (Zayatz), {risk.uniques.pitman:,.0f} (Pitman)"
+        yield "unique in the population, estimated", estimated
+    if risk.k_map is not None and risk.presence is not None:
+        yield "people in a class, at least (k-map)", f"{risk.k_map:,}"
+        yield "presence: least, greatest", f"{risk.presence[0]:.3f}, {risk.presence[1]:.3f}"
+
+
+def _sensitive_lines(found: ReleaseCheck) -> Iterator[tuple[str, object]]:
     for part in found.sensitive:
-        rows.append(
-            (f"{part.attribute}: l, l by entropy, t", f"{part.distinct}, {part.entropy:.2f}, {part.closeness:.3f}")
+        yield (
+            f"{part.attribute}: l, l by entropy, t, beta",
+            f"{part.distinct}, {part.entropy:.2f}, {part.closeness:.3f}, {part.beta:.3f}",
         )
-    print_table(f"{shown(table)}: {', '.join(found.attributes)}", ("measure", "value"), rows)
+        yield f"{part.attribute}: recursive (c, {part.tail}) for every c above", f"{part.recursive:.3g}"
+
+
+def _size_words(sizes: Any) -> str:
+    from tacit.publish.check import size_spread
+
+    spread = size_spread(sizes)
+    return f"{spread['least']}, {spread['median']}, {spread['greatest']}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
-import typer
-
+from tacit.cli import publish_options as given
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text, progress
 from tacit.cli.writing import check_picture, check_writable, picture_kind
@@ -19,67 +19,50 @@ if TYPE_CHECKING:
     from tacit.publish.settings import Settings
     from tacit.schema import Schema
 
-Method = Literal["compare", "search", "exact", "local", "microaggregate"]
-MissingChoice = Literal["refuse", "answer", "drop"]
-Order = Literal["schema", "data"]
-
 
 def publish(
-    table: Annotated[str, typer.Argument(metavar="IN", help="CSV or Parquet file of people, or address of a table.")],
-    out: Annotated[
-        str, typer.Option(help="The release: CSV, Parquet, or address of a new table in the same database.")
-    ],
-    k: Annotated[int, typer.Option(help="How many everyone hides among.")] = 5,
-    schema: Annotated[Path | None, typer.Option(help="Document with the attributes and the order of answers.")] = None,
-    attributes: Annotated[
-        str | None, typer.Option(help="Quasi-identifiers, by commas; several sets by semicolons.")
-    ] = None,
-    roles: Annotated[Path | None, typer.Option(help="Roles of the columns (YAML), as tacit roles writes them.")] = None,
-    weights: Annotated[str | None, typer.Option(help="Importance of each, such as age=.5,sex=.5; sums to 1.")] = None,
-    granularity: Annotated[
-        str | None, typer.Option(help="Steps of numbers and dates, such as age=5,visit=month.")
-    ] = None,
-    prefer_loss: Annotated[float, typer.Option(help="Loss (NWP) you would be content with.")] = 0.2,
-    prefer_bias: Annotated[float, typer.Option(help="Bias (NECD) you would be content with.")] = 1.0,
-    method: Annotated[Method, typer.Option(help="How to look for the release.")] = "compare",
-    suppress: Annotated[float, typer.Option(help="Share of rows that may be left out.")] = 0.0,
-    sensitive: Annotated[
-        str | None, typer.Option(help="Sensitive attributes, by commas; published as they are.")
-    ] = None,
-    l_answers: Annotated[float | None, typer.Option("--l", help="Sensitive answers every class must show.")] = None,
-    t_distance: Annotated[float | None, typer.Option("--t", help="How far a class may be from the whole.")] = None,
-    entropy: Annotated[bool, typer.Option(help="Read l by entropy instead of counting answers.")] = False,
-    person: Annotated[
-        str | None, typer.Option(help="Column that says whose row it is: k counts persons; never published.")
-    ] = None,
-    keep: Annotated[str | None, typer.Option(help="Further columns published as they are, by commas.")] = None,
-    drop: Annotated[
-        str | None, typer.Option(help="Columns of the roles or the schema to leave out, by commas.")
-    ] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="Folder of hierarchies, NAME.csv as in ARX.")] = None,
-    order: Annotated[
-        Order, typer.Option(help="Order of nominal answers: as given, or computed from the data.")
-    ] = "schema",
-    target: Annotated[
-        str | None, typer.Option(help="Also say how well a classifier of this published attribute survives.")
-    ] = None,
-    missing: Annotated[MissingChoice, typer.Option(help="What missing values become.")] = "refuse",
-    keep_order: Annotated[
-        bool, typer.Option("--keep-order", help="Keep the input's order of rows, which tells what it was sorted by.")
-    ] = False,
-    evaluations: Annotated[int, typer.Option(help="Generalizations to evaluate.")] = 50_000,
-    population: Annotated[int, typer.Option(help="Population of the search.")] = 100,
-    polish: Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")] = True,
-    seconds: Annotated[
-        float | None, typer.Option(min=0, help="Time for the proof; 30 (with --suppress 0), for exact 600.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Makes the search repeatable.")] = None,
-    pick: Annotated[int | None, typer.Option(help="Write this alternative of the front, numbered from 0.")] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Release an input that was released before; says what k remains.")
-    ] = False,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the front of alternatives.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Page about the release for its publisher (HTML).")] = None,
+    table: given.Table,
+    out: given.Out,
+    k: given.K = 5,
+    schema: given.SchemaFile = None,
+    attributes: given.Attributes = None,
+    roles: given.RolesFile = None,
+    weights: given.Weights = None,
+    granularity: given.Granularity = None,
+    prefer_loss: given.PreferLoss = 0.2,
+    prefer_bias: given.PreferBias = 1.0,
+    method: given.Method = "compare",
+    suppress: given.Suppress = 0.0,
+    sensitive: given.Sensitive = None,
+    l_answers: given.L = None,
+    t_distance: given.T = None,
+    entropy: given.Entropy = False,
+    recursive: given.Recursive = None,
+    beta: given.Beta = None,
+    people: given.People = None,
+    k_map: given.KMap = None,
+    presence: given.PresenceLimits = None,
+    person: given.Person = None,
+    keep: given.Keep = None,
+    drop: given.Drop = None,
+    hierarchies: given.Hierarchies = None,
+    order: given.Order = "schema",
+    target: given.Target = None,
+    missing: given.Missing = "refuse",
+    keep_order: given.KeepOrder = False,
+    evaluations: given.Evaluations = 50_000,
+    population: given.PopulationSize = 100,
+    polish: given.Polish = True,
+    seconds: given.Seconds = None,
+    seed: given.Seed = None,
+    pick: given.Pick = None,
+    again: given.Again = False,
+    epsilon: given.Epsilon = None,
+    delta: given.Delta = 0.0,
+    tables: given.Tables = None,
+    rows_per_person: given.RowsPerPerson = None,
+    plot: given.Plot = None,
+    report: given.Report = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Publish a table k-anonymously: the release, its measures, and the front of alternatives.
@@ -87,83 +70,164 @@ def publish(
     Without --roles, --attributes or --schema nothing is published: the roles that Tacit proposes are shown.
     """
     from tacit.publish import Effort, Preferences, Protection
-    from tacit.publish.anonymization import found_release
     from tacit.publish.settings import Settings
 
-    people, new_table = _opened(table), _table_beside(table, out)
-    if new_table is None:
-        _check_out(table, Path(out))
-    check_picture(plot)
-    check_writable(report)
+    asked = Asked(
+        table, out, _opened(table), _table_beside(table, out), pick, plot, report, target, again=again, json=json
+    )
+    asked.check()
+    if epsilon is not None:
+        refused = {
+            "roles": roles, "granularity": granularity, "hierarchies": hierarchies, "order": order == "data" or None,
+            "attributes": attributes, "sensitive": sensitive, "keep": keep, "seed": seed, "pick": pick, "l": l_answers,
+            "t": t_distance, "beta": beta, "k-map": k_map, "presence": presence, "people": people, "plot": plot,
+            "report": report, "target": target, "suppress": suppress or None, "keep-order": keep_order or None,
+        }  # fmt: skip
+        promise = Promise(epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing)
+        return _synthesize(asked, promise, _schema(schema, listed_names(drop)), refused)
+    if tables is not None or rows_per_person is not None or delta:
+        raise InvalidInput(
+            "--tables, --rows-per-person and --delta go with --epsilon. Give it too, or leave them away."
+        )
     if attributes is None and schema is None and roles is None:
-        _show_roles(table, people, json=json)
+        _show_roles(asked)
     protection = Protection(
-        k=k,
-        attributes=None if attributes is None else listed_groups(attributes),
-        sensitive=listed_names(sensitive),
-        keep=listed_names(keep),
-        l=l_answers,
-        t=t_distance,
-        entropy=entropy,
-        suppress=suppress,
-        person=person,
-    )
+        k=k, attributes=None if attributes is None else listed_groups(attributes), sensitive=listed_names(sensitive),
+        keep=listed_names(keep), l=l_answers, t=t_distance, entropy=entropy, recursive=recursive, beta=beta, people=people,
+        k_map=k_map, presence=_limits(presence), suppress=suppress, person=person,
+    )  # fmt: skip
     preferences = Preferences(
-        loss=prefer_loss,
-        bias=prefer_bias,
-        weights=listed_numbers("weights", weights),
-        method=method,
-        hierarchies=hierarchies,
-        order=order,
-        missing=missing,
-        granularity=_steps(granularity, schema),
-        keep_order=keep_order,
-    )
+        loss=prefer_loss, bias=prefer_bias, weights=listed_numbers("weights", weights), method=method, order=order,
+        hierarchies=hierarchies, missing=missing, granularity=_steps(granularity, schema), keep_order=keep_order,
+    )  # fmt: skip
     effort = Effort(evaluations=evaluations, population=population, polish=polish, seconds=seconds, seed=seed)
-    known = _schema(schema, listed_names(drop))
     if roles is not None:
-        protection, preferences = _by_roles(roles, people, protection, preferences, listed_names(drop))
+        protection, preferences = _by_roles(roles, asked.people, protection, preferences, listed_names(drop))
+    return _release(asked, Settings(protection, preferences, effort), _schema(schema, listed_names(drop)))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is asked for with --epsilon."""
+
+    epsilon: float
+    delta: float
+    tables: str | None
+    rows_per_person: int
+    person: str | None
+    missing: Literal["refuse", "answer", "drop"]
+
+
+VOID = {
+    "roles": "Roles are proposed from the data",
+    "granularity": "Steps are found from the data",
+    "order": "An order is computed from the data",
+    "hierarchies": "Answers are those of the schema",
+    "seed": "Noise that can be drawn again hides nothing",
+}
+
+
+def _synthesize(asked: Asked, promise: Promise, schema: Schema | None, refused: dict[str, Any]) -> None:
+    """Synthetic rows; whatever would be found from the data voids the epsilon and is refused."""
+    if schema is None:
+        raise InvalidInput(
+            "--epsilon needs --schema: answers, bins or orders found from the data would void the epsilon. Write the schema "
+            "without looking at the data."
+        )
+    for option, value in refused.items():
+        if value is not None:
+            why = VOID.get(option, "It promises or shows something else")
+            raise InvalidInput(f"--{option} does not go with --epsilon. {why}. Leave one of both away.")
+    from tacit.publish.synthesis import synthesize
+
+    release = synthesize(
+        asked.people, promise.epsilon, schema, None if promise.tables is None else listed_groups(promise.tables),
+        delta=promise.delta, person=promise.person, rows_per_person=promise.rows_per_person, missing=promise.missing,
+    )  # fmt: skip
+    release.write(asked.out)
+    if asked.json:
+        print_json(release.to_document() | {"verified": {"rows": release.model.rows}, "out": asked.out})
+        return
+    print_text(release.describe())
+    print_text(f"Written and verified: {asked.out}")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What goes in and what comes out."""
+
+    table: str
+    out: str
+    people: Any  # a path, or a table of a database that is open
+    new_table: str | None  # name of a table beside the input; None where the release is a file
+    pick: int | None
+    plot: Path | None
+    report: Path | None
+    target: str | None
+    again: bool
+    json: bool
+
+    def check(self) -> None:
+        """Refuse what could not be written in the end."""
+        if self.new_table is None:
+            _check_out(self.table, Path(self.out))
+        check_picture(self.plot)
+        check_writable(self.report)
+
+
+def _release(asked: Asked, settings: Settings, schema: Schema | None) -> None:
+    """Search, write and say what was written."""
+    from tacit.publish.anonymization import found_release
+
     with progress("Searching and proving", 1.0) as bar:
-        publication = _posed(people, Settings(protection, preferences, effort), known, out, new_table, again=again)
-        release = found_release(publication, _advancing(bar))
-    release = release if pick is None else release.pick(pick)
-    written = _write(release, out, new_table, again=again)
-    if plot is not None:
-        _plot(release, plot)
-    if report is not None:
+        release = found_release(_posed(asked, settings, schema), _advancing(bar))
+    release = release if asked.pick is None else release.pick(asked.pick)
+    written = _write(release, asked)
+    if asked.plot is not None:
+        _plot(release, asked.plot)
+    if asked.report is not None:
         from tacit.report.release_page import write_release_page
 
-        write_release_page(release, report)
-    _print(release, written, out, _survival(release, target), json=json)
+        write_release_page(release, asked.report)
+    _print(release, written, asked)
 
 
-def _posed(
-    people: Any, settings: Settings, schema: Schema | None, out: str, new_table: str | None, *, again: bool
-) -> Publication:
+def _limits(text: str | None) -> tuple[float, float] | None:
+    """``0,0.5`` as two numbers."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidInput(f"--presence takes a least and a greatest share, such as 0,0.5; not {text!r}.") from None
+    return low, high
+
+
+def _posed(asked: Asked, settings: Settings, schema: Schema | None) -> Publication:
     """The publication; a second release that nobody asked for is refused before anything is searched."""
     from tacit.publish.earlier_releases import earlier_releases, refuse_second_release
     from tacit.publish.publication import pose_publication
 
-    publication = pose_publication(people, settings, schema)
-    if new_table is None and not again:
-        refuse_second_release(earlier_releases(publication, Path(out)), Path(out))
+    publication = pose_publication(asked.people, settings, schema)
+    if asked.new_table is None and not asked.again:
+        refuse_second_release(earlier_releases(publication, Path(asked.out)), Path(asked.out))
     return publication
 
 
-def _show_roles(table: str, people: Any, *, json: bool) -> NoReturn:
+def _show_roles(asked: Asked) -> NoReturn:
     """Show the proposed roles and end: nothing is published before somebody has looked at them."""
     from tacit.cli.roles import print_roles
     from tacit.publish.roles import propose_roles
 
-    proposed = propose_roles(people)
+    proposed = propose_roles(asked.people)
     message = (
         "Nothing was published: say what each column is. 'tacit roles FILE --out F' writes these roles to a file; mend them and "
         "give it as --roles, or name the quasi-identifiers with --attributes."
     )
-    if json:
+    if asked.json:
         print_json({"error": message} | proposed.to_document())
     else:
-        print_roles(proposed, table)
+        print_roles(proposed, asked.table)
     note(f"Error: {message}")
     raise SystemExit(2)
 
@@ -208,23 +272,23 @@ def _check_out(table: str, out: Path) -> None:
     check_writable(out)
 
 
-def _write(release: Release, out: str, new_table: str | None, *, again: bool) -> dict[str, Any]:
+def _write(release: Release, asked: Asked) -> dict[str, Any]:
     """Write the release; returns what was counted from it, and what its manifests are called."""
     from tacit.publish.writing import write_file, write_private, write_table
 
-    if new_table is None:
-        done = write_file(release, Path(out), again=again)
+    if asked.new_table is None:
+        done = write_file(release, Path(asked.out), again=asked.again)
         return {"verified": done.verified, "k_together": done.k_together, "written_warnings": list(done.warnings)}
-    verified = write_table(release, new_table)
-    private = write_private(release, Path(f"{new_table}.private.json"))
+    verified = write_table(release, asked.new_table)
+    private = write_private(release, Path(f"{asked.new_table}.private.json"))
     return {"verified": verified, "private_manifest": str(private)}
 
 
-def _print(release: Release, written: dict[str, Any], out: str, survived: dict[str, Any], *, json: bool) -> None:
+def _print(release: Release, written: dict[str, Any], asked: Asked) -> None:
     from tacit.count.connections import shown
 
-    said = written.pop("written_warnings", [])
-    if json:
+    out, said, survived = asked.out, written.pop("written_warnings", []), _survival(release, asked.target)
+    if asked.json:
         document = release.to_document()
         warnings = [*document["warnings"], *said]
         print_json(document | written | {"warnings": warnings, "out": shown(out).strip("'"), "survival": survived})

@@ -17,6 +17,7 @@ from tacit.publish.manifests import remake  # noqa: E402
 from tacit.publish.methods import Alternative  # noqa: E402
 from tacit.publish.release import Release  # noqa: E402
 from tacit.publish.settings import Effort, Preferences, Protection  # noqa: E402
+from tacit.publish.synthesis import SyntheticRelease, synthesize  # noqa: E402
 
 __all__ = [
     "Alternative",
@@ -25,7 +26,9 @@ __all__ = [
     "Protection",
     "Release",
     "ReleaseCheck",
+    "SyntheticRelease",
     "anonymize",
     "check_release",
     "remake",
+    "synthesize",
 ]

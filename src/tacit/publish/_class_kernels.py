@@ -46,6 +46,8 @@ def count_cells(tally, left_number, right_number, lefts, rights, demand):
         sizes[cell_of[i]] += tally.counts[i]
         for s in range(tally.sensitive.shape[1]):
             sensitive[cell_of[i], tally.sensitive[i, s]] += tally.counts[i]
+        if demand.people >= 0:
+            sensitive[cell_of[i], demand.people] += tally.people[i]
     return sizes, sensitive, keys
 
 

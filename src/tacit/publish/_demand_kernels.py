@@ -28,6 +28,13 @@ class Demand(NamedTuple):
     ordered: Ints  # per sensitive attribute: whether distance between its answers counts
     overall: Floats  # share of each sensitive answer in the whole table: what t compares with where all is released
     limit: int  # rows that may be suppressed
+    tail: int  # l of recursive (c, l); 0 where not asked
+    ratio: float  # c of recursive (c, l)
+    likeness: float  # beta; infinite where not asked
+    people: int  # where the people of a class stand on the axis of sensitive answers; -1 where they are not asked for
+    k_map: int  # people every class must hold
+    least_presence: float  # share of a class's people who are in the table, at least
+    most_presence: float
 
 
 @njit(cache=True)
@@ -47,10 +54,47 @@ def distance(sensitive, size, overall, start, stop, ordered):
 
 
 @njit(cache=True)
+def recursive_share(sensitive, size, start, stop, demand):
+    """1 where the most frequent answer has fewer rows than c times those from the l-th on; less in proportion otherwise."""
+    counts = np.sort(sensitive[start:stop])[::-1]
+    rest = float(size)
+    for place in range(min(demand.tail - 1, len(counts))):
+        rest -= counts[place]
+    return 1.0 if counts[0] < demand.ratio * rest - 1e-9 else (1 - 1e-6) * min(1.0, demand.ratio * rest / counts[0])
+
+
+@njit(cache=True)
+def likeness_share(sensitive, size, overall, start, stop, demand):
+    """1 where no answer is more frequent than in all released rows by more than beta of its share there."""
+    share = 1.0
+    for v in range(start, stop):
+        if overall[v] > 0:
+            gain = (sensitive[v] / size - overall[v]) / overall[v]
+            if gain > demand.likeness + 1e-9:
+                share = min(share, demand.likeness / gain)
+    return share
+
+
+@njit(cache=True)
+def presence_share(size, people, demand):
+    """How much of what is asked of a class's people it shows."""
+    share = 1.0
+    if people < demand.k_map:
+        share = people / demand.k_map
+    if size > demand.most_presence * people * (1 + 1e-12):
+        share = min(share, demand.most_presence * people / size * (1 - 1e-6))
+    if size < demand.least_presence * people * (1 - 1e-12):
+        share = min(share, size / (demand.least_presence * people))
+    return share
+
+
+@njit(cache=True)
 def diversity_share(sensitive, size, demand, overall):
     """How much of the demanded l and t a class shows: 1 if all, less in proportion otherwise."""
     share = 1.0
-    for s in range(len(demand.first_sensitive) - 1):
+    if demand.people >= 0:
+        share = presence_share(size, sensitive[demand.people], demand)
+    for s in range(len(demand.ordered)):
         start, stop = demand.first_sensitive[s], demand.first_sensitive[s + 1]
         answers, entropy = 0, 0.0
         for v in range(start, stop):
@@ -65,6 +109,10 @@ def diversity_share(sensitive, size, demand, overall):
             share = min(share, entropy / demand.entropy)
         if moved > demand.closeness + 1e-9:
             share = min(share, demand.closeness / moved)
+        if demand.tail > 0:
+            share = min(share, recursive_share(sensitive, size, start, stop, demand))
+        if demand.likeness < np.inf:
+            share = min(share, likeness_share(sensitive, size, overall, start, stop, demand))
     return share
 
 
@@ -80,12 +128,12 @@ def holds(size, shown, demand):
 def strengths(sizes, sensitive, demand):
     """Size of every class; below k, in proportion, where its sensitive answers are not diverse enough.
 
-    Where rows may be suppressed, t compares with the rows that stay: classes that are too far from them go, which changes
+    Where rows may be suppressed, t and beta compare with the rows that stay: classes that are too far from them go, which changes
     the shares in the others, until all that stay are near enough.
     """
     strength = sizes.copy()
     overall = demand.overall
-    shifts = demand.limit > 0 and demand.closeness < np.inf
+    shifts = demand.limit > 0 and (demand.closeness < np.inf or demand.likeness < np.inf)
     if shifts:
         overall = released_shares(sizes, sensitive, strength, demand)
     weakened = True
@@ -135,6 +183,7 @@ def weakest_publishable(sizes, strength, demand):
 def judge(sizes, strength, demand, rows):
     """Largest and smallest published class, least strength, rows suppressed (0 if too many), the weakest cell."""
     suppressed = np.int64(0)
+    absent = False
     weakest = np.uint64(0)
     least, smallest, largest = np.int64(rows + 1), np.int64(rows + 1), np.int64(0)
     for c in range(np.uint64(len(sizes))):
@@ -147,9 +196,12 @@ def judge(sizes, strength, demand, rows):
             else:
                 least = min(least, np.int64(strength[c]))
                 smallest, largest = min(smallest, size), max(largest, size)
-    if suppressed <= demand.limit and suppressed < rows:
+        elif demand.least_presence > 0:  # people of whom one then knows that they are not in the table
+            absent = True
+    if suppressed <= demand.limit and suppressed < rows and not absent:
         return largest, smallest, least, suppressed, weakest
     for c in range(np.uint64(len(sizes))):  # cannot be published: its measures are those of the whole table
         if sizes[c] > 0:
             smallest, largest = min(smallest, np.int64(sizes[c])), max(largest, np.int64(sizes[c]))
-    return largest, smallest, np.int64(weakest_publishable(sizes, strength, demand)), np.int64(0), weakest
+    least = np.int64(0) if absent else np.int64(weakest_publishable(sizes, strength, demand))
+    return largest, smallest, least, np.int64(0), weakest

@@ -36,6 +36,7 @@ class HalvedTally(NamedTuple):
     right_of: Counts  # right half of each combination
     counts: Counts
     sensitive: Counts  # [combination, sensitive attribute]: position on the axis of sensitive answers
+    people: Counts  # of the population; empty where they are not asked for
 
 
 @njit(cache=True)

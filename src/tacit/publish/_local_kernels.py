@@ -1,7 +1,8 @@
 """Local recoding, compiled: a box of rows is cut in two, and each half again, while every class stays publishable.
 
 Boxes cut this way never overlap (multidimensional recoding, LeFevre et al. 2006); here a cut is chosen by the penalty
-that is left over the tight boxes, and judged by cutting on greedily to the end (the pilot method).
+that is left over the tight boxes, and judged by cutting on greedily to the end (the pilot method). Most boxes are small, so the
+work on one grows with its combinations and with the answers it spans, never with the whole domain.
 """
 
 # numba infers the types of kernels from their first call.
@@ -10,120 +11,251 @@ that is left over the tight boxes, and judged by cutting on greedily to the end 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from tacit.publish._demand_kernels import holds
 
+NO_CUT = np.int64(-1)
+
+
+class Rows(NamedTuple):
+    """The combinations to be put into boxes, and what their answers cost."""
+
+    codes: NDArray[np.int32]  # [combination, attribute]
+    counts: NDArray[np.int64]
+    sensitive: NDArray[np.int64]
+    people: NDArray[np.int64]  # of the population; empty where they are not asked for
+    first_value: NDArray[np.int64]
+    scale: NDArray[np.float64]  # penalty of one answer more
+    spans: NDArray[
+        np.float64
+    ]  # of an attribute with a hierarchy: [first_span + low * size + high], answers merged in excess of 1
+    first_span: NDArray[np.int64]  # -1 for attributes without one
+
+
+class Scratch(NamedTuple):
+    """Room for what is known of every answer of one attribute."""
+
+    low: NDArray[np.int32]  # [answer, attribute]
+    high: NDArray[np.int32]
+    entries: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    shown: NDArray[np.int64]  # [answer, sensitive answer]
+    above: NDArray[np.float64]  # penalty of a row in the tight box of this answer and all above
+
 
 @njit(cache=True)
-def profile(codes, counts, sensitive, order, first_value, low, high, count, shown):
-    """Tight box, rows and sensitive answers of the combinations in `order`, apart for every answer of each attribute."""
-    low[:], high[:], count[:], shown[:] = 1 << 30, -1, 0, 0
-    attributes = codes.shape[1]
-    for i in order:
-        for j in range(attributes):
-            v = first_value[j] + codes[i, j]
-            count[v] += counts[i]
-            for s in range(sensitive.shape[1]):
-                shown[v, sensitive[i, s]] += counts[i]
-            for a in range(attributes):
-                low[v, a], high[v, a] = min(low[v, a], codes[i, a]), max(high[v, a], codes[i, a])
-
-
-@njit(cache=True)
-def extent(low, high, scale):
+def extent(rows, low, high):
     """Penalty of a row in the box."""
     total = 0.0
-    for j in range(len(scale)):
-        total += scale[j] * (high[j] - low[j])
+    for j in range(len(rows.scale)):
+        if rows.first_span[j] < 0:
+            total += rows.scale[j] * (high[j] - low[j])
+        elif high[j] > low[j]:
+            size = rows.first_value[j + 1] - rows.first_value[j]
+            total += rows.scale[j] * rows.spans[rows.first_span[j] + low[j] * size + high[j]]
     return total
 
 
 @njit(cache=True)
-def cuts(codes, counts, sensitive, order, first_value, scale, demand, price):
-    """Write the penalty left after each possible cut of a box; infinite where a side may not be published.
-
-    ``price[v]`` is of the cut just below answer v. Returns the penalty of the box uncut.
-    """
+def profile(rows, box, j, base, scratch):
+    """Tight box, rows and sensitive answers of the box's combinations, apart for every answer of attribute `j`."""
+    codes, low, high, entries = rows.codes, scratch.low, scratch.high, scratch.entries
     attributes = codes.shape[1]
-    answers = first_value[-1]
-    low, high = np.empty((answers, attributes), np.int64), np.empty((answers, attributes), np.int64)
-    count = np.empty(answers, np.int64)
-    shown = np.empty((answers, demand.first_sensitive[-1]), np.int64)
-    profile(codes, counts, sensitive, order, first_value, low, high, count, shown)
-    price[:] = np.inf
-    whole = 0.0
-    for j in range(attributes):
-        start, stop = first_value[j], first_value[j + 1]
-        above_low, above_high = low[start:stop].copy(), high[start:stop].copy()
-        for v in range(stop - start - 2, -1, -1):
-            above_low[v] = np.minimum(above_low[v], above_low[v + 1])
-            above_high[v] = np.maximum(above_high[v], above_high[v + 1])
-        total, total_shown = count[start:stop].sum(), shown[start:stop].sum(axis=0)
-        whole = total * extent(above_low[0], above_high[0], scale)
-        below_low, below_high = low[start].copy(), high[start].copy()
-        below, below_shown = count[start], shown[start].copy()
-        for v in range(start + 1, stop):
-            if (
-                count[v] > 0
-                and holds(below, below_shown, demand)
-                and holds(total - below, total_shown - below_shown, demand)
+    people = scratch.shown.shape[1] - 1
+    for i in box:
+        v = codes[i, j] - base
+        if entries[v] == 0:
+            scratch.rows[v] = 0
+            scratch.shown[v] = 0
+            for a in range(attributes):
+                low[v, a] = high[v, a] = codes[i, a]
+        else:
+            for a in range(attributes):
+                low[v, a], high[v, a] = min(low[v, a], codes[i, a]), max(high[v, a], codes[i, a])
+        entries[v] += 1
+        scratch.rows[v] += rows.counts[i]
+        for s in range(rows.sensitive.shape[1]):
+            scratch.shown[v, rows.sensitive[i, s]] += rows.counts[i]
+        if len(rows.people) > 0:
+            scratch.shown[v, people] += rows.people[i]
+
+
+@njit(cache=True)
+def keep_cheapest(prices, places, price, place):
+    """Put a cut among the cheapest ones, in ascending order."""
+    at = len(prices) - 1
+    while at > 0 and prices[at - 1] > price:
+        prices[at], places[at] = prices[at - 1], places[at - 1]
+        at -= 1
+    prices[at], places[at] = price, place
+
+
+@njit(cache=True)
+def price_attribute(rows, j, base, answers, total, total_shown, demand, scratch, prices, places):
+    """The cheapest cuts of a profiled attribute: penalty left on both sides, where both may be published."""
+    attributes = rows.codes.shape[1]
+    low, high, entries = scratch.low, scratch.high, scratch.entries
+    run_low, run_high = np.empty(attributes, np.int32), np.empty(attributes, np.int32)
+    run_low[:], run_high[:] = low[answers - 1], high[answers - 1]
+    for v in range(answers - 1, 0, -1):
+        if entries[v] > 0:
+            for a in range(attributes):
+                run_low[a], run_high[a] = min(run_low[a], low[v, a]), max(run_high[a], high[v, a])
+            scratch.above[v] = extent(rows, run_low, run_high)
+    run_low[:], run_high[:] = low[0], high[0]
+    below, below_shown = scratch.rows[0], scratch.shown[0].copy()
+    for v in range(1, answers):
+        if entries[v] == 0:
+            continue
+        above = total - below
+        if above < demand.k:
+            break
+        if below >= demand.k:
+            price = below * extent(rows, run_low, run_high) + above * scratch.above[v]
+            if price < prices[-1] and (
+                len(total_shown) == 0
+                or (holds(below, below_shown, demand) and holds(above, total_shown - below_shown, demand))
             ):
-                price[v] = below * extent(below_low, below_high, scale)
-                price[v] += (total - below) * extent(above_low[v - start], above_high[v - start], scale)
-            below += count[v]
-            below_shown += shown[v]
-            below_low, below_high = np.minimum(below_low, low[v]), np.maximum(below_high, high[v])
+                keep_cheapest(prices, places, price, rows.first_value[j] + base + v)
+        below += scratch.rows[v]
+        below_shown += scratch.shown[v]
+        for a in range(attributes):
+            run_low[a], run_high[a] = min(run_low[a], low[v, a]), max(run_high[a], high[v, a])
+
+
+@njit(cache=True)
+def tight(rows, box):
+    """Least and greatest code of every attribute in a box, and its rows."""
+    low, high = rows.codes[box[0]].copy(), rows.codes[box[0]].copy()
+    total = np.int64(0)
+    for i in box:
+        total += rows.counts[i]
+        for a in range(len(low)):
+            low[a], high[a] = min(low[a], rows.codes[i, a]), max(high[a], rows.codes[i, a])
+    return low, high, total
+
+
+@njit(cache=True)
+def cuts(rows, box, demand, scratch, prices, places):
+    """Write the cheapest cuts of a box with the penalty left after each, infinite where there are fewer.
+
+    A cut is the place of the lowest answer above it on the axis of all answers. Returns the penalty of the box uncut.
+    """
+    prices[:], places[:] = np.inf, NO_CUT
+    low, high, total = tight(rows, box)
+    whole = total * extent(rows, low, high)
+    if total < 2 * demand.k or whole == 0:
+        return whole
+    total_shown = np.zeros(scratch.shown.shape[1], np.int64)
+    for i in box:
+        for s in range(rows.sensitive.shape[1]):
+            total_shown[rows.sensitive[i, s]] += rows.counts[i]
+        if len(rows.people) > 0:
+            total_shown[-1] += rows.people[i]
+    for j in range(len(low)):
+        if high[j] > low[j]:
+            answers = np.int64(high[j]) - low[j] + 1
+            scratch.entries[:answers] = 0
+            profile(rows, box, j, low[j], scratch)
+            price_attribute(rows, j, low[j], answers, total, total_shown, demand, scratch, prices, places)
     return whole
 
 
 @njit(cache=True)
-def divide(codes, order, first_value, cut):
-    """The combinations below and above a cut."""
-    j = np.searchsorted(first_value, cut, side="right") - 1
-    below = codes[order, j] < cut - first_value[j]
-    return order[below], order[~below]
+def part(rows, box, cut):
+    """Put the combinations below a cut to the front of the box; returns how many they are."""
+    j = np.searchsorted(rows.first_value, cut, side="right") - 1
+    least = cut - rows.first_value[j]
+    front, back = 0, len(box) - 1
+    while front <= back:
+        if rows.codes[box[front], j] < least:
+            front += 1
+        else:
+            box[front], box[back] = box[back], box[front]
+            back -= 1
+    return front
 
 
 @njit(cache=True)
-def greedy_penalty(codes, counts, sensitive, order, first_value, scale, demand, floor):
-    """Penalty left when every box is cut where that leaves least, to the end; gives up above `floor`."""
-    boxes = [order]
-    price = np.empty(first_value[-1])
+def greedy_penalty(rows, box, demand, scratch, floor):
+    """Penalty left when every box is cut where that leaves least, to the end; gives up above `floor`. Reorders the box."""
+    stack = [(0, len(box))]
+    prices, places = np.empty(1), np.empty(1, np.int64)
     total = 0.0
-    while len(boxes) > 0 and total < floor:
-        box = boxes.pop()
-        whole = cuts(codes, counts, sensitive, box, first_value, scale, demand, price)
-        cut = np.argmin(price)
-        if price[cut] == np.inf:
+    while len(stack) > 0 and total < floor:
+        start, stop = stack.pop()
+        inside = box[start:stop]
+        whole = cuts(rows, inside, demand, scratch, prices, places)
+        if prices[0] == np.inf:
             total += whole
-        elif price[cut] > 0:
-            below, above = divide(codes, box, first_value, cut)
-            boxes.append(below)
-            boxes.append(above)
+        elif prices[0] > 0:
+            middle = start + part(rows, inside, places[0])
+            stack.append((start, middle))
+            stack.append((middle, stop))
     return total
 
 
 @njit(cache=True)
-def best_cut(codes, counts, sensitive, order, first_value, scale, demand, pilots):
-    """The cut after which cutting on greedily leaves least penalty, among the `pilots` most promising; -1 for none."""
-    price = np.empty(first_value[-1])
-    cuts(codes, counts, sensitive, order, first_value, scale, demand, price)
-    candidates = np.argsort(price)[:pilots]
-    if price[candidates[0]] == np.inf:
-        return -1
-    best, least = candidates[0], np.inf
-    if len(candidates) == 1 or price[candidates[1]] == np.inf:
-        return best
-    for cut in candidates:
-        if price[cut] == np.inf:
+def best_cut(rows, box, demand, scratch, pilots, known):
+    """The cut after which cutting on greedily leaves least penalty, among the `pilots` cheapest, and what is left on its sides.
+
+    `known` is what is left of the box when it is cut greedily, infinite where nobody has tried. Without a cut, -1.
+    """
+    prices, places = np.empty(pilots), np.empty(pilots, np.int64)
+    cuts(rows, box, demand, scratch, prices, places)
+    best, least, below, above = places[0], known, np.inf, np.inf
+    if prices[0] == np.inf or pilots == 1 or prices[1] == np.inf:
+        return best, below, above
+    work = np.empty_like(box)
+    for candidate in range(1 if known < np.inf else 0, pilots):
+        if prices[candidate] == np.inf:
             break
-        left = 0.0
-        for side in divide(codes, order, first_value, cut):
-            left += greedy_penalty(codes, counts, sensitive, side, first_value, scale, demand, least - left)
-            if left >= least:
-                break
-        if left < least:
-            best, least = cut, left
-    return best
+        work[:] = box
+        middle = part(rows, work, places[candidate])
+        first = greedy_penalty(rows, work[:middle], demand, scratch, least)
+        second = greedy_penalty(rows, work[middle:], demand, scratch, least - first) if first < least else 0.0
+        if first + second < least:
+            best, least, below, above = places[candidate], first + second, first, second
+    return best, below, above
+
+
+@njit(cache=True)
+def best_trim(rows, box, demand, scratch, left):
+    """The edge of a box whose suppression lowers the penalty most, a suppressed row costing 1, with at most `left` rows in it.
+
+    Returns what is gained, the cut, and whether what lies above it is suppressed; the rest may be published.
+    """
+    low, high, total = tight(rows, box)
+    whole, gain, place, from_above = total * extent(rows, low, high), 0.0, NO_CUT, False
+    width = scratch.shown.shape[1]
+    for j in range(len(low)):
+        if high[j] == low[j]:
+            continue
+        answers = np.int64(high[j]) - low[j] + 1
+        scratch.entries[:answers] = 0
+        profile(rows, box, j, low[j], scratch)
+        for upwards in (True, False):  # the rest grows from below, then from above
+            run_low, run_high = rows.codes[box[0]].copy(), rows.codes[box[0]].copy()
+            rest, shown, is_first = np.int64(0), np.zeros(width, np.int64), True
+            for step in range(answers - 1):
+                v = step if upwards else answers - 1 - step
+                if scratch.entries[v] == 0:
+                    continue
+                for a in range(len(low)):
+                    run_low[a] = scratch.low[v, a] if is_first else min(run_low[a], scratch.low[v, a])
+                    run_high[a] = scratch.high[v, a] if is_first else max(run_high[a], scratch.high[v, a])
+                is_first = False
+                rest += scratch.rows[v]
+                shown += scratch.shown[v]
+                gone = total - rest
+                if 0 < gone <= left and holds(rest, shown, demand):
+                    saved = whole - gone - rest * extent(rows, run_low, run_high)
+                    if saved > gain:
+                        gain, from_above = saved, upwards
+                        place = rows.first_value[j] + low[j] + (v + 1 if upwards else v)
+    return gain, place, from_above

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.backend import answer
-from tacit.errors import InvalidInput, UnknownName
+from tacit.errors import InvalidInput
 from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
-from tacit.publish.opening import is_stored, stored_table
-from tacit.publish.risk import Risk, risk_of
+from tacit.publish.counted_rows import COUNT, WEIGHT, counted_table
+from tacit.publish.population import COUNT as PEOPLE
+from tacit.publish.population import counted_people, people_behind_labels, people_number
+from tacit.publish.risk import KnownClasses, Risk, risk_of
+from tacit.publish.special_uniques import SpecialUniques, special_uniques
 from tacit.schema import Schema
-from tacit.table import as_arrow, read_batches
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 RISKY_SIZE = 5
-COUNT = "rows that show it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +41,9 @@ class ReleaseCheck:
     class_sizes: NDArray[np.int64]  # ascending
     sensitive: tuple[SensitiveCheck, ...]
     threshold: int  # classes below this count as risky
-    people: int | None = None  # of the population that the rows were drawn from
-
-    @property
-    def risk(self) -> Risk:
-        """Prosecutor, journalist and marketer; population uniques where the number of people is known."""
-        return risk_of(self.class_sizes, self.people)
+    risk: Risk  # prosecutor, journalist and marketer
+    special: SpecialUniques | None = None  # of rows that few attributes tell apart; None where persons are counted
+    worst: tuple[dict[str, Any], ...] = ()  # what the most special of them show
 
     @property
     def k(self) -> int:
@@ -83,11 +82,23 @@ class ReleaseCheck:
             "highest_risk": self.highest_risk,
             "mean_risk": self.mean_risk,
             "risk": self.risk.to_document(),
-            "sensitive": [
-                {"attribute": s.attribute, "l": s.distinct, "entropy_l": s.entropy, "t": s.closeness}
-                for s in self.sensitive
-            ],
+            "sensitive": [_sensitive_document(own) for own in self.sensitive],
+            "special_uniques": None
+            if self.special is None
+            else self.special.to_document() | {"worst": list(self.worst)},
         }
+
+
+def _sensitive_document(own: SensitiveCheck) -> dict[str, Any]:
+    return {
+        "attribute": own.attribute,
+        "l": own.distinct,
+        "entropy_l": own.entropy,
+        "recursive": {"l": own.tail, "c_above": own.recursive if math.isfinite(own.recursive) else None},
+        "t": own.closeness,
+        "beta": own.beta,
+        "enhanced_beta": own.beta if own.is_enhanced else None,
+    }
 
 
 def size_spread(sizes: NDArray[np.int64]) -> dict[str, int]:
@@ -104,7 +115,9 @@ def check_release(
     schema: Schema | None = None,
     person: str | None = None,
     threshold: int = RISKY_SIZE,
-    people: int | None = None,
+    people: Any = None,
+    weights: str | None = None,
+    special: bool = True,
 ) -> ReleaseCheck:
     """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person.
 
@@ -125,8 +138,14 @@ def check_release(
         The column that says whose row it is.
     threshold : int
         Classes below this size are counted as being at risk.
-    people : int, optional
-        The number of people the rows were drawn from: then uniques of the population are estimated.
+    people : int, path, address or data frame, optional
+        The people the rows were drawn from. By their number uniques of the population and a journalist's risk are estimated;
+        by a table with the same labels (or, for a release of Tacit with its manifest beside it, with the answers behind them)
+        that risk is counted, with the k of k-map and the shares of delta-presence.
+    weights : str, optional
+        The column of survey weights: how many people each row stands for. A journalist's risk is then expected from them.
+    special : bool
+        Whether special uniques (SUDA) are looked for.
 
     Returns
     -------
@@ -145,10 +164,41 @@ def check_release(
     """
     wanted = [attributes] if isinstance(attributes, str) else list(attributes)
     secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-    if not wanted:
-        raise InvalidInput("Name at least one attribute that somebody may know of a person.")
+    _refuse_columns(wanted, secret, person)
     if threshold < 1:
         raise InvalidInput(f"The threshold is a class size of at least 1, not {threshold}.")
+    if people is not None and weights is not None:
+        raise InvalidInput("Give people or weights: both say how many people the rows stand for.")
+    names = [*wanted, *secret, *(() if person is None else (person,))]
+    counted = counted_table(data, names, weights)
+    if counted.num_rows == 0:
+        raise InvalidInput("The table has no rows: there is nothing to check.")
+    counts = counted.column(COUNT).to_numpy().astype(np.int64)
+    classes = _numbers(counted, tuple(wanted))
+    persons = None if person is None else _numbers(counted, (person,))
+    sizes = class_sizes(classes, counts, persons)
+    first = np.unique(classes, return_index=True)[1]
+    shown = counted.select(wanted).take(first)
+    population = _population(people, shown, sizes, data)
+    if weights is not None:
+        population = _by_weights(counted.column(WEIGHT).to_numpy(), classes, sizes, weights)
+    checked = tuple(sensitive_check(classes, _answers(counted, name, schema), counts, persons) for name in secret)
+    special_found = special_uniques(_codes(shown), sizes) if special and person is None and len(wanted) > 1 else None
+    return ReleaseCheck(
+        tuple(wanted),
+        int(counts.sum()),
+        np.sort(sizes),
+        checked,
+        threshold,
+        risk_of(sizes, population),
+        special_found,
+        () if special_found is None else _worst(special_found, shown),
+    )
+
+
+def _refuse_columns(wanted: Sequence[str], secret: Sequence[str], person: str | None) -> None:
+    if not wanted:
+        raise InvalidInput("Name at least one attribute that somebody may know of a person.")
     both = [name for name in secret if name in wanted]
     if both:
         raise InvalidInput(
@@ -157,64 +207,58 @@ def check_release(
     names = [*wanted, *secret, *(() if person is None else (person,))]
     if len(set(names)) < len(names):
         raise InvalidInput(f"{person!r} says whose row it is: it cannot be known to an attacker or sensitive as well.")
-    counted = counted_stored(stored_table(data), names) if is_stored(data) else counted_batches(_batches(data), names)
-    found = measured(counted, tuple(wanted), tuple(secret), threshold, schema, person)
-    if people is not None:
-        risk_of(found.class_sizes, people)  # refuses a population smaller than its sample
-    return replace(found, people=people)
 
 
-def _batches(data: Any) -> Iterator[pa.Table]:
-    if isinstance(data, str | Path):
-        return read_batches(data)
-    return iter([as_arrow(data)])
-
-
-def counted_batches(batches: Iterable[pa.Table], names: Sequence[str]) -> pa.Table:
-    """The combinations of columns in a table that comes in parts, with their numbers of rows; some may repeat."""
-    import pyarrow as pa
-
-    parts = []
-    for batch in batches:
-        _refuse_unknown(names, batch.column_names)
-        counted = batch.select(names).group_by(names).aggregate([([], "count_all")])
-        # Batches may spell the same answers with different dictionaries.
-        types = [(n, _plain(counted.schema.field(n).type)) for n in names] + [(COUNT, pa.int64())]
-        parts.append(counted.select([*names, "count_all"]).rename_columns([*names, COUNT]).cast(pa.schema(types)))
-    return (
-        pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({COUNT: pa.array([], pa.int64())})
+def _worst(special: SpecialUniques, shown: pa.Table) -> tuple[dict[str, Any], ...]:
+    rows = special.worst()
+    answers = shown.take(rows).to_pylist()
+    return tuple(
+        {"score": float(special.scores[row]), "answers": {name: str(value) for name, value in answer.items()}}
+        for row, answer in zip(rows, answers, strict=True)
     )
 
 
-def counted_stored(table: Any, names: Sequence[str]) -> pa.Table:
-    """The combinations of columns in an ibis table, counted by its database."""
-    _refuse_unknown(names, table.columns)
-    return answer(table.group_by(list(names)).agg(**{COUNT: table.count()}))
+def _codes(shown: pa.Table) -> NDArray[np.int64]:
+    """Distinct combinations as codes."""
+    return np.stack([_numbers(shown, (name,)) for name in shown.column_names], axis=1)
 
 
-def _refuse_unknown(names: Sequence[str], present: Sequence[str]) -> None:
-    for name in names:
-        if name not in present:
-            raise UnknownName("Column", name, present)
+def _by_weights(sums: Any, classes: NDArray[np.int64], sizes: NDArray[np.int64], name: str) -> KnownClasses:
+    """How many people the rows of each class stand for."""
+    sums = np.asarray(sums, np.float64)
+    if not (np.isfinite(sums).all() and (sums > 0).all()):
+        raise InvalidInput(f"The weights in {name!r} must be numbers above 0 in every row.")
+    people = np.maximum(np.bincount(classes, sums), sizes)  # nobody stands for less than one person
+    return KnownClasses(people, "weights", round(float(people.sum())))
 
 
-def measured(
-    tally: pa.Table,
-    attributes: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    threshold: int = RISKY_SIZE,
-    schema: Schema | None = None,
-    person: str | None = None,
-) -> ReleaseCheck:
-    """The check of counted combinations."""
-    if tally.num_rows == 0:
-        raise InvalidInput("The table has no rows: there is nothing to check.")
-    counts = tally.column(COUNT).to_numpy().astype(np.int64)
-    classes = _numbers(tally, attributes)
-    persons = None if person is None else _numbers(tally, (person,))
-    checked = tuple(sensitive_check(classes, _answers(tally, name, schema), counts, persons) for name in sensitive)
-    sizes = class_sizes(classes, counts, persons)
-    return ReleaseCheck(attributes, int(counts.sum()), np.sort(sizes), checked, threshold)
+def _population(people: Any, shown: pa.Table, sizes: NDArray[np.int64], data: Any) -> int | KnownClasses | None:
+    """The population by its number, or by its people in every class of the table."""
+    if people is None or (number := people_number(people)) is not None:
+        return None if people is None else number
+    counted = counted_people(people, shown.column_names)
+    labels = _manifest_labels(data)
+    totals, unmatched = people_behind_labels(counted, shown, labels)
+    short = np.flatnonzero(totals < sizes)
+    if len(short):
+        answers = shown.slice(int(short[0]), 1).to_pylist()[0]
+        raise InvalidInput(
+            f"The table of people holds {int(totals[short[0]]):,} who show {answers}, fewer than the {int(sizes[short[0]]):,} "
+            "rows of the table. Give everybody whom the rows may belong to, with the same labels."
+        )
+    return KnownClasses(totals.astype(np.float64), "table", int(np.sum(counted.column(PEOPLE).to_numpy())), unmatched)
+
+
+def _manifest_labels(data: Any) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """What the labels of a release stand for, where its public manifest lies beside it."""
+    path = Path(f"{data}.manifest.json") if isinstance(data, str | Path) else None
+    if path is None or not path.is_file():
+        return {}
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        return document["labels"] if isinstance(document["labels"], dict) else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _answers(tally: pa.Table, name: str, schema: Schema | None) -> Answers:
@@ -227,12 +271,6 @@ def _answers(tally: pa.Table, name: str, schema: Schema | None) -> Answers:
         return Answers(name, codes, ordered=False)
     place = np.array([schema[name].encode(str(text)) for text in texts.dictionary.to_pylist()], np.int64)
     return Answers(name, place[codes], ordered=True)
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _numbers(tally: pa.Table, attributes: tuple[str, ...]) -> NDArray[np.int64]:

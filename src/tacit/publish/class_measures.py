@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.publish.problem import Diversity
+
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -24,6 +26,20 @@ class SensitiveCheck:
     distinct: int  # l: fewest answers in a class; of persons, answers shown by as many different ones
     entropy: float  # l of the entropy kind: e to the least entropy
     closeness: float  # t: greatest distance from all rows; along the order where there is one
+    tail: int  # l of recursive (c, l)
+    recursive: float  # the greatest r_1 / (r_l + r_(l+1) + ...): (c, l) holds for every c above it
+    beta: float  # greatest (q - p)/p over answers more frequent in a class (q) than in all rows (p)
+    is_enhanced: bool  # whether no such gain is above -ln p, as enhanced beta-likeness asks besides
+
+    def keeps(self, diversity: Diversity) -> bool:
+        """Whether the classes show what is demanded; `recursive` was measured at the demanded l."""
+        wanted, tolerance = diversity.l or 0.0, 1e-9
+        if diversity.recursive is not None:
+            is_diverse = self.recursive < diversity.recursive
+        else:
+            is_diverse = (self.entropy if diversity.entropy else self.distinct) >= wanted - tolerance
+        is_close = diversity.t is None or self.closeness <= diversity.t + tolerance
+        return is_diverse and is_close and (diversity.beta is None or self.beta <= diversity.beta + tolerance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +58,13 @@ def class_sizes(classes: Codes, counts: Codes, persons: Codes | None = None) -> 
     return np.bincount(np.unique(np.stack([classes, persons]), axis=1)[0]).astype(np.int64)
 
 
-def sensitive_check(classes: Codes, answers: Answers, counts: Codes, persons: Codes | None = None) -> SensitiveCheck:
-    """L and t of the worst classes; with `persons`, each weighs 1 in a class, spread evenly over the person's rows there."""
+def sensitive_check(
+    classes: Codes, answers: Answers, counts: Codes, persons: Codes | None = None, tail: int | None = None
+) -> SensitiveCheck:
+    """L, t and beta of the worst classes; with `persons`, each weighs 1 in a class, spread evenly over the person's rows there.
+
+    Recursive (c, l) is measured for l = `tail`, by default for the l that all classes show.
+    """
     _, codes = np.unique(answers.codes, return_inverse=True)
     codes = codes.ravel().astype(np.int64)
     whole = _shares(np.zeros_like(classes), codes, counts, persons)
@@ -51,31 +72,41 @@ def sensitive_check(classes: Codes, answers: Answers, counts: Codes, persons: Co
     entropy = np.bincount(parts.classes, -parts.shares * np.log(parts.shares)).min()
     distances = _carried(parts, whole.shares) if answers.ordered else _differences(parts, whole.shares)
     distinct = np.bincount(parts.classes) if persons is None else _matched(classes, codes, persons)
-    return SensitiveCheck(answers.name, int(distinct.min()), math.exp(max(0.0, entropy)), float(distances.max()))
+    tail = int(distinct.min()) if tail is None else tail
+    gains = _gains(parts, whole.shares)
+    return SensitiveCheck(
+        answers.name,
+        int(distinct.min()),
+        math.exp(max(0.0, entropy)),
+        float(distances.max()),
+        tail,
+        float(_recursive(parts, tail).max()),
+        float(max(0.0, gains.max())),
+        bool((gains <= -np.log(whole.shares[parts.codes]) + 1e-9).all()),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class ClassOfPersons:
-    """The sensitive answers of one class in which persons may have several rows."""
-
-    codes: Codes
-    shares: Floats  # of the answers that occur
-    distinct: int
-    entropy: float
-
-    def distance(self, whole: Floats, *, ordered: bool) -> float:
-        """The t of this class against the shares of all answers."""
-        parts = _Parts(np.zeros_like(self.codes), self.codes, self.shares)
-        return float((_carried(parts, whole) if ordered else _differences(parts, whole))[0])
+def shares_of_persons(codes: Codes, counts: Codes, persons: Codes) -> Floats:
+    """The share of every answer among all rows, each person weighing 1."""
+    return _shares(np.zeros_like(codes), codes, counts, persons).shares
 
 
-def class_of_persons(codes: Codes, counts: Codes, persons: Codes) -> ClassOfPersons:
-    """One class: its answers, each person weighing 1."""
-    alone = np.zeros_like(codes)
-    parts = _shares(alone, codes, counts, persons)
+def class_of_persons(answers: Answers, counts: Codes, persons: Codes, whole: Floats, tail: int) -> SensitiveCheck:
+    """One class in which persons may have several rows, against the shares of all answers."""
+    alone = np.zeros_like(answers.codes)
+    parts = _shares(alone, answers.codes, counts, persons)
     entropy = float(-(parts.shares * np.log(parts.shares)).sum())
-    return ClassOfPersons(
-        parts.codes, parts.shares, int(_matched(alone, codes, persons)[0]), math.exp(max(0.0, entropy))
+    distances = _carried(parts, whole) if answers.ordered else _differences(parts, whole)
+    gains = _gains(parts, whole)
+    return SensitiveCheck(
+        answers.name,
+        int(_matched(alone, answers.codes, persons)[0]),
+        math.exp(max(0.0, entropy)),
+        float(distances[0]),
+        tail,
+        float(_recursive(parts, tail)[0]),
+        float(max(0.0, gains.max())),
+        bool((gains <= -np.log(whole[parts.codes]) + 1e-9).all()),
     )
 
 
@@ -96,6 +127,23 @@ def _shares(classes: Codes, codes: Codes, counts: Codes, persons: Codes | None) 
     cells, place = np.unique(np.stack([classes, codes]), axis=1, return_inverse=True)
     sums = np.bincount(place.ravel(), weights)
     return _Parts(cells[0], cells[1], sums / np.bincount(cells[0], sums)[cells[0]])
+
+
+def _gains(parts: _Parts, whole: Floats) -> Floats:
+    """How much more frequent each answer is in its class than in all rows, as a share of the latter."""
+    own = whole[parts.codes]
+    return (parts.shares - own) / own
+
+
+def _recursive(parts: _Parts, tail: int) -> Floats:
+    """In each class the most frequent answer's share over that of the `tail`-th most frequent answer and all after it."""
+    order = np.lexsort((-parts.shares, parts.classes))
+    classes, shares = parts.classes[order], parts.shares[order]
+    first = np.flatnonzero(np.concatenate([[True], np.diff(classes) > 0]))
+    rank = np.arange(len(classes)) - np.repeat(first, np.diff(np.append(first, len(classes))))
+    rest = np.bincount(classes, np.where(rank >= tail - 1, shares, 0.0))
+    with np.errstate(divide="ignore"):
+        return shares[first] / np.where(rest > 1e-12, rest, 0.0)
 
 
 def _differences(parts: _Parts, whole: Floats) -> Floats:

@@ -108,16 +108,17 @@ def compare(publication: Publication, progress: Progress | None = None) -> Compa
 def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]]:
     """The methods to compare, cheapest first, and whether each may be published."""
     protection = publication.settings.protection
+    # With several sets, or persons with several rows, local recoding gives every row its place.
+    everyone = publication.persons is not None or len(publication.rows.sets) > 1
+    local = publication.with_suppression(0.0) if everyone else publication
+    can_be_local = publication.persons is None or publication.settings.preferences.hierarchies is None
     if not publication.problem.can_be_searched:  # then local recoding alone can serve
-        return [(publication.with_suppression(0.0), "local", True)]
+        return [(local, "local", True)]
     contestants = [(publication, "search", True)]
-    if publication.settings.preferences.hierarchies is None and not protection.suppress:
-        contestants.append((publication, "local", True))
+    if can_be_local:
+        contestants.append((local, "local", True))
     if not protection.suppress and len(publication.rows.sets) == 1:
         contestants.insert(1, (publication.with_suppression(SHOWN_SUPPRESSION), "search", False))
-    if protection.suppress and publication.settings.preferences.hierarchies is None:
-        # Local recoding gives every row its place, which a publisher who would suppress some is content with too.
-        contestants.append((publication.with_suppression(0.0), "local", True))
     return contestants
 
 

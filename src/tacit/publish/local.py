@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import heapq
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish._local_kernels import best_cut, divide
+from tacit.publish._local_kernels import Rows, Scratch, best_cut, best_trim, part
 from tacit.publish.problem import Problem
 from tacit.publish.search import Progress
 
-PILOTS = 4  # cuts of a box that are judged by cutting on to the end
+Codes = NDArray[np.int64]
+PILOTS = 12  # cuts of a box that are judged by cutting on to the end
+PILOTED = 400_000  # combinations that are cut on in all to judge the cuts of one box
 
 
 @dataclass(frozen=True, eq=False)
 class LocalClasses:
-    """The class of every combination of the tally."""
+    """The class of every combination of the tally; -1 where it is left out."""
 
-    classes: NDArray[np.int64]
+    classes: Codes
     complete: bool  # False when interrupted
 
 
@@ -27,38 +31,150 @@ def recode_locally(problem: Problem, *, pilots: int = PILOTS, progress: Progress
 
     An interruption (Ctrl-C) leaves the boxes as they are: each of them may be published.
     """
-    tally = problem.tally
-    codes, sensitive = np.ascontiguousarray(tally.codes), np.ascontiguousarray(tally.sensitive_codes)
-    first_value = problem.space.first_value
-    scale = problem.weights / np.maximum(1, tally.sizes - 1)
-    open_boxes, finished = [np.arange(len(codes))], []
+    rows, scratch = _rows(problem), _scratch(problem)
+    everything = np.arange(len(rows.codes))
+    open_boxes, finished = [(everything, math.inf)], []
     settled, complete = 0, True
     try:
         while open_boxes:
-            box = open_boxes[-1]  # taken off only with its successors at hand, so that an interruption loses no rows
-            cut = best_cut(codes, tally.counts, sensitive, box, first_value, scale, problem.demand, pilots)
+            box, known = open_boxes[
+                -1
+            ]  # taken off only with its successors at hand, so that an interruption loses no rows
+            tried = max(1, min(pilots, PILOTED // len(box)))
+            cut, below, above = best_cut(rows, box, problem.demand, scratch, tried, known)
             if cut >= 0:
-                open_boxes[-1:] = divide(codes, box, first_value, cut)
+                middle = part(rows, box, cut)
+                open_boxes[-1:] = [(box[:middle], below), (box[middle:], above)]
                 continue
             finished.append(box)
             open_boxes.pop()
             settled += len(box)
             if progress:
-                progress(settled / len(codes), "recoding")
+                progress(settled / len(everything), "recoding")
     except KeyboardInterrupt:
         complete = False
-    return LocalClasses(_numbered([*finished, *open_boxes], len(codes)), complete)
+    boxes = [*finished, *(box for box, _ in open_boxes)]
+    if complete:
+        boxes = _trimmed(problem, rows, scratch, boxes)
+    classes = _numbered(boxes, len(everything))
+    return LocalClasses(_without_strangers(problem, classes), complete)
 
 
-def _numbered(boxes: list[NDArray[np.int64]], combinations: int) -> NDArray[np.int64]:
-    """The number of every combination's box; a box that is listed twice counts once."""
-    classes = np.empty(combinations, np.int64)
+def _trimmed(problem: Problem, rows: Rows, scratch: Scratch, boxes: list[Codes]) -> list[Codes]:
+    """The boxes without the edges whose suppression gains most per row, while rows may be left out.
+
+    t and beta compare with the rows that stay, so with them nothing is left out here: a class that keeps them now might not
+    once others lose rows.
+    """
+    demand, left = problem.demand, problem.demand.limit
+    if left == 0 or min(demand.closeness, demand.likeness) < math.inf:
+        return boxes
+    waiting: list[tuple[float, int, int, bool]] = []
+    boxes = list(boxes)
+
+    def judge(number: int) -> None:
+        gain, cut, from_above = best_trim(rows, boxes[number], demand, scratch, left)
+        if cut >= 0:
+            gone = _side(rows, boxes[number], cut, above=from_above)
+            heapq.heappush(waiting, (-gain / int(rows.counts[gone].sum()), number, int(cut), from_above))
+
+    for number in range(len(boxes)):
+        judge(number)
+    while waiting and left > 0:
+        _, number, cut, from_above = heapq.heappop(waiting)
+        gone = _side(rows, boxes[number], cut, above=from_above)
+        if (lost := int(rows.counts[gone].sum())) <= left:
+            boxes[number] = _side(rows, boxes[number], cut, above=not from_above)
+            left -= lost
+        judge(number)  # what is left of it, or what fewer rows still allow
+    return boxes
+
+
+def _side(rows: Rows, box: Codes, cut: int, *, above: bool) -> Codes:
+    """The combinations of a box on one side of a cut."""
+    j = int(np.searchsorted(rows.first_value, cut, side="right")) - 1
+    return box[(rows.codes[box, j] >= cut - rows.first_value[j]) == above]
+
+
+def _without_strangers(problem: Problem, classes: Codes) -> Codes:
+    """The classes without combinations that only people of the population show, where their rows' own boxes hold people enough.
+
+    Boxes are cut so that rows and strangers together show what is asked of people; most need no strangers at their edges.
+    """
+    tally, demand = problem.tally, problem.demand
+    if tally.people is None or demand.people < 0 or demand.least_presence > 0 or (problem.space.levels >= 0).any():
+        return classes  # a group of a hierarchy stands for its people wherever they are
+    own = (tally.counts > 0) & (classes >= 0)
+    low, high = tight_boxes(tally.codes[own], classes[own])
+    inside = (classes >= 0) & ((tally.codes >= low[classes]) & (tally.codes <= high[classes])).all(axis=1)
+    people = np.bincount(classes[inside], tally.people[inside], len(low))
+    rows = np.bincount(classes[own], tally.counts[own])
+    enough = (people >= demand.k_map) & (rows <= demand.most_presence * people)
+    return np.where(enough[classes] & ~inside, -1, classes)
+
+
+def _rows(problem: Problem) -> Rows:
+    """The combinations; answers with a hierarchy in an order in which its groups stand together."""
+    tally, starts = problem.tally, problem.space.first_value
+    scale = problem.weights / np.maximum(1, tally.sizes - 1)
+    nobody = np.empty(0, np.int64)
+    codes, spans, first_span = tally.codes.astype(np.int32), [np.empty(0)], np.full(len(scale), -1, np.int64)
+    for j in range(len(scale)):
+        levels = problem.space.levels[:, starts[j] : starts[j + 1]]
+        if levels[0, 0] >= 0:
+            order = hierarchical_order(levels[levels[:, 0] >= 0])
+            codes[:, j] = np.argsort(order)[codes[:, j]]
+            first_span[j] = sum(map(len, spans))
+            spans.append(_spans(levels[levels[:, 0] >= 0][:, order]))
+    return Rows(
+        np.ascontiguousarray(codes),
+        tally.counts,
+        np.ascontiguousarray(tally.sensitive_codes),
+        nobody if tally.people is None or problem.demand.people < 0 else tally.people,
+        starts,
+        scale,
+        np.concatenate(spans),
+        first_span,
+    )
+
+
+def hierarchical_order(levels: Codes) -> Codes:
+    """Answers in an order in which every group of every level stands together; levels are given coarsest first."""
+    return np.lexsort(levels[::-1])
+
+
+def _spans(levels: Codes) -> NDArray[np.float64]:
+    """For every pair of answers, how many are merged beyond one in the finest group that holds both."""
+    size = levels.shape[1]
+    spans = np.full((size, size), float(size - 1))
+    for level in levels:  # coarsest first, so that finer groups overwrite
+        same = level[:, None] == level[None, :]
+        spans[same] = np.broadcast_to((np.bincount(level)[level] - 1.0)[:, None], same.shape)[same]
+    return spans.ravel()
+
+
+def _scratch(problem: Problem) -> Scratch:
+    most, attributes = int(problem.tally.sizes.max()), len(problem.weights)
+    return Scratch(
+        np.empty((most, attributes), np.int32),
+        np.empty((most, attributes), np.int32),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty((most, int(problem.demand.first_sensitive[-1])), np.int64),
+        np.empty(most),
+    )
+
+
+def _numbered(boxes: list[Codes], combinations: int) -> Codes:
+    """The number of every combination's box, -1 where it is in none; a box that is listed twice counts once."""
+    classes = np.full(combinations, -1, np.int64)
     for number, box in enumerate(boxes):
         classes[box] = number
-    return np.unique(classes, return_inverse=True)[1].ravel().astype(np.int64)
+    numbers, place = np.unique(classes, return_inverse=True)
+    return (place.ravel() - int(numbers[0] < 0)).astype(np.int64)
 
 
-def tight_boxes(codes: NDArray[np.int64], classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def tight_boxes(codes: Codes, classes: Codes) -> tuple[Codes, Codes]:
     """Least and greatest code of every attribute in each class."""
     low = np.full((classes.max() + 1, codes.shape[1]), np.iinfo(np.int64).max)
     high = np.full_like(low, -1)

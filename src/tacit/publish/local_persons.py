@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish.class_measures import class_of_persons
+from tacit.publish.class_measures import Answers, class_of_persons, shares_of_persons
 from tacit.publish.combinations import Combinations
 from tacit.publish.local import LocalClasses
 from tacit.publish.persons import PersonRows
@@ -39,13 +39,14 @@ class _Boxes:
     ) -> None:
         self._persons, self._scale, self._protection = persons, scale, protection
         self._k = int(protection.k)
-        asked = protection.l is not None or protection.t is not None
         self._sensitive = [
-            (np.unique(column, return_inverse=True)[1].ravel().astype(np.int64), attribute.ordered)
+            Answers(
+                attribute.name, np.unique(column, return_inverse=True)[1].ravel().astype(np.int64), attribute.ordered
+            )
             for column, attribute in zip(persons.sensitive.T, persons.attributes, strict=True)
-            if asked
+            if protection.asks_diversity
         ]
-        self._wholes = [class_of_persons(codes, persons.counts, persons.person).shares for codes, _ in self._sensitive]
+        self._wholes = [shares_of_persons(own.codes, persons.counts, persons.person) for own in self._sensitive]
 
     def cut(self, box: Codes) -> tuple[Codes, Codes] | None:
         """The two sides of the best cut; None where a side would be too weak."""
@@ -89,16 +90,15 @@ class _Boxes:
         return _Cut(float(prices[best]), j, int(values[best]))
 
     def _is_diverse(self, side: Codes) -> bool:
-        """Whether the persons of a side show the wanted l and t."""
-        protection, persons = self._protection, self._persons
-        for (codes, ordered), whole in zip(self._sensitive, self._wholes, strict=True):
-            shown = class_of_persons(codes[side], persons.counts[side], persons.person[side])
-            level = shown.entropy if protection.entropy else shown.distinct
-            if protection.l is not None and level < protection.l - 1e-9:
-                return False
-            if protection.t is not None and shown.distance(whole, ordered=ordered) > protection.t + 1e-9:
-                return False
-        return True
+        """Whether the persons of a side show the wanted l, t and beta."""
+        diversity, persons = self._protection.diversity, self._persons
+        counts, ids = persons.counts[side], persons.person[side]
+        return all(
+            class_of_persons(
+                Answers(own.name, own.codes[side], own.ordered), counts, ids, whole, self._protection.tail or 1
+            ).keeps(diversity)
+            for own, whole in zip(self._sensitive, self._wholes, strict=True)
+        )
 
 
 def recode_persons_locally(

@@ -56,6 +56,10 @@ def public_manifest(release: Release) -> dict[str, Any]:
         "l": protection.l,
         "t": protection.t,
         "entropy": protection.entropy,
+        "recursive": protection.recursive,
+        "beta": protection.beta,
+        "k_map": protection.k_map,
+        "presence": None if protection.presence is None else list(protection.presence),
         "effective_k": release.effective_k,
         "released": release.rows - release.suppressed,
         "suppressed": release.suppressed,
@@ -79,7 +83,10 @@ def private_manifest(release: Release) -> dict[str, Any]:
 
     publication, answer = release.publication, release.answer
     known_by = publication.input.fingerprint(publication.rows)
-    interrupted = answer.classes is not None and answer.interrupted is not None
+    # Local recoding follows from the settings, unless it was stopped on the way or obeyed a table that is not at hand again.
+    kept = answer.classes is not None and (
+        answer.interrupted is not None or publication.settings.protection.people_demand is not None
+    )
     return {
         "format": PRIVATE_FORMAT,
         "tacit": __version__,
@@ -91,8 +98,7 @@ def private_manifest(release: Release) -> dict[str, Any]:
         "readings": {name: reading.to_document() for name, reading in _readings(release).items()},
         "method": release.method,
         "cuts": answer.cuts,
-        # Local recoding follows from the settings, unless it was stopped on the way.
-        "classes": answer.classes.tolist() if answer.classes is not None and interrupted else None,
+        "classes": answer.classes.tolist() if answer.classes is not None and kept else None,
         "lower_bound": release.lower_bound,
         "front": [vars(entry) for entry in release.front],
         "partitions": release.partitions,
@@ -116,19 +122,22 @@ def read_private(path: str | Path) -> dict[str, Any]:
     return document
 
 
-def remake(private: str | Path | Mapping[str, Any], data: Any) -> Release:
-    """The release that a private manifest describes, made again from the same input without any search."""
+def remake(private: str | Path | Mapping[str, Any], data: Any, people: Any = None) -> Release:
+    """The release that a private manifest describes, made again from the same input without any search.
+
+    `people` is the table of the population, where k-map or presence was asked for and it was no file.
+    """
     document = private if isinstance(private, Mapping) else read_private(private)
-    publication = posed_again(document, data)
+    publication = posed_again(document, data, people)
     front = tuple(Alternative(**entry) for entry in document["front"])
     answer = dataclasses.replace(_answer(publication, document), front=front, lower_bound=document["lower_bound"])
     return Release.of(publication, answer)
 
 
-def posed_again(document: Mapping[str, Any], data: Any) -> Publication:
+def posed_again(document: Mapping[str, Any], data: Any, people: Any = None) -> Publication:
     """The publication of a private manifest; refused for any other input."""
     schema = Schema(tuple(Attribute.from_document(entry) for entry in document["schema"]))
-    settings = Settings.from_document(document["settings"])
+    settings = Settings.from_document(document["settings"], people)
     # The schema holds the computed order already.
     asked = dataclasses.replace(settings, preferences=dataclasses.replace(settings.preferences, order="schema"))
     readings = {name: reading_from_document(entry) for name, entry in document["readings"].items()}

@@ -65,14 +65,9 @@ class PersonRows:
         """Whether every class shows k persons, and l and t as they are counted for persons."""
         if min(int(sizes.min()) for sizes in self.sizes_by_set(recoding)) < protection.k:
             return False
-        wanted, tolerance = protection.l or 0, 1e-9
-        for check in self.checks(recoding):
-            shown = check.entropy if protection.entropy else check.distinct
-            if shown < wanted - tolerance or (protection.t is not None and check.closeness > protection.t + tolerance):
-                return False
-        return True
+        return all(check.keeps(protection.diversity) for check in self.checks(recoding, protection.tail))
 
-    def checks(self, recoding: Recoding) -> list[SensitiveCheck]:
+    def checks(self, recoding: Recoding, tail: int | None = None) -> list[SensitiveCheck]:
         """The sensitive attributes in the classes of every set of quasi-identifiers."""
         starts = np.cumsum([0, *(attribute.size for attribute in self.attributes)])
         return [
@@ -81,6 +76,7 @@ class PersonRows:
                 Answers(attribute.name, self.sensitive[kept, s] - starts[s], ordered=attribute.ordered),
                 self.counts[kept],
                 self.person[kept],
+                tail,
             )
             for classes, kept in self._classes(recoding)
             for s, attribute in enumerate(self.attributes)

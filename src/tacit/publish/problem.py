@@ -28,12 +28,25 @@ MOST_SENSITIVE_COUNTS = 2**29  # combinations times sensitive answers: two gigab
 class Diversity:
     """What sensitive attributes must show in every class: l answers (counted or by entropy), at most t from all released rows.
 
-    `entropy` reads l as "the entropy is at least that of l equally frequent answers".
+    `entropy` reads l as "the entropy is at least that of l equally frequent answers", `recursive` as "the most frequent answer
+    has fewer rows than this many times those from the l-th most frequent on". `beta` is how much more frequent an answer may
+    be than in all released rows, as a share of its share there.
     """
 
     l: float | None = None  # noqa: E741  the letter of the literature
     t: float | None = None
     entropy: bool = False
+    recursive: float | None = None
+    beta: float | None = None
+
+
+@dataclass(frozen=True)
+class Presence:
+    """What the people of the population must show in every class."""
+
+    k_map: int = 0
+    least: float = 0.0  # share of a class's people who are in the table
+    most: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +94,15 @@ def pose(
     *,
     suppress: float = 0.0,
     diversity: Diversity | None = None,
+    presence: Presence | None = None,
     levels: Levels | None = None,
 ) -> Problem:
     """The problem of publishing `tally` so that every class has `k` rows; arguments are already validated."""
     space = _space(tally, weights, levels or [None] * len(tally.attributes))
     halves = tuple(filter(None, (_halve(tally, members) for members in tally.sets)))
     demand = _demand(tally, k, math.floor(suppress * tally.rows + 1e-9), diversity or Diversity())
+    if presence is not None and tally.people is not None:
+        demand = _with_people(demand, presence)
     return Problem(tally, weights, space, halves, demand)
 
 
@@ -133,6 +149,7 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
         right.astype(np.uint32),
         tally.counts[order].astype(np.uint32),
         np.ascontiguousarray(tally.sensitive_codes[order].astype(np.uint32)),
+        np.empty(0, np.uint32) if tally.people is None else tally.people[order].astype(np.uint32),
     )
 
 
@@ -143,13 +160,33 @@ def _demand(tally: QuasiTally, k: int, limit: int, diversity: Diversity) -> Dema
         for s, size in enumerate(sizes)
     ]
     asked = diversity.l or 0.0
+    tail = 0 if diversity.recursive is None else math.ceil(asked - 1e-9)
     return Demand(
         k,
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        0.0 if diversity.entropy else float(asked),
+        0.0 if diversity.entropy or tail else float(asked),
         math.log(asked) if diversity.entropy and asked else 0.0,
         math.inf if diversity.t is None else float(diversity.t),
         np.array([attribute.ordered for attribute in tally.sensitive], np.int64),
         np.concatenate([*overall, np.empty(0)]),
         limit,
+        tail,
+        float(diversity.recursive or 0.0),
+        math.inf if diversity.beta is None else float(diversity.beta),
+        -1,
+        0,
+        0.0,
+        1.0,
+    )
+
+
+def _with_people(demand: Demand, presence: Presence) -> Demand:
+    """The demand with a place for the people of a class behind its sensitive answers."""
+    place = int(demand.first_sensitive[-1])
+    return demand._replace(
+        first_sensitive=np.append(demand.first_sensitive, place + 1),
+        people=place,
+        k_map=presence.k_map,
+        least_presence=presence.least,
+        most_presence=presence.most,
     )

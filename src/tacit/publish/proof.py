@@ -50,8 +50,12 @@ class Proof:
 def provable(problem: Problem) -> str | None:
     """Why there is no proof for this problem; None where there is."""
     demand = problem.demand
-    if demand.limit > 0 and (demand.entropy > 0 or demand.closeness < math.inf):
-        return "where rows may be suppressed, a class may show the wanted entropy or t although a larger one does not"
+    if demand.people >= 0:
+        return "it counts the rows of classes, and not the people of the population"
+    if demand.limit > 0 and (
+        demand.entropy > 0 or demand.tail > 0 or min(demand.closeness, demand.likeness) < math.inf
+    ):
+        return "where rows may be suppressed, a class may show the wanted diversity although a larger one does not"
     if (problem.space.levels >= 0).any():
         return "hierarchies replace the cuts it decides on"
     if math.prod(map(int, problem.tally.sizes)) >= 2**63:

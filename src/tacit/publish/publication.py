@@ -16,14 +16,17 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
 from tacit.publish.column_types import Reading
+from tacit.publish.combinations import Combinations
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
 from tacit.publish.opening import Wanted, open_input, tally
 from tacit.publish.order import ordered_by_data
 from tacit.publish.persons import PersonRows, person_rows
+from tacit.publish.population import Population, open_population, people_in_classes, with_population
 from tacit.publish.problem import Bits, Problem, pose
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_by_means, recode_globally
-from tacit.publish.release_input import ReleaseInput
-from tacit.publish.settings import NameSets, Settings
+from tacit.publish.release_input import CodedInput, ReleaseInput
+from tacit.publish.risk import KnownClasses, Risk, risk_of
+from tacit.publish.settings import NameSets, Protection, Settings
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 
@@ -38,6 +41,7 @@ class Publication:
     rows: QuasiTally
     problem: Problem  # its tally counts rows, or shares of persons
     persons: PersonRows | None  # whose rows they are, where a person has several
+    population: Population | None = None  # whom they were drawn from
 
     @property
     def preference(self) -> Preference:
@@ -67,7 +71,7 @@ class Publication:
     def boxed(self, classes: NDArray[np.int64], method: str = "local") -> Recoding:
         """The recoding of classes of combinations, as the method labels them."""
         recode = recode_by_means if method == "microaggregate" else recode_by_classes
-        return recode(self.problem.tally, classes).recounted(self.rows)
+        return recode(self.problem.tally, classes, self._hierarchies).recounted(self.rows)
 
     @property
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
@@ -77,6 +81,21 @@ class Publication:
     def class_sizes(self, recoding: Recoding) -> list[NDArray[np.int64]]:
         """Rows, or different persons, in each published class, apart for every set of quasi-identifiers."""
         return recoding.sizes_by_set() if self.persons is None else self.persons.sizes_by_set(recoding)
+
+    def risk(self, recoding: Recoding) -> Risk:
+        """The risk of the released rows; of several sets of quasi-identifiers, that of the one with the smallest class."""
+        risks = []
+        for members, sizes in zip(recoding.tally.sets, self.class_sizes(recoding), strict=True):
+            risks.append(risk_of(sizes, self._known_classes(recoding, members)))
+        return max(risks, key=lambda risk: risk.prosecutor_highest)
+
+    def _known_classes(self, recoding: Recoding, members: Sequence[int]) -> int | KnownClasses | None:
+        population = self.population
+        if population is None or population.codes is None or population.counts is None:
+            return None if population is None else population.size
+        labels = recoding.class_labels(members)
+        totals, unmatched = people_in_classes(population.codes, population.counts, labels, recoding.members, members)
+        return KnownClasses(totals.astype(np.float64), "table", population.size, unmatched + population.outside)
 
     def loss_and_bias(self, recoding: Recoding) -> tuple[float, float]:
         """NWP and NECD of a recoding."""
@@ -105,10 +124,12 @@ def pose_publication(
     known = _hierarchies(preferences.hierarchies, source.schema, names)
     _refuse_combinations(settings, sets, known)
     weights = _weights(preferences.weights, names)
-    asked = protection.l is not None or protection.t is not None
-    rows = tally(source, sets, protection.sensitive if asked else ())
+    rows = tally(source, sets, protection.sensitive if protection.asks_diversity else ())
     persons = None if protection.person is None else person_rows(source, rows, protection.person)
     counted = rows if persons is None else persons.shares(rows)
+    population = _population(settings, source, rows)
+    if population is not None and protection.people_demand is not None:
+        counted = with_population(counted, population)
     everyone, what = (rows.rows, "rows") if persons is None else (persons.n_persons, "persons")
     if protection.k > everyone:
         raise InvalidInput(
@@ -116,9 +137,51 @@ def pose_publication(
         )
     k = int(protection.k) if persons is None else persons.scaled(int(protection.k))
     levels = [known[name].blocks if name in known else None for name in names]
-    problem = pose(counted, k, weights, suppress=protection.suppress, diversity=protection.diversity, levels=levels)
+    problem = pose(
+        counted,
+        k,
+        weights,
+        suppress=protection.suppress,
+        diversity=protection.diversity,
+        presence=protection.people_demand,
+        levels=levels,
+    )
     _refuse_impossible(problem, settings)
-    return Publication(data, _completed(settings, known), source, rows, problem, persons)
+    return Publication(data, _completed(settings, known), source, rows, problem, persons, population)
+
+
+def _population(settings: Settings, source: ReleaseInput, rows: QuasiTally) -> Population | None:
+    """The people whom the rows were drawn from; a table of them must hold every row's person."""
+    protection = settings.protection
+    if protection.people is None:
+        return None
+    readings = source.readings if isinstance(source, CodedInput) else {}
+    population = open_population(protection.people, rows.attributes, readings)
+    if protection.person is None:
+        _refuse_absent(population, rows)
+    return population
+
+
+def _refuse_absent(population: Population, rows: QuasiTally) -> None:
+    if population.size < rows.rows:
+        raise InvalidInput(
+            f"The population has {population.size:,} people, fewer than the {rows.rows:,} rows of the table. Give everybody "
+            "whom the rows may belong to."
+        )
+    beside = with_population(rows, population)
+    if beside.people is None:
+        return
+    combinations = Combinations(list(beside.codes.T), beside.sizes.tolist())
+    shown, people = (np.bincount(combinations.number, column) for column in (beside.counts, beside.people))
+    short = np.flatnonzero(people < shown)
+    if len(short):
+        codes = combinations.codes[short[0]]
+        answers = {each.name: each.answers[code] for each, code in zip(rows.attributes, codes, strict=True)}
+        held, wanted = int(people[short[0]]), int(shown[short[0]])
+        raise InvalidInput(
+            f"The table of people holds {held:,} who show {answers}, fewer than the {wanted:,} rows that do. Give everybody "
+            "whom the rows may belong to."
+        )
 
 
 def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
@@ -197,6 +260,17 @@ def _weights(weights: Mapping[str, float] | None, names: Sequence[str]) -> NDArr
 def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mapping[str, Hierarchy]) -> None:
     """What does not go together, each with a way on."""
     protection, method = settings.protection, settings.preferences.method
+    demand = protection.people_demand
+    if demand is not None and protection.person is not None:
+        raise InvalidInput(
+            "k-map and delta-presence count rows of the table as people, so they do not go with person. Publish one row of each "
+            "person, or leave them away."
+        )
+    if demand is not None and demand.least > 0 and protection.suppress > 0:
+        raise InvalidInput(
+            "A least presence above 0 wants every class of the population in the table, which suppression takes rows from. Set "
+            "suppress=0, or the least presence to 0."
+        )
     if len(sets) > 1 and protection.suppress > 0:
         raise InvalidInput(
             "Suppression with several sets of quasi-identifiers is not offered: leaving a row out for one set may break "
@@ -206,40 +280,64 @@ def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mappin
         raise InvalidInput(
             "Method 'exact' counts rows and cannot prove anything of persons with several. Use method 'search' or 'local'."
         )
-    if method in ("local", "microaggregate"):
-        for wanted, what in (
-            (protection.suppress > 0, "suppression: every row has its place in a class"),
-            (hierarchies, "hierarchies: its classes are boxes of neighbouring answers"),
-        ):
-            if wanted:
-                raise InvalidInput(f"Local recoding does not go with {what}. Leave it away, or use method 'search'.")
+    if method in ("local", "microaggregate") and protection.person is not None and (protection.suppress or hierarchies):
+        raise InvalidInput(
+            "Local recoding of persons with several rows takes neither suppression nor hierarchies. Leave them away, or use "
+            "method 'search'."
+        )
 
 
 def _refuse_impossible(problem: Problem, settings: Settings) -> None:
     """Everything generalized is one class; if that does not show the wanted l, nothing does."""
     protection, method = settings.protection, settings.preferences.method
-    if not problem.can_be_searched and (method in ("search", "exact") or settings.preferences.hierarchies):
+    if not problem.can_be_searched and method in ("search", "exact"):
         raise InvalidInput(
             f"{len(problem.weights)} quasi-identifiers have {math.prod(map(float, problem.tally.sizes)):.0e} possible "
             f"combinations (and sensitive attributes {int(problem.demand.first_sensitive[-1]):,} answers), too many for global "
-            "recoding. Use method 'local' without hierarchies, leave some out, or give numbers a coarser granularity."
+            "recoding. Use method 'local', leave some out, or give numbers a coarser granularity."
         )
-    largest = _largest_l(problem, entropy=protection.entropy)
+    _refuse_impossible_people(problem)
+    largest = _largest_l(problem, protection)
     if protection.l is None or protection.l <= largest + 1e-9:
         return
     shown = ", ".join(f"{attribute.name} has {attribute.size} answers" for attribute in problem.tally.sensitive)
+    how = "" if protection.recursive is None else f" with c = {protection.recursive:g}"
     raise InvalidInput(
-        f"No release shows an l of {protection.l:g} even when everything else is generalized away ({shown}). Ask for a "
-        f"smaller l: at most {math.floor(largest * 100) / 100:g}."
+        f"No release shows an l of {protection.l:g}{how} even when everything else is generalized away ({shown}). Ask for a "
+        f"smaller l: at most {math.floor(largest * 100) / 100:g}{how}."
     )
 
 
-def _largest_l(problem: Problem, *, entropy: bool) -> float:
+def _refuse_impossible_people(problem: Problem) -> None:
+    """What the whole table as one class does not show of its people, no class shows."""
+    demand, people = problem.demand, problem.tally.people
+    if demand.people < 0 or people is None:
+        return
+    everyone = int(people.sum())
+    share = problem.rows / everyone
+    if demand.k_map > everyone:
+        raise InvalidInput(
+            f"k-map {demand.k_map} is more than the {everyone:,} people who could be in the table. Ask for at most {everyone:,}."
+        )
+    if not demand.least_presence <= share <= demand.most_presence:
+        raise InvalidInput(
+            f"{share:.1%} of the people are in the table, so no release keeps the presence between "
+            f"{demand.least_presence:g} and {demand.most_presence:g}. Give limits that hold {share:.3g}."
+        )
+
+
+def _largest_l(problem: Problem, protection: Protection) -> float:
     """The l that the whole table shows as one class."""
     tally, starts = problem.tally, problem.demand.first_sensitive
     largest = [math.inf]
     for s, column in enumerate(tally.sensitive_codes.T):
         counts = np.bincount(column - starts[s], tally.counts)
-        shares = counts[counts > 0] / counts.sum()
-        largest.append(float(np.exp(-(shares * np.log(shares)).sum())) if entropy else float(len(shares)))
+        shares = np.sort(counts[counts > 0] / counts.sum())[::-1]
+        if protection.recursive is not None:
+            rests = np.cumsum(shares[::-1])[::-1]  # of the l-th most frequent answer and all after it
+            largest.append(float((shares[0] < protection.recursive * rests).sum()))
+        elif protection.entropy:
+            largest.append(float(np.exp(-(shares * np.log(shares)).sum())))
+        else:
+            largest.append(float(len(shares)))
     return min(largest)

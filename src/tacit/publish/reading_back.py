@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = "rows that show it"
+PEOPLE = "people who show it"
 CELLS_AT_A_TIME = 1 << 22
 TOLERANCE = 1e-9
 
@@ -37,22 +38,43 @@ class ReadBack:
     l: float | None  # noqa: E741  the letters of the literature
     t: float | None
     counted: pa.Table  # the combinations of released columns that promises are about, with their rows
+    recursive: float | None = None  # the c that recursive (c, l) must be above, where it is promised
+    beta: float | None = None  # where it is promised
+    k_map: int | None = None  # fewest people of the population in a class, where a table of them is at hand
+    presence: tuple[float, float] | None = None
 
     def to_document(self) -> dict[str, Any]:
-        return {"k": self.k, "l": self.l, "t": self.t, "rows": self.rows}
+        further = {name: getattr(self, name) for name in ("recursive", "beta", "k_map", "presence")}
+        promised = {name: value for name, value in further.items() if value is not None}
+        return {"k": self.k, "l": self.l, "t": self.t, "rows": self.rows} | promised
 
 
-def read_back(path: Path, manifest: Mapping[str, Any], *, parquet: bool) -> ReadBack:
-    """Count k, l, t and the rows of a file; refuse one that holds anything its rows do not show."""
+def read_back(path: Path, manifest: Mapping[str, Any], *, parquet: bool, people: pa.Table | None = None) -> ReadBack:
+    """Count k, l, t and the rows of a file; refuse one that holds anything its rows do not show.
+
+    `people` are the answers of the population with their numbers, where promises are about it.
+    """
     if parquet:
         _refuse_hidden_texts(path)
     names = [*manifest["columns"]]
     batches = _parquet_batches(path) if parquet else _csv_batches(path)
     counted = _counted(_checked_order(batches, names, is_sorted=manifest["sorted"]), names)
-    return judge(counted, manifest)
+    return judge(counted, manifest, people)
 
 
-def judge(counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:
+def count_synthetic(path: Path, manifest: Mapping[str, Any], *, parquet: bool) -> int:
+    """The rows of a file of synthetic ones; refused where it holds others than its manifest says, or more than they show."""
+    if parquet:
+        _refuse_hidden_texts(path)
+    names = [*manifest["columns"]]
+    batches = _parquet_batches(path) if parquet else _csv_batches(path)
+    rows = sum(batch.num_rows for batch in _checked_order(batches, names, is_sorted=True))
+    if rows != manifest["released"]:
+        raise BrokenPromise(f"{rows:,} rows were written where the manifest says {manifest['released']:,}")
+    return rows
+
+
+def judge(counted: pa.Table, manifest: Mapping[str, Any], people: pa.Table | None = None) -> ReadBack:
     """The promises of a manifest held against counted rows: all of its columns, and how many rows show each combination."""
     _refuse_unknown_labels(counted, manifest)
     rows = int(np.sum(counted[ROWS].to_numpy()))
@@ -60,13 +82,18 @@ def judge(counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:
         raise BrokenPromise(f"{rows:,} rows were written where the manifest says {manifest['released']:,}")
     sets = manifest["quasi_identifiers"]
     smallest = min(_smallest_class(counted, names) for names in sets)
-    ls, ts = [], []
-    for names in sets:
-        for sensitive in manifest["sensitive"]:
-            least, greatest = _spread(counted, names, sensitive, entropy=bool(manifest.get("entropy")))
-            ls.append(least)
-            ts.append(greatest)
-    found = ReadBack(rows, smallest, min(ls, default=None), max(ts, default=None), counted)
+    spreads = [_spread(counted, names, own, manifest) for names in sets for own in manifest["sensitive"]]
+    shown: dict[str, Any] = {
+        "l": min((own.least_l for own in spreads), default=None),
+        "t": max((own.greatest_t for own in spreads), default=None),
+        "recursive": max((own.recursive for own in spreads), default=None) if manifest.get("recursive") else None,
+        "beta": max((own.beta for own in spreads), default=None) if manifest.get("beta") is not None else None,
+    }
+    if people is not None:
+        matched = [_people_shares(counted, names, manifest["labels"], people) for names in sets]
+        shown["k_map"] = min(fewest for fewest, _, _ in matched)
+        shown["presence"] = (min(least for _, least, _ in matched), max(most for _, _, most in matched))
+    found = ReadBack(rows, smallest, counted=counted, **shown)
     _refuse_broken(found, manifest)
     return found
 
@@ -74,16 +101,52 @@ def judge(counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:
 def _refuse_broken(found: ReadBack, manifest: Mapping[str, Any]) -> None:
     if manifest.get("persons"):
         return  # rows tell nothing of persons: those are counted by who holds their ids
-    wanted_l, wanted_t = manifest.get("l"), manifest.get("t")
+    wanted_l, wanted_t, c = manifest.get("l"), manifest.get("t"), manifest.get("recursive")
+    beta, k_map, presence = manifest.get("beta"), manifest.get("k_map"), manifest.get("presence")
+    low, high = found.presence or (-math.inf, math.inf)
     broken = {
         "k": found.k < manifest["k"],
-        "l": wanted_l is not None and (found.l is None or found.l < wanted_l - TOLERANCE),
+        "l": wanted_l is not None and c is None and (found.l is None or found.l < wanted_l - TOLERANCE),
         "t": wanted_t is not None and (found.t is None or found.t > wanted_t + TOLERANCE),
+        "recursive": c is not None and (found.recursive is None or found.recursive >= c),
+        "beta": beta is not None and (found.beta is None or found.beta > beta + TOLERANCE),
+        "k_map": k_map is not None and (found.k_map is None or found.k_map < k_map),
+        "presence": presence is not None and not (presence[0] - TOLERANCE <= low and high <= presence[1] + TOLERANCE),
     }
     for what in (name for name, is_broken in broken.items() if is_broken):
         raise BrokenPromise(
             f"the written rows show {what} = {getattr(found, what)} where {manifest[what]} was promised"
         )
+
+
+def _people_shares(
+    counted: pa.Table, names: list[str], labels: Mapping[str, Mapping[str, list[str]]], people: pa.Table
+) -> tuple[int, float, float]:
+    """The fewest people in a class, and the least and greatest share of a class's people who are in the table.
+
+    A person is in a class if each of her answers stands behind its label. Whoever is in none could not be in the table, so
+    the least share is then 0.
+    """
+    classes = counted.group_by(names).aggregate([(ROWS, "sum")])
+    rows, numbers = classes[f"{ROWS}_sum"].to_numpy(), people[PEOPLE].to_numpy()
+    holders = [_holders(people[name].to_pylist(), labels[name]) for name in names]
+    shown = zip(*(classes[name].to_pylist() for name in names), strict=True)
+    reached, fewest, shares = np.zeros(len(numbers), np.bool_), [], []
+    for size, texts in zip(rows.tolist(), shown, strict=True):
+        inside = min((own[text] for own, text in zip(holders, texts, strict=True)), key=len)
+        for own, text in zip(holders, texts, strict=True):
+            inside = np.intersect1d(inside, own[text], assume_unique=True) if own[text] is not inside else inside
+        reached[inside] = True
+        everyone = int(numbers[inside].sum())
+        fewest.append(everyone)
+        shares.append(size / everyone if everyone else math.inf)
+    return min(fewest), 0.0 if not reached.all() else min(shares), max(shares)
+
+
+def _holders(answers: list[str | None], labels: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Which of the people every label could be."""
+    column = np.array(answers, dtype=object)
+    return {label: np.flatnonzero(np.isin(column.astype(str), values)) for label, values in labels.items()}
 
 
 def _parquet_batches(path: Path) -> Iterator[pa.Table]:
@@ -204,8 +267,18 @@ def _smallest_class(counted: pa.Table, names: list[str]) -> int:
     return int(np.min(sizes.to_numpy()))
 
 
-def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], *, entropy: bool) -> tuple[float, float]:
-    """The least l and the greatest t of a sensitive column over the classes, some classes at a time."""
+@dataclass(frozen=True)
+class _Spread:
+    """How a sensitive column is spread over the classes, at worst."""
+
+    least_l: float
+    greatest_t: float
+    recursive: float
+    beta: float
+
+
+def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], manifest: Mapping[str, Any]) -> _Spread:
+    """What a sensitive column shows in the worst classes, some classes at a time."""
     import pyarrow as pa
 
     place = {answer: position for position, answer in enumerate(sensitive["answers"])}
@@ -216,15 +289,34 @@ def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], *
     column = np.array([place[answer] for answer in cells[sensitive["name"]].to_pylist()])
     rows = cells[f"{ROWS}_sum"].to_numpy().astype(np.float64)
     overall = np.bincount(column, rows, len(place)) / rows.sum()
-    least, greatest, step = math.inf, 0.0, max(1, CELLS_AT_A_TIME // len(place))
+    tail, parts = max(1, math.ceil((manifest.get("l") or 1) - TOLERANCE)), []
+    step = max(1, CELLS_AT_A_TIME // len(place))
     for start in range(0, classes.num_rows, step):
         here = (number >= start) & (number < start + step)
         table = np.zeros((min(step, classes.num_rows - start), len(place)))
         np.add.at(table, (number[here] - start, column[here]), rows[here])
         shares = table / table.sum(axis=1, keepdims=True)
-        least = min(least, _least_l(shares, entropy=entropy))
-        greatest = max(greatest, _greatest_t(shares, overall, ordered=sensitive["ordered"]))
-    return least, greatest
+        parts.append(
+            _Spread(
+                _least_l(shares, entropy=bool(manifest.get("entropy"))),
+                _greatest_t(shares, overall, ordered=sensitive["ordered"]),
+                _greatest_ratio(table, tail),
+                float(((shares - overall) / overall).max()),
+            )
+        )
+    return _Spread(
+        min(own.least_l for own in parts),
+        max(own.greatest_t for own in parts),
+        max(own.recursive for own in parts),
+        max(own.beta for own in parts),
+    )
+
+
+def _greatest_ratio(table: Any, tail: int) -> float:
+    """The most frequent answer over the `tail`-th most frequent and all after it, in the worst class."""
+    ordered = np.sort(table, axis=1)[:, ::-1]
+    rest = ordered[:, tail - 1 :].sum(axis=1)
+    return float(np.divide(ordered[:, 0], rest, out=np.full(len(rest), math.inf), where=rest > 0).max())
 
 
 def _least_l(shares: Any, *, entropy: bool) -> float:

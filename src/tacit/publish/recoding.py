@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.publish._demand_kernels import strengths
 from tacit.publish._space_kernels import decode
 from tacit.publish.combinations import Combinations
+from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.labels import block_label, label
 from tacit.publish.local import tight_boxes
 from tacit.publish.problem import Bits, Problem
@@ -57,6 +58,11 @@ class Recoding:
             sizes.append(np.bincount(number, self.counts[kept]).astype(np.int64))
         return sizes
 
+    def class_labels(self, members: Sequence[int]) -> Codes:
+        """The labels of each published class, in the order of `sizes_by_set`."""
+        labels = self.labels[self.classes >= 0]
+        return labels[np.unique(self._numbered(labels, members), return_index=True)[1]]
+
     def _numbered(self, labels: Codes, members: Sequence[int]) -> Codes:
         """The class that each row of labels shows to somebody who knows these attributes."""
         return Combinations([labels[:, j] for j in members], [len(self.names[j]) for j in members]).number
@@ -73,9 +79,17 @@ class Recoding:
         """The same labels with the counts of another tally of the same combinations."""
         if tally is self.tally:
             return self
-        place = self.combinations.places(list(tally.codes.T))
-        counts = np.bincount(place, tally.counts, len(self.combinations)).astype(np.int64)
-        return dataclasses.replace(self, tally=tally, counts=counts)
+        own = Combinations(list(tally.codes.T), tally.sizes.tolist())
+        place = self.combinations.places(list(own.codes.T))  # without those that only people of the population show
+        counts = np.bincount(own.number, tally.counts, len(own)).astype(np.int64)
+        return dataclasses.replace(
+            self,
+            tally=tally,
+            combinations=own,
+            classes=self.classes[place],
+            labels=self.labels[place],
+            counts=counts,
+        )
 
     @property
     def suppressed(self) -> int:
@@ -160,11 +174,21 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames) -> Recoding
     return _recoding(tally, classes, labels, texts, members, tuple(part.astype(np.int32) for part in blocks))
 
 
-def recode_by_classes(tally: QuasiTally, classes: Codes) -> Recoding:
-    """The recoding of given classes of combinations: each is labelled by its tight box."""
-    low, high = tight_boxes(tally.codes, classes)
-    labels, texts, members = [], [], []
+def recode_by_classes(
+    tally: QuasiTally, classes: Codes, hierarchies: Mapping[str, Hierarchy] | None = None
+) -> Recoding:
+    """The recoding of given classes of combinations: each is labelled by its tight box, or by the finest group that holds it."""
+    low, high = tight_boxes(tally.codes[classes >= 0], classes[classes >= 0])
+    labels: list[Codes] = []
+    texts: list[tuple[str, ...]] = []
+    members: list[NDArray[np.bool_]] = []
     for j, attribute in enumerate(tally.attributes):
+        if hierarchies and attribute.name in hierarchies:
+            label_of, names, groups = _grouped(tally.codes[:, j], classes, hierarchies[attribute.name])
+            labels.append(label_of)
+            texts.append(names)
+            members.append(groups)
+            continue
         spans, place = np.unique(np.stack([low[:, j], high[:, j]], axis=1), axis=0, return_inverse=True)
         labels.append(place.ravel()[classes])
         texts.append(tuple(label(attribute, int(a), int(b)) for a, b in spans))
@@ -173,19 +197,34 @@ def recode_by_classes(tally: QuasiTally, classes: Codes) -> Recoding:
     return _recoding(tally, classes, np.stack(labels, axis=1), tuple(texts), tuple(members))
 
 
-def recode_by_means(tally: QuasiTally, classes: Codes) -> Recoding:
+def _grouped(codes: Codes, classes: Codes, hierarchy: Hierarchy) -> tuple[Codes, tuple[str, ...], NDArray[np.bool_]]:
+    """The label of every combination, the texts and the members, where a class shows the finest group that holds it."""
+    kept = classes >= 0
+    group = np.zeros((classes.max() + 1, 2), np.int64)  # fineness and block of every class
+    for fineness, blocks in enumerate(hierarchy.blocks):
+        low, high = tight_boxes(blocks[codes[kept], None], classes[kept])
+        fits = (low == high).ravel()
+        group[fits] = np.stack([np.full(fits.sum(), fineness), low.ravel()[fits]], axis=1)
+    distinct, place = np.unique(group, axis=0, return_inverse=True)
+    members = np.stack([hierarchy.blocks[fineness] == block for fineness, block in distinct])
+    texts = tuple(hierarchy.names[fineness][block] for fineness, block in distinct)
+    return place.ravel()[classes], texts, members
+
+
+def recode_by_means(tally: QuasiTally, classes: Codes, hierarchies: Mapping[str, Hierarchy] | None = None) -> Recoding:
     """As by classes, with numbers published as the mean of their class (microaggregation).
 
     Where two classes have the same mean it stands for the answers of both.
     """
-    boxes = recode_by_classes(tally, classes)
+    boxes = recode_by_classes(tally, classes, hierarchies)
     labels, names, members = boxes.labels.copy(), list(boxes.names), list(boxes.members)
     for j, attribute in enumerate(tally.attributes):
         values = numbers_of(attribute)
-        if values is None:
+        if values is None or (hierarchies and attribute.name in hierarchies):
             continue
-        sums = np.bincount(classes, tally.counts * values[tally.codes[:, j]])
-        means = [f"{mean:.4g}" for mean in (sums / np.bincount(classes, tally.counts)).tolist()]
+        kept = classes >= 0
+        sums = np.bincount(classes[kept], (tally.counts * values[tally.codes[:, j]])[kept])
+        means = [f"{mean:.4g}" for mean in (sums / np.bincount(classes[kept], tally.counts[kept])).tolist()]
         names[j] = tuple(dict.fromkeys(means))
         place = {text: position for position, text in enumerate(names[j])}
         of_class = np.array([place[text] for text in means], np.int64)
@@ -216,10 +255,12 @@ def _suppress(problem: Problem, classes: Codes) -> Codes:
         return classes
     sizes = np.bincount(classes, tally.counts).astype(np.int64)
     publishable = sizes >= demand.k
-    if len(tally.sensitive):
+    if demand.first_sensitive[-1]:
         shown = np.zeros((len(sizes), int(demand.first_sensitive[-1])), np.uint32)
         for column in tally.sensitive_codes.T:
             np.add.at(shown, (classes, column), tally.counts.astype(np.uint32))
+        if tally.people is not None and demand.people >= 0:
+            shown[:, demand.people] = np.bincount(classes, tally.people)
         publishable = strengths(sizes.astype(np.uint32), shown, demand) >= demand.k
     renumbered = np.where(publishable, np.cumsum(publishable) - 1, -1)
     return renumbered[classes]

@@ -20,7 +20,7 @@ from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
-from tacit.publish.risk import risk_of
+from tacit.publish.risk import Risk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,6 +120,11 @@ class Release:
         """Rows (or persons) in each published class; of several sets of quasi-identifiers, all classes."""
         return np.concatenate(self.publication.class_sizes(self.recoding))
 
+    @cached_property
+    def risk(self) -> Risk:
+        """Prosecutor, journalist and marketer."""
+        return self.publication.risk(self.recoding)
+
     @property
     def mean_risk(self) -> float:
         """Chance to be re-identified by someone who knows the quasi-identifiers, on average over the published rows."""
@@ -210,7 +215,7 @@ class Release:
             "why": self.why,
             "class_sizes": size_spread(self.class_sizes),
             "classes": len(self.class_sizes),
-            "risk": risk_of(self.class_sizes).to_document(),
+            "risk": self.risk.to_document(),
             "highest_risk": 1 / self.effective_k,
             "mean_risk": self.mean_risk,
             "evaluations": self.answer.evaluations,

@@ -6,8 +6,8 @@ not, a marketer links everybody. Estimates of population uniques are models of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,43 +26,109 @@ class Uniques:
     pitman: float
 
 
+Basis = Literal["table", "size", "weights"]
+
+
+@dataclass(frozen=True)
+class Journalist:
+    """The chance that the person found is the right one, for who does not know who is in the table.
+
+    From a table of the population it is counted; from its size or from survey weights it is expected under a model: each
+    person of the population was drawn with the same chance as the others of the class.
+    """
+
+    highest: float
+    mean: float
+    basis: Basis
+
+
 @dataclass(frozen=True)
 class Risk:
     """Chances of being re-identified, highest and mean over the rows; `marketer` is the expected share linked right.
 
-    What a journalist risks needs the classes of the population; without them it is not known, and at most the prosecutor's.
+    What a journalist risks needs the population; without it it is not known, and at most the prosecutor's.
     """
 
     prosecutor_highest: float
     prosecutor_mean: float
+    journalist: Journalist | None
     marketer: float
     population: int | None
     uniques: Uniques | None
+    k_map: int | None = None  # fewest people of the population in a class
+    presence: tuple[float, float] | None = None  # least and greatest share of a class's people who are in the table
 
     def to_document(self) -> dict[str, Any]:
         """The risk for JSON."""
-        uniques = None if self.uniques is None else {"zayatz": self.uniques.zayatz, "pitman": self.uniques.pitman}
         return {
             "prosecutor": {"highest": self.prosecutor_highest, "mean": self.prosecutor_mean},
-            "journalist": None,
+            "journalist": None if self.journalist is None else asdict(self.journalist),
             "marketer": self.marketer,
             "population": self.population,
-            "population_uniques": uniques,
+            "population_uniques": None if self.uniques is None else asdict(self.uniques),
+            "k_map": self.k_map,
+            "presence": None if self.presence is None else list(self.presence),
         }
 
 
-def risk_of(class_sizes: NDArray[np.int64], population: int | None = None) -> Risk:
-    """The risk of rows in classes of these sizes; with the size of the population also its estimated uniques."""
+@dataclass(frozen=True, eq=False)
+class KnownClasses:
+    """The people of the population in each class of a table: counted, or summed from survey weights."""
+
+    people: NDArray[np.float64]  # [class]
+    basis: Basis
+    size: int  # of the whole population
+    unmatched: int = 0  # people whom no class holds
+
+
+def risk_of(class_sizes: NDArray[np.int64], population: int | KnownClasses | None = None) -> Risk:
+    """The risk of rows in classes of these sizes; the population by its size, or by its people in each class."""
     sizes = np.asarray(class_sizes, dtype=np.int64)
     rows = int(sizes.sum())
-    if population is not None and population < rows:
+    known = population if isinstance(population, KnownClasses) else None
+    number = population if isinstance(population, int) else None if known is None else known.size
+    if number is not None and number < rows:
         raise InvalidInput(
-            f"The population has {population:,} people, fewer than the {rows:,} rows of the table. Give the number of all "
+            f"The population has {number:,} people, fewer than the {rows:,} rows of the table. Give the number of all "
             "people the rows were drawn from."
         )
     mean = len(sizes) / rows
-    uniques = None if population is None else Uniques(zayatz(sizes, population), pitman(sizes, population))
-    return Risk(1 / int(sizes.min()), mean, mean, population, uniques)
+    base = Risk(1 / int(sizes.min()), mean, None, mean, number, None)
+    if number is None:
+        return base
+    uniques = Uniques(zayatz(sizes, number), pitman(sizes, number)) if known is None or known.basis != "table" else None
+    chances = _chances(sizes, known, rows / number)
+    average = float(sizes @ chances / rows)
+    journalist = Journalist(float(chances.max()), average, "size" if known is None else known.basis)
+    told = replace(base, journalist=journalist, marketer=average, uniques=uniques)
+    if known is None or known.basis != "table":
+        return told
+    shares = sizes / known.people
+    least = 0.0 if known.unmatched else float(shares.min())
+    return replace(told, k_map=int(known.people.min()), presence=(least, float(shares.max())))
+
+
+def _chances(sizes: NDArray[np.int64], known: KnownClasses | None, share: float) -> Array:
+    """In each class the (expected) chance to be the one who is looked for: 1/F."""
+    if known is not None and known.basis == "table":
+        return 1 / known.people
+    drawn = np.full(len(sizes), share) if known is None else np.minimum(1.0, sizes / known.people)
+    return expected_inverse(sizes, drawn)
+
+
+def expected_inverse(sizes: NDArray[np.int64], drawn: Array) -> Array:
+    """E(1/F | f): F people of whom each was drawn with the chance `drawn`, f of them (Benedetti and Franconi 1998).
+
+    r times the integral of u^(f-1)/(r+u) over [0, 1] with r = drawn/(1-drawn): logarithms for one and two rows, and 1/f
+    where everybody was drawn.
+    """
+    from scipy.special import hyp2f1
+
+    whole = drawn >= 1 - 1e-12
+    odds = np.where(whole, 1.0, drawn / np.where(whole, 1.0, 1 - drawn))
+    # Pfaff's transformation keeps the argument within [0, 1), where the series converges.
+    inverse = hyp2f1(1.0, 1.0, sizes + 1.0, 1 / (1 + odds)) * odds / (1 + odds) / sizes
+    return np.where(whole, 1 / sizes, inverse)
 
 
 def _frequencies(sizes: NDArray[np.int64]) -> tuple[Array, Array]:

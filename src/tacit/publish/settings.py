@@ -15,7 +15,8 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
 from tacit.publish.column_types import ColumnType
 from tacit.publish.hierarchies import Hierarchy
-from tacit.publish.problem import Diversity
+from tacit.publish.population import people_number
+from tacit.publish.problem import Diversity, Presence
 from tacit.publish.search import EvolutionSettings
 
 Method = Literal["compare", "search", "exact", "local", "microaggregate"]
@@ -37,9 +38,13 @@ class Protection:
         a list of lists. By default every attribute that is neither sensitive nor kept.
     sensitive, keep
         Columns that are published as they are; `l` and `t` are about the sensitive ones.
-    l, t, entropy
+    l, t, entropy, recursive, beta
         What sensitive attributes must show in every class: l different answers (with `entropy`, the entropy of l equally
-        frequent ones), at a distance of at most t from all released rows.
+        frequent ones; with `recursive` = c, the most frequent answer less often than c times all from the l-th most frequent
+        on), at a distance of at most t from all released rows, no answer more frequent than there by more than `beta` times.
+    people, k_map, presence
+        Everybody whom the rows may belong to, as a table or a number; how many of them every class must hold (k-map); and
+        the least and greatest share of a class's people who may be in the table (delta-presence).
     suppress
         Share of rows that may be left out; each counts as fully lost.
     person
@@ -60,6 +65,11 @@ class Protection:
     entropy: bool = False
     suppress: float = 0.0
     person: str | None = None
+    recursive: float | None = None
+    beta: float | None = None
+    people: Any = None
+    k_map: int | None = None
+    presence: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
@@ -69,17 +79,59 @@ class Protection:
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         if self.attributes is not None:
             object.__setattr__(self, "attributes", _name_sets(self.attributes))
-        if (self.l is not None or self.t is not None) and not self.sensitive:
+        self._check_diversity()
+        self._check_people()
+        _checked_share("suppress", self.suppress, below_one=True)
+
+    def _check_diversity(self) -> None:
+        if self.asks_diversity and not self.sensitive:
             raise InvalidInput("l and t say how sensitive attributes are spread. Name these too (sensitive=...).")
-        if self.l is not None and not (isinstance(self.l, int | float) and math.isfinite(self.l) and self.l >= 1):
-            raise InvalidInput(f"l must be at least 1, not {self.l!r}.")
+        for what, value, least in (("l", self.l, 1), ("recursive", self.recursive, 0), ("beta", self.beta, 0)):
+            if value is not None and not (isinstance(value, int | float) and math.isfinite(value) and value >= least):
+                raise InvalidInput(f"{what} must be at least {least}, not {value!r}.")
+        if self.recursive is not None and (self.l is None or self.entropy):
+            raise InvalidInput("recursive is the c of recursive (c, l): give l too, and leave entropy away.")
         if self.t is not None:
             _checked_share("t", self.t)
-        _checked_share("suppress", self.suppress, below_one=True)
+
+    def _check_people(self) -> None:
+        if self.presence is not None:
+            given = tuple(self.presence)
+            if len(given) != 2 or not 0 <= given[0] <= given[1] <= 1:
+                raise InvalidInput(
+                    f"presence is a least and a greatest share from 0 to 1, such as 0,0.5; not {given!r}."
+                )
+            object.__setattr__(self, "presence", given)
+        if self.k_map is not None and (isinstance(self.k_map, bool) or self.k_map < 1 or self.k_map != int(self.k_map)):
+            raise InvalidInput(f"k_map must be a whole number of at least 1, not {self.k_map!r}.")
+        if (self.k_map is not None or self.presence is not None) and people_number(self.people or 1) is not None:
+            raise InvalidInput(
+                "k-map and delta-presence count the people of the population in every class. Give a table of them (people=...), "
+                "with the quasi-identifiers as columns; their number is not enough."
+            )
+        if self.people is not None:
+            people_number(self.people)  # a number below 1 is refused
+
+    @property
+    def asks_diversity(self) -> bool:
+        """Whether anything is asked of the sensitive attributes."""
+        return any(asked is not None for asked in (self.l, self.t, self.beta))
+
+    @property
+    def tail(self) -> int | None:
+        """The l of recursive (c, l); None where it is not asked for."""
+        return None if self.recursive is None or self.l is None else math.ceil(self.l - 1e-9)
 
     @property
     def diversity(self) -> Diversity:
-        return Diversity(self.l, self.t, self.entropy)
+        return Diversity(self.l, self.t, self.entropy, self.recursive, self.beta)
+
+    @property
+    def people_demand(self) -> Presence | None:
+        """What is asked of the population's people in every class; None where nothing is."""
+        if self.k_map is None and self.presence is None:
+            return None
+        return Presence(int(self.k_map or 0), *(self.presence or (0.0, 1.0)))
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -195,15 +247,24 @@ class Settings:
         given = self.preferences.hierarchies
         if isinstance(given, Mapping):
             preferences["hierarchies"] = {name: hierarchy.to_document() for name, hierarchy in given.items()}
-        return {"protection": _fields(self.protection), "preferences": preferences, "effort": _fields(self.effort)}
+        protection = _fields(self.protection)
+        people = protection["people"]
+        if isinstance(people, Path):
+            protection["people"] = str(people)
+        elif not isinstance(people, str | int | None):
+            protection["people"] = None  # a table in memory, which must be given again
+        return {"protection": protection, "preferences": preferences, "effort": _fields(self.effort)}
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Settings:
-        preferences = dict(document["preferences"])
+    def from_document(cls, document: Mapping[str, Any], people: Any = None) -> Settings:
+        """The settings of a private manifest; `people` where the population was a table in memory."""
+        preferences, protection = dict(document["preferences"]), dict(document["protection"])
+        if people is not None:
+            protection["people"] = people
         if preferences.get("hierarchies") is not None:
             given = preferences["hierarchies"].items()
             preferences["hierarchies"] = {name: Hierarchy.from_document(own) for name, own in given}
-        return cls(Protection(**document["protection"]), Preferences(**preferences), Effort(**document["effort"]))
+        return cls(Protection(**protection), Preferences(**preferences), Effort(**document["effort"]))
 
 
 def _fields(settings: Any) -> dict[str, Any]:

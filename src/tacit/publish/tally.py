@@ -23,6 +23,7 @@ class QuasiTally:
     sets: tuple[tuple[int, ...], ...]
     sensitive: tuple[Attribute, ...]
     sensitive_codes: NDArray[np.int64]  # [combination, sensitive attribute], on one common axis of answers
+    people: NDArray[np.int64] | None = None  # of the population, beside the rows, where classes of it are asked for
 
     @property
     def rows(self) -> int:

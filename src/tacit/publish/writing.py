@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.count.backend import asking, command, dropped, has_table
 from tacit.errors import InvalidInput, TacitError
-from tacit.publish.check import counted_stored
+from tacit.publish.counted_rows import counted_stored
 from tacit.publish.database_input import DatabaseInput
 from tacit.publish.earlier_releases import earlier_releases, k_together, refuse_second_release
 from tacit.publish.manifests import private_manifest, private_path, public_manifest, public_path
-from tacit.publish.reading_back import ROWS, BrokenPromise, ReadBack, judge, read_back
+from tacit.publish.reading_back import PEOPLE, ROWS, BrokenPromise, ReadBack, count_synthetic, judge, read_back
 from tacit.publish.release import Release, as_text_columns
 from tacit.table.files import is_parquet, written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tacit.publish.synthesis import SyntheticRelease
 
 JOINED = "persons: the written rows joined to the ids that are held privately"
 
@@ -63,10 +65,26 @@ def write_file(release: Release, path: Path, *, again: bool = False) -> Written:
         _write_batches(temporary, release.batches(), parquet=parquet)
         manifest = public_manifest(release)
         with _promises(release):
-            verified = _verified(release, read_back(temporary, manifest, parquet=parquet))
+            verified = _verified(release, read_back(temporary, manifest, parquet=parquet, people=_people(release)))
         _write_document(public, manifest | {"verified": verified})
         _write_document(private, private_manifest(release))
     return Written(path, verified, together, tuple(entry.path.name for entry in earlier))
+
+
+def write_synthetic(release: SyntheticRelease, path: Path) -> Path:
+    """Write synthetic rows and their public manifest; the rows are read back before they take their name."""
+    parquet = is_parquet(path)
+    with written_whole(path) as temporary, written_whole(public_path(path)) as public:
+        _write_batches(temporary, release.batches(), parquet=parquet)
+        manifest = release.public_manifest()
+        try:
+            count_synthetic(temporary, manifest, parquet=parquet)
+        except BrokenPromise as error:
+            raise TacitError(
+                f"The release was not kept: {error}. This is a mistake in Tacit: please report it."
+            ) from None
+        _write_document(public, manifest)
+    return path
 
 
 def write_table(release: Release, name: str) -> dict[str, Any]:
@@ -85,7 +103,7 @@ def write_table(release: Release, name: str) -> dict[str, Any]:
             manifest = public_manifest(release)
             counted = counted_stored(written, manifest["columns"])
             with _promises(release):
-                verified = _verified(release, judge(counted.rename_columns([*manifest["columns"], ROWS]), manifest))
+                verified = _verified(release, _judged(release, counted, manifest))
             _create_manifest(connection, manifest_table(name), manifest | {"verified": verified})
             command(connection, f'ALTER TABLE "{part}" RENAME TO "{name}"')
         except BaseException:
@@ -93,6 +111,27 @@ def write_table(release: Release, name: str) -> dict[str, Any]:
                 dropped(connection, leftover)
             raise
     return verified
+
+
+def _judged(release: Release, counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:
+    return judge(counted.rename_columns([*manifest["columns"], ROWS]), manifest, _people(release))
+
+
+def _people(release: Release) -> pa.Table | None:
+    """The answers of the population with their numbers, where something is promised of it."""
+    import pyarrow as pa
+
+    population = release.publication.population
+    if population is None or population.codes is None or release.publication.settings.protection.people_demand is None:
+        return None
+    columns = {
+        attribute.name: pa.array([attribute.answers[code] for code in codes.tolist()], pa.string())
+        for attribute, codes in zip(release.recoding.tally.attributes, population.codes.T, strict=True)
+    }
+    known = pa.table(columns | {PEOPLE: pa.array(population.counts)})
+    # People with an answer that the table does not know are in no class.
+    strange = {name: pa.nulls(1, pa.string()) for name in columns} | {PEOPLE: pa.array([population.outside])}
+    return pa.concat_tables([known, pa.table(strange)]) if population.outside else known
 
 
 def write_private(release: Release, path: Path) -> Path:
@@ -164,12 +203,14 @@ def _verified(release: Release, found: ReadBack) -> dict[str, Any]:
     smallest = min(int(own.min()) for own in sizes)
     if smallest < release.k or not persons.keeps(release.recoding, protection):
         raise BrokenPromise(f"the written classes hold {smallest} persons where {release.k} were promised")
-    checks = persons.checks(release.recoding)
+    checks = persons.checks(release.recoding, protection.tail)
     shown = [check.entropy if protection.entropy else check.distinct for check in checks]
     return {
         "k": smallest,
         "l": min(shown, default=None),
         "t": max((check.closeness for check in checks), default=None),
+        **({"recursive": max(check.recursive for check in checks)} if protection.recursive is not None else {}),
+        **({"beta": max(check.beta for check in checks)} if protection.beta is not None else {}),
         "rows": found.rows,
         "counted": JOINED,
     }
