@@ -16,6 +16,7 @@ app = typer.Typer(
 
 app.command("new")(writing.new)
 app.command("words")(writing.words)
+app.command("import")(writing.carry_over)
 app.command("preview")(writing.preview)
 app.command("open")(writing.open_survey)
 app.command("serve")(serving.serve_surveys)

@@ -53,6 +53,35 @@ def words(
     show({"file": str(path), "language": language}, lines, as_json=as_json)
 
 
+def carry_over(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="An XLSForm workbook (.xlsx) or a SurveyJS document (.json).")
+    ],
+    out: Annotated[Path, typer.Option(help="The questionnaire to write (YAML).")],
+    public: Annotated[str, typer.Option(help="Questions that are sent as they are; all others are disguised.")] = "",
+    sensitive: Annotated[
+        str | None, typer.Option(help="Questions that are disguised, where all others are sent as they are.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Carry a questionnaire of another tool over, and name each part that cannot be."""
+    from tacit.cli.names import listed_names
+    from tacit.survey.imports.draft import carried_over, questionnaire_text
+
+    _check_new(out)
+    if public and sensitive is not None:
+        raise InvalidInput("Give --public or --sensitive, not both: each says what the other questions are.")
+    named = None if sensitive is None else listed_names(sensitive)
+    document, left_out = carried_over(source, listed_names(public), named)
+    out.write_text(questionnaire_text(document, source.name, left_out), encoding="utf-8")
+    questions = [question["name"] for page in document["pages"] for question in page["questions"]]
+    lines = [
+        f"Wrote {out} with {len(questions)} questions. Write its introduction and contact, then: tacit survey preview {out}"
+    ]
+    lines += ["Left out or changed:", *(f"- {line}" for line in left_out)] if left_out else ["Nothing was left out."]
+    show({"file": str(out), "questions": questions, "left_out": left_out}, lines, as_json=as_json)
+
+
 def _check_new(path: Path) -> None:
     if path.exists():
         raise InvalidInput(f"{str(path)!r} exists already. Name another file.")

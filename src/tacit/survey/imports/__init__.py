@@ -1,0 +1,1 @@
+"""Questionnaires of other tools, carried over: XLSForm workbooks and SurveyJS documents."""

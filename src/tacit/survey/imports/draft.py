@@ -1,0 +1,183 @@
+"""A questionnaire that another tool's file becomes: what is carried over, and a list of what is not.
+
+Everything that cannot be carried over is named with what to do instead; nothing is dropped without a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InvalidInput
+
+Texts = dict[str, str]
+
+INTRODUCTION = "Say here why you ask, and what becomes of the answers."
+CONTACT = "Say here who asks, and how to reach them."
+LONGEST_SCALE = 20
+
+
+@dataclass
+class Draft:
+    """A questionnaire being carried over from another tool."""
+
+    name: str
+    languages: tuple[str, ...] = ("en",)
+    title: Texts = field(default_factory=dict)
+    introduction: Texts = field(default_factory=dict)
+    pages: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    carried: dict[str, str] = field(default_factory=dict)  # the other tool's names of questions, and ours
+    answers: dict[str, dict[str, str]] = field(default_factory=dict)  # of a question: their values, and ours
+
+    def leave_out(self, what: str, way: str) -> None:
+        self.left_out.append(f"{what}: {way}")
+
+    def own_name(self, given: str) -> str:
+        """A question's name as questionnaires here want it, given to no other question."""
+        base = re.sub(r"[^a-z0-9]+", "_", given.lower()).strip("_")[:36] or "question"
+        base = base if base[0].isalpha() else f"q_{base}"
+        name, number = base, 2
+        while name in self.carried.values():
+            name, number = f"{base}_{number}", number + 1
+        self.carried[given] = name
+        if name != given:
+            self.leave_out(
+                f"the name {given!r}", f"names are short words of a-z, 0-9 and _; it is called {name!r} here."
+            )
+        return name
+
+    def page(self, title: Texts | None) -> None:
+        """Start a page; one that stays empty is not written."""
+        self.pages.append({**({"title": self.text(title)} if title else {}), "questions": []})
+
+    def add(self, given: str, kind: str, text: Texts, **own: Any) -> dict[str, Any]:
+        """A question of the newest page."""
+        if not self.pages:
+            self.page(None)
+        question = {"name": self.own_name(given), "kind": kind, "text": self.text(text or {}), "sensitive": True, **own}
+        self.pages[-1]["questions"].append(question)
+        return question
+
+    def text(self, texts: Texts) -> Any:
+        """A text in every language of the questionnaire; where one is missing, that of the first stands in."""
+        first = next((texts[language] for language in self.languages if texts.get(language)), "?")
+        whole = {language: texts.get(language) or first for language in self.languages}
+        return whole[self.languages[0]] if len(self.languages) == 1 else whole
+
+    def choice(self, given: str, text: Texts, answers: Sequence[tuple[str, Texts]]) -> dict[str, Any] | None:
+        """One of several answers; no and yes alone are a question of their own kind."""
+        if len(answers) < 2:
+            self.leave_out(f"the question {given!r}", "it has fewer than two answers. Write it anew, or leave it out.")
+            return None
+        names = {value: value for value, _ in answers}
+        if {name.lower() for name in names} == {"yes", "no"}:
+            self.answers[given] = {value: value.lower() for value in names}
+            return self.add(given, "yes-no", text)
+        self.answers[given] = names
+        return self.add(given, "choice", text, answers={value: self.text(label) for value, label in answers})
+
+    def several(self, given: str, text: Texts, options: Sequence[tuple[str, Texts]]) -> dict[str, Any]:
+        short = {value: re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_") or "option" for value, _ in options}
+        short = {value: name if name[0].isalpha() else f"o_{name}" for value, name in short.items()}
+        return self.add(given, "several", text, options={short[value]: self.text(label) for value, label in options})
+
+    def number(self, given: str, text: Texts, low: float | None, high: float | None) -> dict[str, Any] | None:
+        """A number, cut into ranges: reports hold answers from a list, so a range has to be chosen before."""
+        if low is None or high is None or high <= low:
+            self.leave_out(
+                f"the number {given!r}",
+                "numbers are asked in ranges, and the file gives no least and greatest value. Add it with kind: number and "
+                "ranges: [...], where one range ends and the next begins.",
+            )
+            return None
+        edges = sorted({_round(low + (high - low) * part / 4) for part in (1, 2, 3)})
+        self.leave_out(
+            f"the exact number of {given!r}", f"it is asked in ranges: {edges}. Change them where others say more."
+        )
+        return self.add(given, "number", text, ranges=edges)
+
+    def condition(
+        self, given: str, question: dict[str, Any] | None, met: Mapping[str, Sequence[str]] | None, said: str
+    ) -> None:
+        """Ask `question` only after these answers; `met` is None where the condition cannot be read."""
+        if question is None:
+            return
+        known = met is not None and all(
+            name in self.carried and set(values) <= set(self.answers.get(name, ())) for name, values in met.items()
+        )
+        if not met or not known:
+            self.leave_out(
+                f"the condition of {given!r} ({said})",
+                "it is asked of everybody. Conditions that can be carried over compare questions with answers, joined by and.",
+            )
+            return
+        question["when"] = {
+            self.carried[name]: own[0] if len(own) == 1 else own
+            for name, own in ((name, [self.answers[name][value] for value in values]) for name, values in met.items())
+        }
+
+    def document(self, public: Sequence[str], sensitive: Sequence[str] | None) -> dict[str, Any]:
+        """The questionnaire as it is written to YAML. Every question is sensitive unless it is said to be public."""
+        questions = {one["name"]: one for page in self.pages for one in page["questions"]}
+        if not questions:
+            raise InvalidInput("No question of the file can be carried over: " + " ".join(self.left_out))
+        for name in (*public, *(sensitive or ())):
+            if name not in questions:
+                raise InvalidInput(f"There is no question {name!r}. There are {', '.join(map(repr, questions))}.")
+        for name, question in questions.items():
+            question["sensitive"] = name not in public if sensitive is None else name in sensitive
+        self._refuse_open_routes(questions)
+        return {
+            "name": re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_")[:40] or "survey",
+            "title": self.text(self.title or {self.languages[0]: self.name}),
+            "introduction": self.text(self.introduction or {self.languages[0]: INTRODUCTION}),
+            "contact": self.text({self.languages[0]: CONTACT}),
+            "languages": list(self.languages),
+            "privacy": "strong",
+            "pages": [page for page in self.pages if page["questions"]],
+        }
+
+    def _refuse_open_routes(self, questions: Mapping[str, dict[str, Any]]) -> None:
+        """A public question that depends on a sensitive answer would tell that answer: it is asked of everybody."""
+        for name, question in questions.items():
+            earlier = [one for one in question.get("when", {}) if questions[one]["sensitive"]]
+            if earlier and not question["sensitive"]:
+                del question["when"]
+                self.leave_out(
+                    f"the condition of {name!r}",
+                    f"it is public and would tell the sensitive answer to {earlier[0]!r}. It is asked of everybody.",
+                )
+
+
+def _round(edge: float) -> float | int:
+    whole = round(edge)
+    return whole if abs(edge) >= 4 else round(edge, 2) if edge != whole else whole
+
+
+def carried_over(
+    path: Path, public: Sequence[str] = (), sensitive: Sequence[str] | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """The questionnaire in another tool's file, as a document for YAML, and what was left out of it."""
+    if not path.is_file():
+        raise InvalidInput(f"There is no file {str(path)!r}.")
+    from tacit.survey.imports import surveyjs, xlsform
+
+    readers: dict[str, Callable[[Path], Draft]] = {".xlsx": xlsform.read, ".json": surveyjs.read}
+    if path.suffix.lower() not in readers:
+        raise InvalidInput(f"{path.name!r} is neither an XLSForm workbook (.xlsx) nor a SurveyJS document (.json).")
+    draft = readers[path.suffix.lower()](path)
+    return draft.document(public, sensitive), draft.left_out
+
+
+def questionnaire_text(document: Mapping[str, Any], source: str, left_out: Sequence[str]) -> str:
+    """The YAML file of a questionnaire that was carried over, which says at its top what was not."""
+    import yaml
+
+    head = [f"# Carried over from {source}. Questions are disguised unless they say sensitive: false."]
+    head += ["# Left out or changed:", *(f"# - {line}" for line in left_out)] if left_out else []
+    written = yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=100)
+    return "\n".join([*(line.replace("\n", " ") for line in head), written])

@@ -1,0 +1,227 @@
+"""SurveyJS: a JSON document with pages of elements, as the SurveyJS Creator saves it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InvalidInput
+from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts
+
+Element = Mapping[str, Any]
+
+WAYS = {
+    "comment": "open text identifies people. Ask it elsewhere, or add it yourself as a question that is not sensitive.",
+    "html": "texts between questions are not shown. Put it into the introduction, a page's title or a question's help.",
+    "image": "pictures are not shown.",
+    "expression": "nothing is calculated on the way. Calculate it from the estimates.",
+    "file": "files are not sent.",
+    "signaturepad": "a signature says who answered.",
+    "ranking": "rankings are not asked. Ask for the first choice, with kind: choice.",
+    "paneldynamic": "repeated questions are asked once at most. Ask about the number, and about one of them.",
+    "matrixdynamic": "repeated questions are asked once at most. Ask about the number, and about one of them.",
+    "multipletext": "open text identifies people. Ask for each part in ranges or from a list.",
+}
+# Properties of an element that change what is asked, and what becomes of them.
+NOT_CARRIED = {
+    "validators": "answers come from a list, so they need no validation.",
+    "defaultValue": "an answer that stands there already would be sent unread.",
+    "defaultValueExpression": "an answer that stands there already would be sent unread.",
+    "choicesByUrl": "the answers are loaded from elsewhere. List them.",
+    "choicesVisibleIf": "all answers are offered. Write two questions where the lists differ.",
+    "enableIf": "it is asked of everybody. Write a condition with: when.",
+    "requiredIf": "every question can be declined, or is asked of all.",
+    "correctAnswer": "nothing is marked right or wrong.",
+    "hasOther": "open text identifies people. Add an answer 'other' to the list.",
+    "showOtherItem": "open text identifies people. Add an answer 'other' to the list.",
+    "hasComment": "open text identifies people.",
+    "showCommentArea": "open text identifies people.",
+}
+OF_THE_WHOLE = {
+    "triggers": "nothing is set on the way.",
+    "calculatedValues": "nothing is calculated on the way.",
+    "completedHtml": "the page says itself what was sent.",
+    "navigateToUrl": "respondents stay on the page.",
+    "cookieName": "repeated answers are kept out by codes: access: codes.",
+    "timeLimit": "there is no time limit.",
+    "maxTimeToFinish": "there is no time limit.",
+}
+_COMPARED = re.compile(r"^\{(?P<name>[^}]+)\}\s*(?:=|==|equals?|contains|anyof)\s*(?P<value>.+)$", re.IGNORECASE)
+
+
+def read(path: Path) -> Draft:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as problem:
+        raise InvalidInput(f"{path.name!r} is not JSON: {problem}") from None
+    pages = document.get("pages") if isinstance(document, dict) else None
+    if pages is None and isinstance(document, dict) and ("elements" in document or "questions" in document):
+        pages = [document]
+    if not isinstance(pages, list):
+        raise InvalidInput(f"{path.name!r} has neither 'pages' nor 'elements', so it is no SurveyJS document.")
+    return _Carrier(document, path.stem).carried(pages)
+
+
+def _languages(part: Any) -> set[str]:
+    """The languages in which texts are given, anywhere: mappings that hold a "default"."""
+    if isinstance(part, list):
+        return set().union(*map(_languages, part)) if part else set()
+    if not isinstance(part, dict):
+        return set()
+    own = {key for key in part if key != "default"} if isinstance(part.get("default"), str) else set()
+    return own.union(*map(_languages, part.values())) if part else own
+
+
+@dataclass
+class _Carrier:
+    document: Mapping[str, Any]
+    stem: str
+    draft: Draft = field(init=False)
+
+    def __post_init__(self) -> None:
+        default = str(self.document.get("locale") or "en")
+        self.draft = Draft(self.stem, (default, *sorted(_languages(self.document) - {default})))
+
+    def carried(self, pages: Sequence[Element]) -> Draft:
+        self.draft.title = self._texts(self.document.get("title")) or {self.draft.languages[0]: self.stem}
+        self.draft.introduction = self._texts(self.document.get("description"))
+        for page in pages:
+            self.draft.page(self._texts(page.get("title")) or None)
+            self._elements(page.get("elements") or page.get("questions") or [])
+            if page.get("visibleIf"):
+                way = "its questions are asked of everybody. Write the condition with each of them."
+                self.draft.leave_out(f"the condition of the page {page.get('name', '')!r} ({page['visibleIf']})", way)
+        for key, way in OF_THE_WHOLE.items():
+            if self.document.get(key):
+                self.draft.leave_out(key, way)
+        return self.draft
+
+    def _elements(self, elements: Sequence[Element]) -> None:
+        for element in elements:
+            if element.get("type") == "panel":
+                if element.get("visibleIf"):
+                    way = "its questions are asked of everybody. Write the condition with each of them."
+                    self.draft.leave_out(f"the condition of the panel {element.get('name', '')!r}", way)
+                self._elements(element.get("elements") or [])
+            else:
+                self._question(element)
+
+    def _question(self, element: Element) -> None:
+        name = str(element.get("name") or "question")
+        for question in self._asked(name, element):
+            if question is None:
+                continue
+            described = self._texts(element.get("description"))
+            if described:
+                question["help"] = self.draft.text(described)
+            if element.get("visibleIf"):
+                said = str(element["visibleIf"])
+                self.draft.condition(name, question, _condition(said), said)
+        for key, way in NOT_CARRIED.items():
+            if element.get(key):
+                self.draft.leave_out(f"{key} of {name!r}", way)
+
+    def _asked(self, name: str, element: Element) -> list[dict[str, Any] | None]:
+        kind, text = str(element.get("type")), self._texts(element.get("title")) or self._plain(name)
+        if kind in ("radiogroup", "dropdown", "buttongroup", "imagepicker"):
+            if kind == "imagepicker" and element.get("multiSelect"):
+                return [self.draft.several(name, text, self._answers(element.get("choices")))]
+            return [self.draft.choice(name, text, self._answers(element.get("choices")))]
+        if kind == "boolean":
+            self.draft.answers[name] = {"true": "yes", "false": "no"}
+            return [self.draft.add(name, "yes-no", text)]
+        if kind in ("checkbox", "tagbox"):
+            return [self.draft.several(name, text, self._answers(element.get("choices")))]
+        if kind == "rating":
+            return [self._rating(name, text, element)]
+        if kind == "matrix":
+            return self._matrix(name, text, element)
+        if kind == "text" and element.get("inputType") in ("number", "range"):
+            low, high = element.get("min"), element.get("max")
+            return [self.draft.number(name, text, _number(low), _number(high))]
+        way = WAYS.get(
+            kind, WAYS["comment"] if kind == "text" else f"questions of type {kind!r} are not asked. Write it anew."
+        )
+        self.draft.leave_out(f"{kind} {name!r}", way)
+        return [None]
+
+    def _rating(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
+        if element.get("rateValues"):
+            return self.draft.choice(name, text, self._answers(element["rateValues"]))
+        low = int(element.get("rateMin", 1))
+        high = int(element.get("rateMax", low + int(element.get("rateCount", 5)) - 1))
+        if not 1 <= high - low <= LONGEST_SCALE or element.get("rateStep", 1) != 1:
+            return self.draft.number(name, text, low, high)
+        scale: dict[str, Any] = {"from": low, "to": high}
+        for ours, theirs in (("low", "minRateDescription"), ("high", "maxRateDescription")):
+            meaning = self._texts(element.get(theirs))
+            if meaning:
+                scale[ours] = self.draft.text(meaning)
+        self.draft.answers[name] = {str(step): str(step) for step in range(low, high + 1)}
+        return self.draft.add(name, "scale", text, scale=scale)
+
+    def _matrix(self, name: str, text: Texts, element: Element) -> list[dict[str, Any] | None]:
+        """One question for each row."""
+        columns = self._answers(element.get("columns"))
+        rows = self._answers(element.get("rows"))
+        if not rows:
+            self.draft.leave_out(f"matrix {name!r}", "it has no rows. Write its questions anew.")
+        return [
+            self.draft.choice(
+                f"{name}_{row}", {tag: f"{text.get(tag, '')}: {label}" for tag, label in labels.items()}, columns
+            )
+            for row, labels in rows
+        ]
+
+    def _answers(self, choices: Any) -> list[tuple[str, Texts]]:
+        answers = []
+        for choice in choices or []:
+            value = choice.get("value") if isinstance(choice, dict) else choice
+            texts = self._texts(choice.get("text")) if isinstance(choice, dict) else {}
+            answers.append((str(value), texts or self._plain(str(value))))
+        return answers
+
+    def _plain(self, text: str) -> Texts:
+        return dict.fromkeys(self.draft.languages, text)
+
+    def _texts(self, given: Any) -> Texts:
+        if isinstance(given, str):
+            return self._plain(given)
+        if not isinstance(given, dict):
+            return {}
+        first = self.draft.languages[0]
+        return {
+            **({first: str(given["default"])} if "default" in given else {}),
+            **{tag: str(text) for tag, text in given.items() if tag != "default"},
+        }
+
+
+def _number(given: Any) -> float | None:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        return None
+
+
+def _condition(text: str) -> dict[str, list[str]] | None:
+    """Questions with the answers after which something is asked; None where it says anything else."""
+    met: dict[str, list[str]] = {}
+    for part in re.split(r"\s+and\s+|\s*&&\s*", text.strip(), flags=re.IGNORECASE):
+        pieces = [
+            _COMPARED.match(piece.strip(" ()")) for piece in re.split(r"\s+or\s+|\s*\|\|\s*", part, flags=re.IGNORECASE)
+        ]
+        names = {piece["name"] if piece else None for piece in pieces}
+        if len(names) != 1 or None in names or names & met.keys():
+            return None
+        (name,) = names
+        met[str(name)] = [value for piece in pieces if piece for value in _values(piece["value"])]
+    return met
+
+
+def _values(text: str) -> list[str]:
+    listed = re.findall(r"'([^']*)'|\"([^\"]*)\"|([^\s,\[\]'\"]+)", text)
+    return [next(part for part in found if part) for found in listed if any(found)]

@@ -1,0 +1,240 @@
+"""XLSForm: a workbook with the sheets survey, choices and settings, as ODK, KoboToolbox and SurveyCTO write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InvalidInput
+from tacit.extras import require
+from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts
+
+Row = dict[str, str]
+
+LANGUAGE_NAMES = {
+    "english": "en", "german": "de", "deutsch": "de", "french": "fr", "français": "fr", "spanish": "es",
+    "español": "es", "arabic": "ar", "chinese": "zh",
+}  # fmt: skip
+# What is asked about the device or the interview and not of the person; disguised surveys keep none of it.
+METADATA = {
+    "start", "end", "today", "deviceid", "subscriberid", "simserial", "phonenumber", "username", "email", "audit",
+    "start-geopoint", "background-audio",
+}  # fmt: skip
+WAYS = {
+    "text": "open text identifies people. Ask it elsewhere, or add it yourself as a question that is not sensitive.",
+    "note": "texts between questions are not shown. Put it into the introduction, a page's title or a question's help.",
+    "date": "dates are asked in ranges or as parts. Ask for the year in ranges, with kind: number.",
+    "calculate": "nothing is calculated on the way. Calculate it from the estimates.",
+    "acknowledge": "consent is asked for by the page itself.",
+}
+COLUMNS_NOT_CARRIED = {
+    "constraint": "answers come from a list, so they need no constraint.",
+    "calculation": "nothing is calculated on the way.",
+    "default": "an answer that stands there already would be sent unread.",
+    "choice_filter": "all answers are offered. Write two questions where the lists differ.",
+    "repeat_count": "nothing is repeated.",
+    "trigger": "nothing is calculated on the way.",
+}
+_EQUAL = re.compile(r"^\$\{(?P<name>[^}]+)\}\s*=\s*['\"](?P<value>[^'\"]*)['\"]$")
+_SELECTED = re.compile(r"^selected\(\s*\$\{(?P<name>[^}]+)\}\s*,\s*['\"](?P<value>[^'\"]*)['\"]\s*\)$")
+
+
+def read(path: Path) -> Draft:
+    """The draft of a workbook; SurveyCTO's and KoboToolbox's spellings of columns are understood."""
+    sheets = _sheets(path)
+    if "survey" not in sheets:
+        raise InvalidInput(f"{path.name!r} has no sheet 'survey', so it is no XLSForm. It has {', '.join(sheets)}.")
+    settings = sheets.get("settings", [{}])[0] if sheets.get("settings") else {}
+    languages = _languages(sheets["survey"], settings.get("default_language", ""))
+    draft = Draft(settings.get("form_id") or settings.get("form_title") or path.stem, tuple(languages.values()))
+    draft.title = {draft.languages[0]: settings.get("form_title") or path.stem}
+    _Form(draft, languages, _choices(sheets.get("choices", []), languages)).carry(sheets["survey"])
+    return draft
+
+
+def _sheets(path: Path) -> dict[str, list[Row]]:
+    require("files")
+    import zipfile
+
+    from openpyxl import load_workbook
+
+    try:
+        workbook = load_workbook(path, read_only=True, data_only=True)
+    except (zipfile.BadZipFile, KeyError, OSError, ValueError) as problem:
+        raise InvalidInput(f"{path.name!r} cannot be read as an Excel workbook: {problem}") from None
+    sheets = {}
+    for sheet in workbook.worksheets:
+        rows = [
+            ["" if cell is None else str(cell).strip() for cell in row] for row in sheet.iter_rows(values_only=True)
+        ]
+        header = [name.lower().replace(" ", "_") if "::" not in name else name for name in (rows[0] if rows else [])]
+        sheets[sheet.title.lower()] = [dict(zip(header, row, strict=False)) for row in rows[1:] if any(row)]
+    workbook.close()
+    return sheets
+
+
+def _languages(survey: list[Row], default: str) -> dict[str, str]:
+    """From the column's own name of a language to its tag; ``""`` is a column without one."""
+    named = [column.partition("::")[2].strip() for column in (survey[0] if survey else {}) if _is_label(column)]
+    named = [name for name in named if name]
+    if not named:
+        return {"": _tag(default) if default and default != "default" else "en"}
+    ordered = sorted(named, key=lambda name: name != default)
+    return {name: _tag(name) for name in ordered}
+
+
+def _is_label(column: str) -> bool:
+    return column.partition("::")[0].strip().lower() == "label"
+
+
+def _tag(name: str) -> str:
+    within = re.search(r"\(([A-Za-z-]{2,8})\)", name)
+    tag = within[1] if within else LANGUAGE_NAMES.get(name.lower(), name if re.fullmatch(r"[a-z]{2,3}", name) else "")
+    if not tag:
+        raise InvalidInput(f"The language {name!r} has no tag. Write it behind the name, as in 'label::Polski (pl)'.")
+    return tag
+
+
+def _texts(row: Mapping[str, str], column: str, languages: Mapping[str, str]) -> Texts:
+    given: Texts = {}
+    for name, tag in languages.items():
+        spellings = (column, f"{column}::{name}", f"{column}:{name}")
+        text = next((row[spelling] for spelling in spellings if row.get(spelling)), row.get(column, ""))
+        if text:
+            given[tag] = text
+    return given
+
+
+def _choices(rows: list[Row], languages: Mapping[str, str]) -> dict[str, list[tuple[str, Texts]]]:
+    lists: dict[str, list[tuple[str, Texts]]] = {}
+    for row in rows:
+        name = row.get("list_name") or row.get("list-name") or ""
+        value = row.get("name") or row.get("value") or ""
+        lists.setdefault(name, []).append(
+            (value, _texts(row, "label", languages) or dict.fromkeys(languages.values(), value))
+        )
+    return lists
+
+
+@dataclass
+class _Form:
+    """The rows of a survey, one after the other."""
+
+    draft: Draft
+    languages: Mapping[str, str]
+    lists: Mapping[str, list[tuple[str, Texts]]]
+
+    def carry(self, rows: list[Row]) -> None:
+        repeats = 0
+        for row in rows:
+            kind, _, rest = row.get("type", "").partition(" ")
+            kind = kind.lower()
+            begins, ends = kind.startswith("begin"), kind.startswith("end")
+            if (begins or ends) and "repeat" in f"{kind} {rest}".lower():
+                repeats += 1 if begins else -1
+                if begins:
+                    self._left(
+                        row, "repeated questions are asked once at most. Ask about the number, and about one of them."
+                    )
+            elif repeats:
+                continue
+            elif begins:
+                self.draft.page(_texts(row, "label", self.languages) or None)
+                self._columns(row, is_group=True)
+            elif not ends and kind not in ("", *METADATA):
+                self._question(row, kind, rest.strip())
+        metadata = sorted({row.get("type", "").lower() for row in rows} & METADATA)
+        if metadata:
+            self.draft.leave_out(", ".join(metadata), "nothing about the device, the place or the time is kept.")
+
+    def _question(self, row: Row, kind: str, rest: str) -> None:
+        text, name = _texts(row, "label", self.languages), row.get("name", "")
+        if kind in ("select_one", "select_multiple"):
+            question = self._selection(row, kind, rest, text)
+        elif kind in ("integer", "decimal", "range"):
+            question = self._number(row, kind, text)
+        else:
+            self._left(
+                row,
+                WAYS.get(kind, f"questions of type {kind!r} are not asked. Write it anew."),
+            )
+            return
+        if question is None:
+            return
+        hint = _texts(row, "hint", self.languages)
+        if hint:
+            question["help"] = self.draft.text(hint)
+        if row.get("relevant"):
+            self.draft.condition(name, question, _condition(row["relevant"]), row["relevant"])
+        self._columns(row, is_group=False)
+
+    def _selection(self, row: Row, kind: str, rest: str, text: Texts) -> dict[str, Any] | None:
+        listed, *others = rest.split()[:2] if rest else ("",)
+        name = row.get("name", "")
+        if others and others[0].startswith("or_other"):
+            self.draft.leave_out(
+                f"'or_other' of {name!r}", "open text identifies people. Add an answer 'other' to the list."
+            )
+        if listed not in self.lists:
+            self._left(row, f"its list {listed!r} is not in the sheet 'choices'. Add it there.")
+            return None
+        if kind == "select_multiple":
+            return self.draft.several(name, text, self.lists[listed])
+        return self.draft.choice(name, text, self.lists[listed])
+
+    def _number(self, row: Row, kind: str, text: Texts) -> dict[str, Any] | None:
+        name = row.get("name", "")
+        if kind == "range":
+            given = dict(
+                piece.split("=") for piece in row.get("parameters", "").replace(",", " ").split() if "=" in piece
+            )
+            low, high, step = (float(given.get(key, other)) for key, other in (("start", 0), ("end", 10), ("step", 1)))
+            if step == 1 and low == int(low) and 1 <= high - low <= LONGEST_SCALE:
+                return self.draft.add(name, "scale", text, scale={"from": int(low), "to": int(high)})
+            return self.draft.number(name, text, low, high)
+        return self.draft.number(name, text, *_bounds(row.get("constraint", "")))
+
+    def _columns(self, row: Row, *, is_group: bool) -> None:
+        """Name the columns that mean something and are not carried over."""
+        carried = {"constraint"} if row.get("type", "").lower() in ("integer", "decimal") else set()
+        for column, way in COLUMNS_NOT_CARRIED.items():
+            if row.get(column) and column not in carried:
+                self.draft.leave_out(f"{column} of {row.get('name', '')!r}", way)
+        if is_group and row.get("relevant"):
+            way = "its questions are asked of everybody. Write the condition with each of them."
+            self.draft.leave_out(f"the condition of the group {row.get('name', '')!r} ({row['relevant']})", way)
+
+    def _left(self, row: Row, way: str) -> None:
+        self.draft.leave_out(f"{row.get('type', '')} {row.get('name', '')!r}", way)
+
+
+def _condition(text: str) -> dict[str, list[str]] | None:
+    """Questions with the answers after which something is asked; None where it says anything else."""
+    met: dict[str, list[str]] = {}
+    for part in re.split(r"\s+and\s+", text.strip(), flags=re.IGNORECASE):
+        alternatives = list(
+            _alternatives(part.strip().removeprefix("(").removesuffix(")") if " or " in part else part.strip())
+        )
+        names = {name for name, _ in alternatives}
+        if len(names) != 1 or None in names or names & met.keys():
+            return None
+        (name,) = names
+        met[str(name)] = [value for _, value in alternatives]
+    return met
+
+
+def _alternatives(text: str) -> Iterator[tuple[str | None, str]]:
+    for piece in re.split(r"\s+or\s+", text, flags=re.IGNORECASE):
+        match = _EQUAL.match(piece.strip()) or _SELECTED.match(piece.strip())
+        yield (match["name"], match["value"]) if match else (None, "")
+
+
+def _bounds(constraint: str) -> tuple[float | None, float | None]:
+    """The least and the greatest value in ``. >= 0 and . <= 120``."""
+    number = r"(-?\d+(?:\.\d+)?)"
+    low = re.search(rf"\.\s*>=?\s*{number}", constraint)
+    high = re.search(rf"\.\s*<=?\s*{number}", constraint)
+    return float(low[1]) if low else None, float(high[1]) if high else None

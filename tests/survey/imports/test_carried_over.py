@@ -1,0 +1,252 @@
+"""Questionnaires of other tools: what is carried over answers in the same way, and what is not is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import yaml
+
+from tacit.errors import InvalidInput
+from tacit.survey.definition import Definition
+from tacit.survey.imports.draft import carried_over, questionnaire_text
+
+SURVEY = [
+    [
+        "type",
+        "name",
+        "label::English (en)",
+        "label::Deutsch (de)",
+        "hint::English (en)",
+        "relevant",
+        "constraint",
+        "parameters",
+        "required",
+    ],
+    ["start", "start", "", "", "", "", "", "", ""],
+    ["begin group", "you", "About you", "Über Sie", "", "", "", "", ""],
+    ["integer", "age", "How old are you?", "Wie alt sind Sie?", "In years", "", ". >= 18 and . <= 98", "", "yes"],
+    ["select_one yes_no", "Smokes", "Do you smoke?", "Rauchen Sie?", "", "", "", "", ""],
+    ["end group", "", "", "", "", "", "", "", ""],
+    ["select_one brand", "brand", "Which brand?", "Welche Marke?", "", "${Smokes} = 'yes'", "", "", ""],
+    [
+        "select_multiple where",
+        "where",
+        "Where?",
+        "Wo?",
+        "",
+        "selected(${Smokes}, 'yes') and ${brand} = 'a'",
+        "",
+        "",
+        "",
+    ],
+    ["range", "mood", "How are you?", "Wie geht es Ihnen?", "", "", "", "start=1 end=5 step=1", ""],
+    ["text", "comment", "Anything else?", "Noch etwas?", "", "", "", "", ""],
+    ["select_one brand", "other_brand", "And before?", "Und früher?", "", "${age} > 30", "", "", ""],
+    ["begin repeat", "child", "Child", "Kind", "", "", "", "", ""],
+    ["integer", "child_age", "Age?", "Alter?", "", "", "", "", ""],
+    ["end repeat", "", "", "", "", "", "", "", ""],
+    ["geopoint", "place", "Where are you?", "Wo sind Sie?", "", "", "", "", ""],
+]
+CHOICES = [
+    ["list_name", "name", "label::English (en)", "label::Deutsch (de)"],
+    ["yes_no", "yes", "Yes", "Ja"],
+    ["yes_no", "no", "No", "Nein"],
+    ["brand", "a", "Brand A", "Marke A"],
+    ["brand", "b", "Brand B", "Marke B"],
+    ["where", "at home", "At home", "Zu Hause"],
+    ["where", "at work", "At work", "Bei der Arbeit"],
+]
+SETTINGS = [["form_title", "form_id", "default_language"], ["Smoking", "smoking_1", "English (en)"]]
+
+
+def workbook(path: Path, survey: list[list[str]] = SURVEY, choices: list[list[str]] = CHOICES) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in (("survey", survey), ("choices", choices), ("settings", SETTINGS)):
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+SURVEYJS: dict[str, Any] = {
+    "title": {"default": "Work", "fr": "Travail"},
+    "description": "We ask about work.",
+    "pages": [
+        {
+            "name": "page1",
+            "elements": [
+                {
+                    "type": "radiogroup",
+                    "name": "sex",
+                    "title": {"default": "You are", "fr": "Vous êtes"},
+                    "choices": ["f", {"value": "m", "text": "male"}],
+                },
+                {"type": "boolean", "name": "stole", "title": "Did you ever steal?"},
+                {
+                    "type": "checkbox",
+                    "name": "what",
+                    "title": "What?",
+                    "choices": ["paper", {"value": 2, "text": "Money"}],
+                    "visibleIf": "{stole} = true",
+                },
+                {
+                    "type": "rating",
+                    "name": "content",
+                    "title": "Are you content?",
+                    "rateMax": 7,
+                    "minRateDescription": "no",
+                    "maxRateDescription": "yes",
+                },
+                {
+                    "type": "panel",
+                    "elements": [
+                        {"type": "text", "name": "hours", "title": "Hours?", "inputType": "number", "min": 0, "max": 60}
+                    ],
+                },
+                {
+                    "type": "matrix",
+                    "name": "agree",
+                    "title": "Agree?",
+                    "columns": ["no", "somewhat", "fully"],
+                    "rows": ["pay", {"value": "team", "text": "Team"}],
+                },
+                {"type": "comment", "name": "more", "title": "More?"},
+                {
+                    "type": "dropdown",
+                    "name": "town",
+                    "choicesByUrl": {"url": "x"},
+                    "choices": ["A", "B"],
+                    "visibleIf": "{hours} > 10",
+                },
+            ],
+        }
+    ],
+    "triggers": [{"type": "complete"}],
+}
+
+
+def surveyjs(path: Path, document: Any = SURVEYJS) -> Path:
+    path.write_text(json.dumps(document))
+    return path
+
+
+def questions(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for page in document["pages"] for one in page["questions"]}
+
+
+def test_a_workbook_becomes_a_questionnaire_that_can_be_opened(tmp_path: Path) -> None:
+    document, left_out = carried_over(workbook(tmp_path / "form.xlsx"), public=["age"])
+    asked = questions(document)
+    assert list(asked) == ["age", "smokes", "brand", "where", "mood", "other_brand"]
+    assert document["languages"] == ["en", "de"]
+    assert document["title"] == {"en": "Smoking", "de": "Smoking"}
+    assert document["pages"][0]["title"] == {"en": "About you", "de": "Über Sie"}
+    assert asked["age"] == {
+        "name": "age", "kind": "number", "text": {"en": "How old are you?", "de": "Wie alt sind Sie?"},
+        "sensitive": False, "ranges": [38, 58, 78], "help": {"en": "In years", "de": "In years"},
+    }  # fmt: skip
+    assert asked["smokes"]["kind"] == "yes-no"
+    assert asked["brand"]["answers"]["b"] == {"en": "Brand B", "de": "Marke B"}
+    assert asked["brand"]["when"] == {"smokes": "yes"}
+    assert asked["where"]["when"] == {"smokes": "yes", "brand": "a"}
+    assert asked["where"]["options"]["at_home"] == {"en": "At home", "de": "Zu Hause"}
+    assert asked["mood"]["scale"] == {"from": 1, "to": 5}
+    said = "\n".join(left_out)
+    for part in ("start", "'comment'", "repeat 'child'", "geopoint 'place'", "other_brand' (${age} > 30)", "'Smokes'"):
+        assert part in said
+    assert "child_age" not in said
+    Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out))
+
+
+def test_a_surveyjs_document_becomes_a_questionnaire_that_can_be_opened(tmp_path: Path) -> None:
+    document, left_out = carried_over(surveyjs(tmp_path / "work.json"), public=["sex"])
+    asked = questions(document)
+    assert list(asked) == ["sex", "stole", "what", "content", "hours", "agree_pay", "agree_team", "town"]
+    assert document["languages"] == ["en", "fr"]
+    assert asked["sex"]["text"] == {"en": "You are", "fr": "Vous êtes"}
+    assert asked["what"]["when"] == {"stole": "yes"}
+    assert asked["what"]["options"]["o_2"] == {"en": "Money", "fr": "Money"}
+    assert asked["content"]["scale"] == {
+        "from": 1,
+        "to": 7,
+        "low": {"en": "no", "fr": "no"},
+        "high": {"en": "yes", "fr": "yes"},
+    }
+    assert asked["agree_team"]["text"]["en"] == "Agree?: Team"
+    said = "\n".join(left_out)
+    for part in (
+        "comment 'more'",
+        "choicesByUrl of 'town'",
+        "'town' ({hours} > 10)",
+        "triggers",
+        "exact number of 'hours'",
+    ):
+        assert part in said
+    Definition.from_yaml(questionnaire_text(document, "work.json", left_out))
+
+
+def test_the_file_says_at_its_top_what_was_left_out(tmp_path: Path) -> None:
+    document, left_out = carried_over(surveyjs(tmp_path / "work.json"))
+    text = questionnaire_text(document, "work.json", left_out)
+    assert all(f"# - {line}" in text for line in left_out)
+    assert yaml.safe_load(text)["pages"] == document["pages"]
+
+
+def test_everything_is_disguised_unless_said(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "form.xlsx")
+    document, _ = carried_over(path)
+    assert all(one["sensitive"] for one in questions(document).values())
+    document, _ = carried_over(path, sensitive=["smokes"])
+    assert [name for name, one in questions(document).items() if one["sensitive"]] == ["smokes"]
+
+
+def test_a_public_question_never_follows_a_sensitive_answer(tmp_path: Path) -> None:
+    document, left_out = carried_over(workbook(tmp_path / "form.xlsx"), public=["brand"])
+    assert "when" not in questions(document)["brand"]
+    assert any("would tell the sensitive answer to 'smokes'" in line for line in left_out)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("missing.xlsx", None, "There is no file"),
+        ("form.docx", b"x", "neither an XLSForm workbook"),
+        ("form.xlsx", b"no workbook", "cannot be read as an Excel workbook"),
+        ("form.json", b"{", "is not JSON"),
+        ("form.json", b"{}", "no SurveyJS document"),
+        (
+            "form.json",
+            b'{"elements": [{"type": "comment", "name": "x"}]}',
+            "No question of the file can be carried over",
+        ),
+    ],
+)
+def test_what_is_no_questionnaire_is_refused(tmp_path: Path, name: str, content: bytes | None, said: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInput, match=said):
+        carried_over(tmp_path / name)
+
+
+def test_unknown_languages_sheets_and_questions_are_refused(tmp_path: Path) -> None:
+    survey = [["type", "name", "label::Klingon"], ["select_one yes_no", "a", "A?"]]
+    with pytest.raises(InvalidInput, match=r"Klingon.*no tag"):
+        carried_over(workbook(tmp_path / "a.xlsx", survey))
+    with pytest.raises(InvalidInput, match="no question 'nobody'"):
+        carried_over(workbook(tmp_path / "b.xlsx"), public=["nobody"])
+    book = openpyxl.Workbook()
+    book.save(tmp_path / "c.xlsx")
+    with pytest.raises(InvalidInput, match="no sheet 'survey'"):
+        carried_over(tmp_path / "c.xlsx")
+
+
+def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
+    survey = [*SURVEY, ["select_one nowhere", "lost", "Lost?", "", "", "", "", "", ""]]
+    _, left_out = carried_over(workbook(tmp_path / "form.xlsx", survey))
+    assert any("'lost'" in line and "'nowhere'" in line for line in left_out)
