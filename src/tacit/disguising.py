@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,14 @@ from tacit.table.columns import checked_columns
 from tacit.table.files import column_names, table_writer
 
 
-def disguise(dataset: Dataset | Any, scheme: Scheme, *, seed: int | None = None) -> Reports:
+def disguise(
+    dataset: Dataset | Any,
+    scheme: Scheme,
+    *,
+    seed: int | None = None,
+    drop_others: bool = False,
+    missing: Literal["refuse", "drop"] = "refuse",
+) -> Reports:
     """One report for each true record of a dataset, or of any data frame, which is read with the scheme's schema.
 
     Randomness comes from the operating system; a `seed` makes a repeatable simulation, and the reports say so.
@@ -32,6 +39,10 @@ def disguise(dataset: Dataset | Any, scheme: Scheme, *, seed: int | None = None)
         How they are disguised.
     seed : int, optional
         Makes a repeatable simulation.
+    drop_others : bool
+        Leave out columns that the scheme does not name; they are refused otherwise.
+    missing : {"refuse", "drop"}
+        What becomes of rows with a missing value.
 
     Returns
     -------
@@ -50,7 +61,15 @@ def disguise(dataset: Dataset | Any, scheme: Scheme, *, seed: int | None = None)
     >>> disguise(truth, scheme, seed=1).n_reports
     4
     """
-    truths = dataset if isinstance(dataset, Dataset) else Dataset.from_arrow(dataset, scheme.schema)
+    if not isinstance(scheme, Scheme):
+        raise InvalidInput(
+            f"disguise takes the truths, then their scheme: disguise(data, scheme), not {type(dataset).__name__} and "
+            f"{type(scheme).__name__}."
+        )
+    if isinstance(dataset, Dataset):
+        truths = dataset.select(scheme.schema.names) if drop_others else dataset
+    else:
+        truths = Dataset.from_arrow(dataset, scheme.schema, missing=missing, drop_others=drop_others)
     return disguised(truths.table, scheme, randomness_from(seed))
 
 

@@ -59,6 +59,10 @@ class SeededRandomness:
     is_simulation = True
 
     def __init__(self, seed: int | np.random.SeedSequence) -> None:
+        if isinstance(seed, np.integer):
+            seed = int(seed)
+        if isinstance(seed, bool) or not isinstance(seed, int | np.random.SeedSequence):
+            raise InvalidInput(f"A seed must be a whole number from 0 up, not {seed!r}.")
         if isinstance(seed, int) and seed < 0:
             raise InvalidInput(f"A seed must be a whole number from 0 up, not {seed}.")
         # A stream of its own: whoever draws truths from numpy's generator with the same seed must not get disguises that

@@ -111,8 +111,14 @@ class Attribute:
     buckets: int = 0
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise InvalidInput("An attribute needs a name.")
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidInput(f"An attribute needs a name, a text, not {self.name!r}.")
+        if isinstance(self.answers, str):
+            raise InvalidInput(
+                f"The answers of {self.name!r} are a list of texts such as ('no', 'yes'), not the one text {self.answers!r}."
+            )
+        if not isinstance(self.answers, tuple) or not all(isinstance(answer, str) for answer in self.answers):
+            object.__setattr__(self, "answers", _texts(self.name, self.answers))
         if len(self.answers) < 2:
             raise InvalidInput(
                 f"{self.name!r} has {len(self.answers)} answer(s): there is nothing to hide and nothing to learn. "
@@ -171,6 +177,19 @@ class Attribute:
         )
 
 
+def _texts(name: str, answers: Any) -> tuple[str, ...]:
+    """Answers given as a list, or as numbers, which compare as text."""
+    if not isinstance(answers, Iterable):
+        raise InvalidInput(f"The answers of {name!r} are a list of texts such as ('no', 'yes'), not {answers!r}.")
+    listed = tuple(answers)
+    wrong = next((answer for answer in listed if isinstance(answer, bool) or not isinstance(answer, str | int)), None)
+    if wrong is not None:
+        raise InvalidInput(
+            f"The answers of {name!r} are texts such as 'no' and 'yes'; {wrong!r} is none. Put it in quotes."
+        )
+    return tuple(map(str, listed))
+
+
 def numeric(name: str, edges: Sequence[float], *, closed: Closed = "right", labels: Sequence[str] = ()) -> Attribute:
     """An ordered attribute whose answers are the intervals between `edges`."""
     cut = Cut(tuple(map(float, edges)), closed)
@@ -196,6 +215,15 @@ class Schema:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self) -> None:
+        if isinstance(self.attributes, Attribute | str) or not all(
+            isinstance(one, Attribute) for one in self.attributes
+        ):
+            wrong = self.attributes if isinstance(self.attributes, Attribute | str) else self.attributes[0]
+            raise InvalidInput(
+                "A schema is a list of attributes, such as Schema([Attribute('smokes', ('no', 'yes'))]), not "
+                f"{wrong if isinstance(wrong, str) else type(wrong).__name__}."
+            )
+        object.__setattr__(self, "attributes", tuple(self.attributes))
         names = self.names
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)

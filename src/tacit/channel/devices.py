@@ -134,6 +134,10 @@ def design(
     device = DEVICES.get(name)
     if device is None:
         raise UnknownName("Device", name, DEVICES)
+    if not isinstance(parameters, str | Mapping):
+        raise InvalidInput(
+            f"The parameters of a device have names: write 'p={parameters}' or {{'p': {parameters!r}}}, not {parameters!r}."
+        )
     given = read_parameters(parameters) if isinstance(parameters, str) else dict(parameters)
     given = {key: value for key, value in given.items() if value is not None}
     direct = given.pop(DIRECT, None)

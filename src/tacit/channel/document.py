@@ -112,6 +112,8 @@ def checked_document(document: Any, where: str = "The scheme document") -> dict[
 
 def read_json(path: str | Path) -> Any:
     """The JSON value in a file, or a refusal that says where it goes wrong."""
+    if not isinstance(path, str | Path):
+        raise InvalidInput(f"A file's name is wanted, not {type(path).__name__}.")
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -20,6 +20,7 @@ from tacit.channel.base import Channel
 from tacit.channel.chances import checked_distribution, integer_weights
 from tacit.channel.document import FORMAT, checked_document, document_hash, plain_numbers, read_json
 from tacit.channel.recipe import Recipe
+from tacit.channel.registry import KINDS
 from tacit.channel.routed import RoutedChannel
 from tacit.channel.routing import Records, may_skip
 from tacit.display import Shown
@@ -232,8 +233,8 @@ class Scheme(Shown):
         prior: Mapping[str, Sequence[float]] | None = None,
     ) -> Scheme:
         """A scheme from attributes and ``(names, recipe)`` pairs."""
-        schema = schema if isinstance(schema, Schema) else Schema(tuple(schema))
-        made = tuple(_group(schema, GroupRecipe(*group)) for group in groups)
+        schema = _checked_schema(schema)
+        made = tuple(_group(schema, group) for group in _checked_groups(groups))
         questionnaire = _questionnaire(schema, "", 1.0, made, ask_all=True)
         return cls(schema, (questionnaire,), _checked_prior(schema, prior, made))
 
@@ -249,7 +250,7 @@ class Scheme(Shown):
 
         Attributes in no group of any questionnaire are public and asked in all of them.
         """
-        schema = schema if isinstance(schema, Schema) else Schema(tuple(schema))
+        schema = _checked_schema(schema)
         checked_distribution("The probabilities of the questionnaires", [chance for _, chance, _ in questionnaires])
         names = [name for name, _, _ in questionnaires]
         if len(set(names)) < len(names) or not all(names):
@@ -257,7 +258,7 @@ class Scheme(Shown):
         everywhere = {name for _, _, groups in questionnaires for group in groups for name in group[0]}
         made = []
         for name, chance, groups in questionnaires:
-            parts = tuple(_group(schema, GroupRecipe(*group)) for group in groups)
+            parts = tuple(_group(schema, group) for group in _checked_groups(groups))
             made.append(_questionnaire(schema, name, float(chance), parts, ask_all=False, grouped=everywhere))
         every = [group for questionnaire in made for group in questionnaire.groups]
         return cls(schema, tuple(made), _checked_prior(schema, prior, every))
@@ -396,6 +397,50 @@ def _recipes(groups: Any) -> list[GroupRecipe]:
 
 def _are_texts(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _checked_schema(schema: Schema | Sequence[Attribute]) -> Schema:
+    if isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, str | Mapping) or not isinstance(schema, Sequence):
+        raise InvalidInput(
+            f"A scheme begins with a Schema or a list of attributes, not {type(schema).__name__}. Of a dataset take its "
+            "schema: Scheme.of(dataset.schema, groups)."
+        )
+    return Schema(tuple(schema))
+
+
+EXAMPLE = '[(["smokes"], channels.warner(0.75))]'
+
+
+def _checked_groups(groups: Any) -> list[GroupRecipe]:
+    """Pairs of names and a recipe, else a refusal that shows how they are written."""
+    if isinstance(groups, Schema):
+        raise InvalidInput(f"The schema comes first, then the groups: Scheme.of(schema, {EXAMPLE}).")
+    if isinstance(groups, str | Mapping) or not isinstance(groups, Sequence):
+        raise InvalidInput(
+            f"Groups are a list of (names, channel) pairs such as {EXAMPLE}, not {type(groups).__name__}."
+        )
+    made = []
+    for group in groups:
+        if not isinstance(group, tuple | list) or len(group) not in (2, 3):
+            raise InvalidInput(
+                f"Groups are a list of (names, channel) pairs such as {EXAMPLE}; {group!r} is no such pair."
+            )
+        made.append(GroupRecipe(*group))
+        _check_recipe(made[-1].recipe)
+    return made
+
+
+def _check_recipe(recipe: Any) -> None:
+    if hasattr(recipe, "build"):
+        return
+    name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
+    if name.replace("_", "-") in KINDS:
+        written = f"Write the channel with its chance, such as channels.{name.replace('-', '_')}(...)"
+    else:
+        written = "Give a channel such as channels.warner(0.75), or the recipe of a device"
+    raise InvalidInput(f"{recipe!r} is no channel. {written}.")
 
 
 def _group(schema: Schema, group: GroupRecipe) -> Group:

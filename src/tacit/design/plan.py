@@ -106,6 +106,10 @@ def plan(
     >>> needed.respondents, needed.direct_questioning
     (4269, 1068)
     """
+    if not hasattr(scheme, "questionnaires") or isinstance(margin, bool) or not isinstance(margin, int | float):
+        raise InvalidInput(
+            f"A plan takes a scheme, then a margin such as 0.03, not {type(scheme).__name__} and {type(margin).__name__}."
+        )
     if not 0 < margin < 1:
         raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
     people = _People(checked_level(level) / margin)

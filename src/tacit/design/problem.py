@@ -87,7 +87,12 @@ def closeness(n_answers: int) -> Matrix:
 
 
 def _checked_prior(prior: ArrayLike) -> Matrix:
-    checked = np.asarray(prior, dtype=np.float64)
+    try:
+        checked = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"A prior is a list of shares such as [0.5, 0.3, 0.2], not {prior!r}. tacit.design.named_prior makes one by name."
+        ) from None
     if checked.ndim != 1 or len(checked) < 2:
         raise InvalidInput(f"A design needs a prior over at least two answers, not {checked.size}.")
     if not np.isfinite(checked).all() or (checked <= 0).any():

@@ -101,6 +101,11 @@ def design_scheme(
     >>> round(design.measures.gamma, 3), round(design.measures.groups[0].gamma, 3)
     (19.0, 4.359)
     """
+    if not isinstance(schema, Schema):
+        raise InvalidInput(
+            f"A scheme is designed for a Schema, not {type(schema).__name__}. Of a dataset give its schema, and the dataset as "
+            "prior: design_scheme(dataset.schema, prior=dataset, gamma=...)."
+        )
     parts = checked_groups(schema, groups, public)
     bound = demanded_gamma(theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
     if theta is not None:

@@ -12,7 +12,7 @@ yes  ... ± 0.02...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -317,6 +317,11 @@ def true_schema(found: Sequence[Source]) -> Schema:
 
 
 def _checked_names(attributes: str | Sequence[str], schema: Schema) -> list[str]:
+    if not isinstance(attributes, Iterable):
+        raise InvalidInput(
+            f"Say which attributes to estimate by their names, such as ['smokes', 'age'], not {type(attributes).__name__}. "
+            "Reports know their scheme."
+        )
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if not names:
         raise InvalidInput("Say which attributes to estimate.")

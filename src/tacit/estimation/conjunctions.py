@@ -34,6 +34,8 @@ def condition_masks(schema: Schema, condition: Condition) -> Masks:
     if not condition:
         raise InvalidInput("A condition needs at least one attribute with its answers.")
     masks = {}
+    if not isinstance(condition, Mapping):
+        raise InvalidInput(f"A combination of answers is written like {{'smokes': 'yes'}}, not {condition!r}.")
     for name, answers in condition.items():
         attribute = schema[name]
         mask = np.zeros(attribute.size, dtype=np.bool_)

@@ -36,6 +36,11 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
         if y is None and is_reports(X):
             self.fitted_on_ = "reports"
             return self._fit_reports(X)
+        if y is None and hasattr(X, "__arrow_c_stream__"):  # a Dataset or a data frame
+            raise InvalidInput(
+                f"fit learns from reports, not from {type(X).__name__}. Disguise the data first (tacit.disguise), or say that "
+                "they are not disguised: fit(Reports.from_truth(dataset)), or fit(X, y) with plain arrays."
+            )
         X, y = validate_data(self, X, y, dtype=None, ensure_min_samples=1)
         check_classification_targets(y)
         self.classes_ = np.unique(y)

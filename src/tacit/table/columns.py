@@ -33,7 +33,13 @@ def _table(data: Any) -> pa.Table:
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        return pa.table(data)
+        try:
+            return pa.table(data)
+        except (pa.ArrowInvalid, TypeError):
+            raise InvalidInput(
+                f"A {type(data).__name__} is one column without a name, not a table. Pass a data frame, or a dict such as "
+                "{'smokes': column}."
+            ) from None
     if not isinstance(data, dict):
         raise InvalidInput(
             f"{type(data).__name__} does not speak Arrow. Pass a pandas, polars, pyarrow or DuckDB table, or a dict of "

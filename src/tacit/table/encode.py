@@ -84,8 +84,8 @@ class _Column:
             return 0  # stands for nothing: the row goes
         raise InvalidInput(
             f"{self._attribute.name!r} has {int(self._absent.sum()):,} missing value(s), the first in row "
-            f"{self._row(self._absent) + 1:,}. State what they mean: an answer of their own, the most frequent answer, or "
-            "drop the rows."
+            f"{self._row(self._absent) + 1:,}. State what they mean: leave the rows out with missing='drop' "
+            "(--missing drop), or give the attribute an answer for them (Attribute(..., missing=...))."
         )
 
     def _row(self, which: NDArray[np.bool_]) -> int:

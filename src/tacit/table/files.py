@@ -35,6 +35,10 @@ def is_parquet(path: str | Path) -> bool:
 
 def checked_file(path: str | Path) -> Path:
     """The file to open, ``-`` being standard input; refused where it cannot be read."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInput(
+            f"A file's name is wanted, not {type(path).__name__}. A data frame goes in by Dataset.from_arrow(frame)."
+        )
     file = standard_input.standard_input() if str(path) == standard_input.NAME else Path(path)
     if not file.exists():
         raise InvalidInput(f"There is no file {str(path)!r}.")

@@ -1,0 +1,94 @@
+"""The usual mistakes in Python: each gets a sentence that says what is wrong and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tacit
+from tacit import Attribute, Dataset, Reports, Scheme, TacitError, channels, devices
+
+FRAME = pd.DataFrame({"smokes": ["no", "yes"] * 50, "age": ["young", "old"] * 50})
+DATA = Dataset.from_arrow({"smokes": ["no", "yes"] * 50, "age": ["young", "old"] * 50})
+WARNER = channels.warner(0.8)
+SCHEME = Scheme.of(DATA.schema, [(["smokes"], WARNER)])
+REPORTS = tacit.disguise(DATA, SCHEME, seed=1)
+GAP = pd.DataFrame({"smokes": ["no", None, "yes"], "age": ["young", "old", "old"]})
+MORE = FRAME.assign(name="x")
+
+MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
+    "a channel as a text": (lambda: Scheme.of(DATA.schema, [(["smokes"], "warner")]), r"channels\.warner\(\.\.\.\)"),
+    "a channel that was not called": (
+        lambda: Scheme.of(DATA.schema, [(["smokes"], channels.gamma_diagonal)]),
+        r"channels\.gamma_diagonal\(\.\.\.\)",
+    ),
+    "a number as a channel": (
+        lambda: Scheme.of(DATA.schema, [(["smokes"], 0.75)]),
+        "0.75 is no channel. Give a channel",
+    ),
+    "a group that is not in a list": (
+        lambda: Scheme.of(DATA.schema, (["smokes"], WARNER)),
+        r"list of \(names, channel\) pairs",
+    ),
+    "groups as a mapping": (lambda: Scheme.of(DATA.schema, {"smokes": WARNER}), "pairs such as .* not dict"),
+    "one name instead of a list of names": (
+        lambda: Scheme.of(DATA.schema, [("smokes", WARNER)]),
+        "list of attribute names, not 'smokes'",
+    ),
+    "groups before the schema": (lambda: Scheme.of([(["smokes"], WARNER)], DATA.schema), "list of attributes"),
+    "a dataset for its schema": (lambda: Scheme.of(DATA, [(["smokes"], WARNER)]), r"dataset\.schema"),
+    "a chance in percent": (lambda: Scheme.of(DATA.schema, [(["smokes"], channels.warner(80))]), "80"),
+    "scheme and data swapped": (
+        lambda: tacit.disguise(SCHEME, DATA),
+        r"disguise\(data, scheme\), not Scheme and Dataset",
+    ),
+    "a seed that is not whole": (lambda: tacit.disguise(DATA, SCHEME, seed=1.5), "whole number from 0 up, not 1.5"),
+    "a seed as a text": (lambda: tacit.disguise(DATA, SCHEME, seed="1"), "whole number from 0 up, not '1'"),
+    "a column that the scheme does not name": (lambda: tacit.disguise(MORE, SCHEME), "drop_others=True"),
+    "missing values": (lambda: tacit.disguise(GAP, SCHEME), "missing='drop'"),
+    "answers as one text": (lambda: Attribute("smokes", "yes"), r"such as \('no', 'yes'\), not the one text 'yes'"),
+    "an answer that is no text": (lambda: Attribute("smokes", (True, False)), "True is none. Put it in quotes"),
+    "a schema of names": (lambda: tacit.Schema(["smokes", "age"]), r"Schema\(\[Attribute\(.*not smokes"),
+    "a schema of one attribute": (lambda: tacit.Schema(DATA.schema["age"]), "list of attributes, .* not Attribute"),
+    "fitting a data frame": (lambda: tacit.TreeClassifier("smokes").fit(FRAME), r"Reports\.from_truth\(dataset\)"),
+    "fitting a dataset": (lambda: tacit.NaiveBayesClassifier("smokes").fit(DATA), "not from Dataset"),
+    "mining a data frame": (lambda: tacit.FrequentItemsets(0.1).fit(FRAME), "Expected reports, not DataFrame"),
+    "estimating from a data frame": (lambda: tacit.estimate(FRAME, ["smokes"]), "Expected reports, not DataFrame"),
+    "a scheme for the names": (lambda: tacit.estimate(REPORTS, SCHEME), "by their names.* not Scheme"),
+    "a misspelt name": (lambda: tacit.estimate(REPORTS, ["smoke"]), "Did you mean 'smokes'"),
+    "a share as a text": (lambda: tacit.estimate_share(REPORTS, "smokes=yes"), "like {'smokes': 'yes'}, not"),
+    "margin and scheme swapped": (lambda: tacit.plan(0.03, SCHEME), "a scheme, then a margin such as 0.03"),
+    "a margin in percent": (lambda: tacit.plan(SCHEME, 3), "between 0 and 1, not 3"),
+    "a chance without its name": (lambda: tacit.prevalence(FRAME, "smokes", "crosswise", 0.25), "write 'p=0.25'"),
+    "a device for a channel in a list": (lambda: devices.crosswise("1/2"), "carry nothing"),
+    "a series for a table": (lambda: Dataset.from_arrow(FRAME["smokes"]), "one column without a name"),
+    "a data frame for a file": (lambda: Dataset.read(FRAME), r"Dataset\.from_arrow\(frame\)"),
+    "a data frame for a scheme's file": (lambda: Scheme.read(FRAME), "not DataFrame"),
+    "a prior by its name": (lambda: tacit.exact_front("normal", records=100, delta=0.8), "a list of shares such as"),
+    "designing for a data frame": (lambda: tacit.design_scheme(FRAME, gamma=3), "a Schema, not DataFrame"),
+    "a tally of a data frame": (lambda: tacit.Tally.of(FRAME), "counts reports, not DataFrame"),
+    "measuring reports": (lambda: tacit.measure(REPORTS), "not Reports"),
+}
+
+
+def test_there_are_more_than_twenty() -> None:
+    assert len(MISTAKES) >= 20
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_usual_mistake_gets_a_sentence(name: str) -> None:
+    mistake, message = MISTAKES[name]
+    with pytest.raises(TacitError, match=message):
+        mistake()
+
+
+def test_what_the_messages_advise_works() -> None:
+    assert tacit.disguise(MORE, SCHEME, drop_others=True).n_reports == 100
+    assert tacit.disguise(GAP, SCHEME, missing="drop").n_reports == 2
+    assert Attribute("rooms", [1, 2, 3]).answers == ("1", "2", "3")
+    assert tacit.Schema([Attribute("smokes", ("no", "yes"))]).names == ("smokes",)
+    assert tacit.TreeClassifier("smokes").fit(Reports.from_truth(DATA)).n_reports_ == 100
+    assert tacit.prevalence(FRAME, "smokes", "crosswise", {"p": 0.25}).n_reports == 100
