@@ -87,7 +87,7 @@ def test_the_prior_and_the_respondents_reach_the_measures():
         ({"rho1": 0.5, "rho2": 0.05}, "must exceed"),
         ({"theta": 0.8}, "'age' has 3 answers. Demand a gamma"),
         ({"theta": 1.5, "public": ["age"]}, "must lie between 0 and 1"),
-        ({"theta": 0.5, "public": ["age"]}, "theta = 1/2"),
+        ({"theta": 0.5, "public": ["age"]}, "theta = 1/2 .* --device unrelated-question"),
         ({"gamma": 19, "groups": [["a"], ["b"]]}, "'c' is neither in a group nor public"),
         ({"gamma": 19, "groups": [["a", "b", "c", "age"]], "public": ["a"]}, "'a' is both in a group and public"),
         ({"gamma": 19, "public": ["a", "b", "c", "age"]}, "Every attribute is public"),

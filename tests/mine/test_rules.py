@@ -75,7 +75,7 @@ def test_a_rule_that_never_fails_has_infinite_conviction() -> None:
     rule = next(iter(association_rules(found)))
     assert rule.confidence.value == 1
     assert rule.conviction.value == np.inf
-    assert str(rule) == "a=x -> b=x: 1.000 ± 0.000"
+    assert str(rule) == "a=x -> b=x: 1.000 ± 0.000 (± one standard error)"
 
 
 def test_documents_and_frames_hold_the_same_rules() -> None:
@@ -94,3 +94,19 @@ def test_impossible_wishes_are_refused() -> None:
         association_rules(found, min_threshold=float("nan"))
     with pytest.raises(InvalidInput, match="itemsets_ of a fitted FrequentItemsets"):
         association_rules([])  # type: ignore[arg-type]
+
+
+def test_where_no_rule_is_certain_a_sentence_says_so_and_what_to_do() -> None:
+    data = tacit.Dataset.from_arrow({"a": ["x", "y"] * 200, "b": ["u", "u", "v", "v"] * 100})
+    scheme = tacit.Scheme.of(data.schema, [([name], tacit.channels.warner(0.75)) for name in ("a", "b")])
+    mined = tacit.FrequentItemsets(0.02).fit(tacit.disguise(data, scheme, seed=1)).itemsets_
+    made = tacit.association_rules(mined, min_threshold=0.95)
+    assert len(made) == 0
+    assert "No rule has a confidence of at least 0.95 with 95% certainty. Lower the threshold" in str(made)
+    assert len(made.to_pandas()) == 0
+    rough = tacit.FrequentItemsets(0.02, certainty=0).fit(tacit.disguise(data, scheme, seed=1)).itemsets_
+    assert (
+        str(tacit.association_rules(rough, min_threshold=9))
+        == "No rule has a confidence of at least 9. Lower the threshold."
+    )
+    assert str(rough).count("one standard error") == 1

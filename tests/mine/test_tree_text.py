@@ -25,6 +25,7 @@ def test_an_outline_has_a_line_per_node(tree: TreeClassifier) -> None:
         "  wet = yes: no (50% ± 41% of 50.0% ± 28.9% of all)",
         "    warm = no: no (100% ± 0% of 25.0% ± 25.0% of all)",
         "    warm = yes: yes (100% ± 0% of 25.0% ± 25.0% of all)",
+        "± is one standard error.",
     ]
 
 

@@ -131,3 +131,21 @@ def test_missing_values_are_a_mask_over_chunks():
     column = pa.chunked_array([["a"], [], ["", "b"]], pa.string())
     assert missing_values(column).dtype == np.bool_
     assert missing_values(column).tolist() == [False, True, False]
+
+
+def test_labels_of_rows_out_of_pandas_are_no_answers(tmp_path):
+    """A frame whose rows were chosen keeps an index without a name, which Arrow and Parquet hold as a column."""
+    import pyarrow.parquet as pq
+
+    from tacit.table.files import column_names, read_table
+
+    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["u", "v", "v"]}).iloc[[2, 0]]
+    frame.to_parquet(tmp_path / "chosen.parquet")
+    assert "__index_level_0__" in pq.read_schema(tmp_path / "chosen.parquet").names
+    assert as_arrow(frame).column_names == ["a", "b"]
+    assert column_names(tmp_path / "chosen.parquet") == ["a", "b"]
+    assert read_table(tmp_path / "chosen.parquet").column_names == ["a", "b"]
+    frame.iloc[:0].to_parquet(tmp_path / "empty.parquet")
+    assert read_table(tmp_path / "empty.parquet").column_names == ["a", "b"]
+    named = as_arrow(frame.rename_axis("person"))
+    assert named.column_names == ["a", "b", "person"], "an index with a name is a column like any other"

@@ -64,6 +64,7 @@ def tree(
 ) -> None:
     """Grow a decision tree for a class."""
     from tacit.mine import TreeClassifier
+    from tacit.mine.itemset_result import ERRORS
 
     model = TreeClassifier(
         target,
@@ -84,7 +85,7 @@ def tree(
     if json:
         print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **found})
     else:
-        print_text("\n".join(model.rules()) if rules else model.to_text())
+        print_text("\n".join([*model.rules(), ERRORS]) if rules else model.to_text())
         print_scores(found)
 
 
@@ -173,15 +174,15 @@ def _tested(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEst
 
 
 def print_scores(found: dict[str, Any]) -> None:
-    print_text("\n± is one standard error.")
-    print_text(f"The most frequent class has an estimated share of {found['majority_share']:.4f}.")
+    print_text(f"\nThe most frequent class has an estimated share of {found['majority_share']:.4f}.")
     if "test_accuracy" in found:
         tested = found["test_accuracy"]
         if tested["estimate"] is None:
             print_text(f"Accuracy on disguised test reports: {found['warnings'][0]}")
         else:
             print_text(
-                f"Accuracy on disguised test reports: {tested['estimate']:.4f} ± {tested['standard_error']:.4f}."
+                f"Accuracy on disguised test reports: {tested['estimate']:.4f} ± {tested['standard_error']:.4f} (one standard "
+                "error)."
             )
     if "truth_accuracy" in found:
         print_text(f"Accuracy on true answers: {found['truth_accuracy']:.4f}.")

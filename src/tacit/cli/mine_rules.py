@@ -51,7 +51,7 @@ def rules(
     if json:
         document: dict[str, Any] = {"n_reports": found.n_reports, "min_support": found.min_support, "method": method}
         document["certainty"] = found.certainty
-        warnings = [*found.unknown, *found.notes, *_infinite(made)]
+        warnings = [*found.unknown, *found.notes, *_infinite(made), *([] if len(made) else [made.none])]
         print_json({**document, "itemsets": found.to_document(), "rules": made.to_document(), "warnings": warnings})
         return
     _show(found, made, top)
@@ -79,7 +79,7 @@ def _show(found: Itemsets, made: Rules, top: int) -> None:
         confidence = f"{rule.confidence.value:.3f} ({rule.confidence.low:.3f} to {rule.confidence.high:.3f})"
         lines.append((*sides, f"{rule.support.value:.4f}", confidence, f"{rule.lift.value:.2f}"))
     if not len(made):
-        print_text(f"No rule has a {made.metric} of at least {made.min_threshold:g}{_certainty(found)}.")
+        print_text(made.none)
         return
     title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}{_certainty(found)}"
     print_table(_titled(title, len(made), top), ("if", "then", "support", "confidence (95% interval)", "lift"), lines)

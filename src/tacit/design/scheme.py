@@ -191,7 +191,8 @@ def _flipped(schema: Schema, parts: Groups, theta: float) -> Scheme:
             )
     if theta == 0.5:
         raise InvalidInput(
-            "With theta = 1/2 a record cannot be told from its opposite, so nothing could be estimated. Choose another."
+            "With theta = 1/2 a record cannot be told from its opposite, so nothing could be estimated. Choose another, or "
+            "an unrelated question, which works at any chance above 0: --device unrelated-question --parameters p=0.5,y=0.5."
         )
     return Scheme.of(schema, [(part, flip(theta)) for part in parts])
 

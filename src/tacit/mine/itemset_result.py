@@ -9,6 +9,8 @@ from typing import Any
 from tacit.mine.apriori import Candidates
 from tacit.mine.supports import Supports
 
+ERRORS = "± is one standard error."
+
 
 @dataclass(frozen=True)
 class Itemset:
@@ -34,8 +36,13 @@ class Itemset:
             "unbiased": self.unbiased,
         }
 
-    def __str__(self) -> str:
+    @property
+    def line(self) -> str:
+        """The itemset with its support; ± is one standard error."""
         return f"{', '.join(self.labels)}: {self.support:.4f} ± {self.standard_error:.4f}"
+
+    def __str__(self) -> str:
+        return f"{self.line} (± one standard error)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,4 +108,4 @@ class Itemsets:
         return frame
 
     def __str__(self) -> str:
-        return "\n".join(str(itemset) for itemset in self)
+        return "\n".join([*(itemset.line for itemset in self), ERRORS]) if len(self) else "No itemset is listed."

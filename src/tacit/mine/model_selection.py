@@ -31,7 +31,7 @@ from tacit.mine.trials import Trial, compared, trials_of
 FOLDS, CHOICE_FOLDS = 5, 3
 # How far the witnesses' word on an accuracy is off, beside what it is off for all models alike. Chosen on other data
 # than any result is reported on (docs/classifiers.md).
-WITNESS_ERROR, COMMON_ERROR = 0.04, 0.3
+WITNESS_ERROR, COMMON_ERROR = 0.08, 0.3
 # Chance that an answer or a model is taken to tell something of the class where none does.
 FALSE_ALARM = 0.02
 UNTOLD = "These reports do not tell for certain that any answer has to do with the class: the majority is answered."

@@ -17,7 +17,7 @@ from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownName
 from tacit.mine.apriori import Candidates
 from tacit.mine.certainty import above, discoveries
-from tacit.mine.itemset_result import Itemsets
+from tacit.mine.itemset_result import ERRORS, Itemsets
 from tacit.mine.sub_itemsets import Codes, Names, members
 
 Metric = Literal["support", "confidence", "lift", "leverage", "conviction"]
@@ -65,9 +65,14 @@ class Rule:
             document[f"{metric}_standard_error"] = measured.standard_error
         return document | {"confidence_low": self.confidence.low, "confidence_high": self.confidence.high}
 
-    def __str__(self) -> str:
+    @property
+    def line(self) -> str:
+        """The rule with its confidence; ± is one standard error."""
         if_part, then_part = (", ".join(labels(side)) for side in (self.antecedents, self.consequents))
         return f"{if_part} -> {then_part}: {self.confidence.value:.3f} ± {self.confidence.standard_error:.3f}"
+
+    def __str__(self) -> str:
+        return f"{self.line} (± one standard error)"
 
 
 def labels(items: tuple[tuple[str, str], ...]) -> list[str]:
@@ -120,8 +125,18 @@ class Rules:
             frame[side] = frame[side].map(frozenset)
         return frame
 
+    @property
+    def none(self) -> str:
+        """What is said where no rule is listed, and what to do about it."""
+        if self.certainty is None:
+            return f"No rule has a {self.metric} of at least {self.min_threshold:g}. Lower the threshold."
+        return (
+            f"No rule has a {self.metric} of at least {self.min_threshold:g} with {self.certainty:.0%} certainty. Lower the "
+            "threshold, ask more people, or see every estimate, however rough, with a certainty of 0."
+        )
+
     def __str__(self) -> str:
-        return "\n".join(str(rule) for rule in self.rules)
+        return "\n".join([*(rule.line for rule in self.rules), ERRORS]) if self.rules else self.none
 
 
 def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_threshold: float = 0.8) -> Rules:
@@ -156,7 +171,7 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
     >>> from tacit.mine import FrequentItemsets
     >>> miner = FrequentItemsets(min_support=0.5).fit(tacit.Reports.from_truth(truth))
     >>> print(next(iter(association_rules(miner.itemsets_))))
-    drinks=no -> smokes=no: 1.000 ± 0.000
+    drinks=no -> smokes=no: 1.000 ± 0.000 (± one standard error)
     """
     if not isinstance(itemsets, Itemsets):
         raise InvalidInput(f"Rules are made from the itemsets_ of a fitted FrequentItemsets, not from {itemsets!r}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from tacit.mine.itemset_result import ERRORS
 from tacit.mine.tree import Node
 from tacit.schema import Attribute, Schema
 
@@ -24,7 +25,7 @@ def estimate(node: Node, target: Attribute) -> str:
 
 
 def as_text(root: Node, schema: Schema, target: Attribute) -> str:
-    """The tree, one line per node, indented by depth."""
+    """The tree, one line per node, indented by depth; the last says what ± means."""
     lines = [estimate(root, target)]
 
     def show(node: Node, depth: int) -> None:
@@ -36,7 +37,7 @@ def as_text(root: Node, schema: Schema, target: Attribute) -> str:
             show(branch.node, depth + 1)
 
     show(root, 1)
-    return "\n".join(lines)
+    return "\n".join([*lines, ERRORS])
 
 
 def as_rules(root: Node, schema: Schema, target: Attribute) -> list[str]:

@@ -20,9 +20,15 @@ def as_arrow(data: Any) -> pa.Table:
     import pyarrow as pa
 
     table = _table(data)
+    table = table.select(without_row_labels(table.column_names))
     checked_names(table.column_names)
     columns = [_without_views(column) for column in table.columns]
     return pa.table(columns, names=table.column_names) if columns else table
+
+
+def without_row_labels(names: Sequence[str]) -> list[str]:
+    """The names without those that pandas gives to the unnamed index of a frame: labels of rows are nobody's answers."""
+    return [name for name in names if not (name.startswith("__index_level_") and name.endswith("__"))]
 
 
 def _table(data: Any) -> pa.Table:

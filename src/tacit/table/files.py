@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table import standard_input
-from tacit.table.columns import as_arrow, checked_names
+from tacit.table.columns import as_arrow, checked_names, without_row_labels
 from tacit.table.csv_format import CsvFormat, csv_format
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
 
@@ -86,11 +86,12 @@ def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.T
 
     with pq.ParquetFile(file) as source:
         checked_names(source.schema_arrow.names)
-        known = [name for name in columns if name in source.schema_arrow.names] if columns is not None else None
+        present = without_row_labels(source.schema_arrow.names)
+        known = present if columns is None else [name for name in columns if name in present]
         for batch in source.iter_batches(batch_size=BATCH_ROWS, columns=known):
             yield pa.Table.from_batches([batch])
         if source.metadata.num_rows == 0:
-            yield source.schema_arrow.empty_table()
+            yield source.schema_arrow.empty_table().select(known)
 
 
 def csv_header(file: Path, written: CsvFormat | None = None) -> list[str]:
@@ -139,7 +140,7 @@ def column_names(path: str | Path) -> list[str]:
     import pyarrow.parquet as pq
 
     with _readable(path):
-        return list(pq.read_schema(file).names)
+        return without_row_labels(pq.read_schema(file).names)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
