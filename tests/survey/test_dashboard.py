@@ -213,7 +213,7 @@ def test_an_export_is_read_as_it_is(filled: tuple[Store, StoredSurvey], tmp_path
     files = export_folder(store, survey, tmp_path / "out")
     assert {file.name for file in files} == {
         "reports.csv", "reports.csv.json", "reports.parquet", "scheme.json", "definition.json", "label.json",
-        "codebook.csv", "questionnaire.yaml",
+        "codebook.csv", "codebook.ddi.xml", "questionnaire.yaml", "reports.sav", "reports.dta", "analysis.py", "analysis.R",
     }  # fmt: skip
     from tacit.channel.scheme import Scheme
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import tempfile
@@ -108,13 +109,13 @@ def _csv_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
 
 
 def _file_chunks(
-    write: Callable[[Store, StoredSurvey, Path], None],
+    name: str, write: Callable[[Store, StoredSurvey, Path], None]
 ) -> Callable[[Store, StoredSurvey], Iterator[bytes]]:
     """A file that must be complete before its first byte is known."""
 
     def chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "reports.parquet"
+            path = Path(folder) / name
             write(store, survey, path)
             with path.open("rb") as file:
                 while piece := file.read(CHUNK_BYTES):
@@ -160,15 +161,48 @@ def _label_text(survey: StoredSurvey) -> str:
     return json.dumps(promise(survey.definition)[0], indent=1, ensure_ascii=False) + "\n"
 
 
+def _spss(store: Store, survey: StoredSurvey, path: Path) -> None:
+    from tacit.survey.statistical_files import write_spss
+
+    write_spss(store, survey, path)
+
+
+def _stata(store: Store, survey: StoredSurvey, path: Path) -> None:
+    from tacit.survey.statistical_files import write_stata
+
+    write_stata(store, survey, path)
+
+
+def _made(name: str) -> Callable[[Store, StoredSurvey], Iterator[bytes]]:
+    """A text of `tacit.survey.statistical_files`, made when it is asked for."""
+
+    def make(survey: StoredSurvey) -> str:
+        from tacit.survey import statistical_files
+
+        return str(getattr(statistical_files, name)(survey))
+
+    return _text(make)
+
+
 DOWNLOADS = {
     "reports.csv": Download("text/csv; charset=utf-8", _csv_chunks),
-    "reports.parquet": Download("application/vnd.apache.parquet", _file_chunks(write_parquet)),
+    "reports.parquet": Download("application/vnd.apache.parquet", _file_chunks("reports.parquet", write_parquet)),
     "scheme.json": Download("application/json", _text(_scheme_text)),
     "definition.json": Download("application/json", _text(_definition_text)),
     "label.json": Download("application/json", _text(_label_text)),
     "codebook.csv": Download("text/csv; charset=utf-8", _text(codebook)),
+    "codebook.ddi.xml": Download("application/xml; charset=utf-8", _made("ddi_codebook")),
+    "analysis.py": Download("text/x-python; charset=utf-8", _made("python_script")),
+    "analysis.R": Download("text/plain; charset=utf-8", _made("r_script")),
     "questionnaire.yaml": Download("text/yaml; charset=utf-8", _text(lambda survey: survey.source)),
 }
+# Written where the extra `files` is installed.
+STATISTICAL_DOWNLOADS = {
+    "reports.sav": Download("application/x-spss-sav", _file_chunks("reports.sav", _spss)),
+    "reports.dta": Download("application/x-stata-dta", _file_chunks("reports.dta", _stata)),
+}
+if importlib.util.find_spec("pyreadstat") is not None:
+    DOWNLOADS |= STATISTICAL_DOWNLOADS
 
 
 def export_folder(

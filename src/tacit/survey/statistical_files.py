@@ -1,0 +1,211 @@
+"""Reports for the programs that analysts use: SPSS and Stata files, a DDI codebook, scripts in Python and R.
+
+Every label of a disguised variable begins with "disguised": whoever opens the file must not take a report for an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from tacit.errors import InvalidInput
+from tacit.extras import require
+from tacit.survey.store.surveys import Store, StoredSurvey
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tacit.survey.wire import Column
+
+NOTE = (
+    "The answers were disguised by chance before they were sent. A single row says nothing reliable about a person; shares and "
+    "links must be estimated with the chances in scheme.json, for example by: tacit estimate reports.parquet"
+)
+# Limits of the formats themselves: names of variables, and labels of variables, in bytes.
+LONGEST_NAME = 32
+LONGEST_LABEL = 80
+LARGEST_LAW = 1 << 12  # entries of a matrix that is written into a script
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A column of the reports as statistical programs know it."""
+
+    column: str
+    name: str
+    label: str
+    answers: tuple[str, ...]  # coded 1, 2, ... ; empty where the values stand for themselves
+    is_text: bool
+
+
+def variables(survey: StoredSurvey) -> list[Variable]:
+    """All columns, with names that every program takes."""
+    taken: set[str] = set()
+    return [_variable(survey, column, taken) for column in survey.wire.columns]
+
+
+def _variable(survey: StoredSurvey, column: Column, taken: set[str]) -> Variable:
+    short = re.sub(r"[^A-Za-z0-9_]+", "_", column.name).strip("_")[: LONGEST_NAME - 4] or "v"
+    short = short if short[0].isalpha() else f"v_{short}"
+    name, number = short, 2
+    while name.lower() in taken:
+        name, number = f"{short}_{number}", number + 1
+    taken.add(name.lower())
+    definition = survey.definition
+    asked = re.split(r"[=:]", column.name)[0]
+    is_public = asked in definition.scheme.public_names
+    text = " + ".join(definition.label(part) for part in asked.split("+"))
+    label = f"{'not disguised' if is_public else 'disguised'}: {text}"
+    answers = () if column.members or column.is_whole_number else tuple(str(value) for value in column.table.values())
+    return Variable(column.name, name, _shortened(label), answers, is_text=bool(column.members))
+
+
+def _shortened(label: str) -> str:
+    whole = " ".join(label.split())
+    cut = whole.encode()[:LONGEST_LABEL].decode(errors="ignore")
+    return whole if cut == whole else cut[:-3].rstrip() + "..."
+
+
+def coded_frame(store: Store, survey: StoredSurvey) -> pd.DataFrame:
+    """All reports as numbers, in the order of the store, which says nothing."""
+    import pandas as pd
+
+    shown = variables(survey)
+    codes = [{answer: code for code, answer in enumerate(one.answers, 1)} for one in shown]
+    columns: list[list[Any]] = [[] for _ in shown]
+    for rows in store.rows(survey):
+        for values, one, known, column in zip(zip(*rows, strict=True), shown, codes, columns, strict=True):
+            column.extend(values if one.is_text or not one.answers else [known[str(value)] for value in values])
+    data = {one.name: pd.Series(column, dtype=_kind(one)) for one, column in zip(shown, columns, strict=True)}
+    return pd.DataFrame(data)
+
+
+def _kind(variable: Variable) -> str:
+    return "str" if variable.is_text else "int32" if variable.answers else "float64"
+
+
+def write_spss(store: Store, survey: StoredSurvey, path: Path) -> None:
+    """A .sav file with labels of variables and values."""
+    require("files")
+    import pyreadstat
+
+    pyreadstat.write_sav(
+        coded_frame(store, survey),
+        path,
+        file_label=survey.definition.title()[:60],
+        note=[NOTE[start : start + 80] for start in range(0, len(NOTE), 80)],
+        **_labels(survey),
+    )
+
+
+def write_stata(store: Store, survey: StoredSurvey, path: Path) -> None:
+    """A .dta file with labels of variables and values."""
+    require("files")
+    import pyreadstat
+
+    pyreadstat.write_dta(
+        coded_frame(store, survey), path, file_label=survey.definition.title()[:60], version=15, **_labels(survey)
+    )
+
+
+def _labels(survey: StoredSurvey) -> dict[str, Any]:
+    shown = variables(survey)
+    return {
+        "column_labels": {one.name: one.label for one in shown},
+        "variable_value_labels": {one.name: dict(enumerate(one.answers, 1)) for one in shown if one.answers},
+    }
+
+
+def ddi_codebook(survey: StoredSurvey) -> str:
+    """What each column means, as a DDI Codebook 2.5 document (ddialliance.org)."""
+    definition = survey.definition
+    root = ElementTree.Element("codeBook", {"xmlns": "ddi:codebook:2_5", "version": "2.5"})
+    study = ElementTree.SubElement(root, "stdyDscr")
+    citation = ElementTree.SubElement(ElementTree.SubElement(study, "citation"), "titlStmt")
+    ElementTree.SubElement(citation, "titl").text = definition.title()
+    ElementTree.SubElement(citation, "IDNo", {"agency": "tacit"}).text = definition.hash
+    method = ElementTree.SubElement(ElementTree.SubElement(study, "method"), "notes")
+    method.text = NOTE
+    data = ElementTree.SubElement(root, "dataDscr")
+    laws = {
+        name: json.dumps(group.to_document()["channel"]) for group in definition.scheme.groups for name in group.names
+    }
+    for one in variables(survey):
+        _ddi_variable(data, one, laws)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _ddi_variable(data: ElementTree.Element, one: Variable, laws: dict[str, str]) -> None:
+    element = ElementTree.SubElement(data, "var", {"ID": one.name, "name": one.column})
+    ElementTree.SubElement(element, "labl").text = one.label
+    for answer in one.answers:
+        category = ElementTree.SubElement(element, "catgry")
+        ElementTree.SubElement(category, "catValu").text = answer
+        ElementTree.SubElement(category, "labl").text = answer
+    law = laws.get(re.split(r"[+=:]", one.column)[0])
+    if law is not None:
+        ElementTree.SubElement(element, "notes", {"subject": "disguise"}).text = law
+
+
+def python_script(survey: StoredSurvey) -> str:
+    """Loads the export and estimates every answer."""
+    names = [attribute.name for attribute in survey.definition.columns]
+    return f'''"""Estimates from the survey {survey.definition.name!r}. Needs: pip install tacit"""
+
+import tacit
+
+reports = tacit.Reports.read("reports.parquet", tacit.Scheme.read("scheme.json"))
+for name in {names!r}:
+    print(tacit.estimate(reports, [name]).summary())
+    print()
+'''
+
+
+def r_script(survey: StoredSurvey) -> str:
+    """Loads the export in base R and estimates every answer whose law is a matrix of its own."""
+    blocks = "\n".join(_r_estimates(survey))
+    return f"""# Estimates from the survey {_r_text(survey.definition.name)}, in base R.
+# The reports are disguised: shares of reports are not shares of answers. Each estimate undoes the known chances;
+# its error is that of a random sample of people.
+reports <- read.csv("reports.csv", check.names = FALSE, colClasses = "character")
+
+undone <- function(column, answers, law) {{
+  shares <- as.numeric(table(factor(reports[[column]], levels = rownames(law)))) / nrow(reports)
+  inverse <- solve(law)
+  truth <- as.numeric(inverse %*% shares)
+  error <- sqrt(diag(inverse %*% (diag(shares) - shares %o% shares) %*% t(inverse)) / nrow(reports))
+  print(data.frame(question = column, answer = answers, share = truth, standard_error = error))
+}}
+
+{blocks}
+"""
+
+
+def _r_estimates(survey: StoredSurvey) -> Iterator[str]:
+    coded = {one.column: one.answers for one in variables(survey)}
+    for attribute in survey.definition.columns:
+        if attribute.name in survey.definition.scheme.public_names:
+            yield f"print(prop.table(table(reports[[{_r_text(attribute.name)}]])))"
+    for group in survey.definition.scheme.groups:
+        first, *others = group.attributes
+        # One column whose values are the answers themselves: bits, sets and groups need more than a matrix.
+        is_plain = not others and coded.get(first.name) == first.answers
+        if not is_plain or len(first.answers) ** 2 > LARGEST_LAW:
+            yield f"# {', '.join(group.names)}: disguised together or as sets; estimate with: tacit estimate reports.parquet"
+            continue
+        answers = ", ".join(map(_r_text, first.answers))
+        law = ", ".join(f"{chance:.17g}" for chance in group.channel.matrix.reshape(-1))
+        matrix = f"matrix(c({law}), {len(first.answers)}, byrow = TRUE, dimnames = list(c({answers}), NULL))"
+        yield f"undone({_r_text(first.name)}, c({answers}), {matrix})"
+
+
+def _r_text(text: str) -> str:
+    if "\0" in text:
+        raise InvalidInput(f"The text {text!r} holds a NUL character, which no file of these formats takes.")
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,138 @@
+"""Exports for statistical programs, read back by their readers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+
+from tacit.estimation import estimate
+from tacit.survey.definition import Definition
+from tacit.survey.exports import export_folder, reports_of
+from tacit.survey.statistical_files import LONGEST_LABEL, variables
+from tacit.survey.store.submissions import Submission, store_batch, token_hash
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.table.files import read_table
+
+QUESTIONNAIRE = """
+name: habits
+title: Habits
+introduction: Why we ask.
+contact: Who asks.
+privacy: strong
+pages:
+  - questions:
+      - {name: smokes, kind: yes-no, text: Do you smoke?, sensitive: true, prefer_not_to_say: false}
+      - name: income
+        kind: choice
+        text: "What do you earn, all in all, before taxes and with everything that you are paid in the course of a whole year?"
+        answers: {low: little, high: much}
+        sensitive: true
+        prefer_not_to_say: false
+      - {name: age, kind: number, text: "How old are you? (Größe egal)", ranges: [30], sensitive: false}
+      - {name: drugs, kind: choice, text: Which?, answers: [a, b, c, d, e], sensitive: true, prefer_not_to_say: false}
+groups:
+  - {questions: [drugs], channel: {kind: subset, size: 2, gamma: 3}}
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, StoredSurvey, Path]]:
+    folder = tmp_path_factory.mktemp("export")
+    store = Store.open(folder / "s.db")
+    definition = Definition.from_yaml(QUESTIONNAIRE)
+    survey = store.add(definition, QUESTIONNAIRE)
+    rng = np.random.default_rng(3)
+    rows = [
+        (
+            ("no", "yes")[rng.integers(2)],
+            ("low", "high")[rng.integers(2)],
+            json.dumps(sorted(rng.choice(list("abcde"), 2, replace=False).tolist()), separators=(",", ":")),
+            ("below 30", "30 or more")[rng.integers(2)],
+        )
+        for _ in range(300)
+    ]
+    order = [("smokes", "income", "drugs", "age").index(name) for name in survey.wire.names]
+    rows = [tuple(row[position] for position in order) for row in rows]
+    batch = [Submission(survey, "reports", token_hash(survey, str(n)), row) for n, row in enumerate(rows)]
+    store_batch(store.database, batch)
+    export_folder(store, survey, folder / "out")
+    yield store, survey, folder / "out"
+    store.close()
+
+
+@pytest.mark.parametrize(("file", "read"), [("reports.sav", pyreadstat.read_sav), ("reports.dta", pyreadstat.read_dta)])
+def test_spss_and_stata_read_labels_and_every_report(exported: tuple[Store, StoredSurvey, Path], file, read) -> None:
+    store, survey, folder = exported
+    frame, meta = read(folder / file, apply_value_formats=True)
+    labels = meta.column_names_to_labels
+    assert labels["smokes"] == "disguised: Do you smoke?"
+    assert labels["age"] == "not disguised: How old are you? (Größe egal)"
+    assert labels["income"].startswith("disguised: What do you earn")
+    assert all(len(label.encode()) <= LONGEST_LABEL for label in labels.values())
+    truth = reports_of(store, survey).table
+    for name, answers in (("smokes", ("no", "yes")), ("age", ("below 30", "30 or more"))):
+        counts = np.bincount(truth[name], minlength=2)
+        assert [int((frame[name] == answer).sum()) for answer in answers] == counts.tolist()
+    assert sorted(frame["drugs"]) == sorted(pd.read_csv(folder / "reports.csv")["drugs"])
+
+
+def test_our_own_reader_takes_the_labels_for_answers(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    _, _, folder = exported
+    table = read_table(folder / "reports.sav")
+    assert set(table["smokes"].to_pylist()) == {"no", "yes"}
+
+
+def test_pandas_reads_the_stata_file(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    _, _, folder = exported
+    frame = pd.read_stata(folder / "reports.dta")
+    assert set(frame["income"]) == {"low", "high"}
+
+
+def test_the_ddi_codebook_names_every_variable_and_the_disguise(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    _, survey, folder = exported
+    root = ElementTree.parse(folder / "codebook.ddi.xml").getroot()
+    space = {"d": "ddi:codebook:2_5"}
+    assert root.tag == "{ddi:codebook:2_5}codeBook"
+    found = {one.get("name"): one for one in root.findall("d:dataDscr/d:var", space)}
+    assert list(found) == list(survey.wire.names)
+    assert [one.text for one in found["smokes"].findall("d:catgry/d:catValu", space)] == ["no", "yes"]
+    assert "gamma-diagonal" in found["smokes"].findtext("d:notes", namespaces=space)
+    assert found["age"].find("d:notes", space) is None
+
+
+def test_the_python_script_runs_and_estimates(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    _, _, folder = exported
+    done = subprocess.run([sys.executable, "analysis.py"], cwd=folder, capture_output=True, text=True, check=True)
+    assert "smokes" in done.stdout
+    assert "drugs" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R")
+def test_the_r_script_gives_the_same_estimates(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    store, survey, folder = exported
+    done = subprocess.run(["Rscript", "analysis.R"], cwd=folder, capture_output=True, text=True, check=True)
+    share = float(estimate(reports_of(store, survey), ["smokes"]).probabilities[1])
+    (line,) = [one for one in done.stdout.splitlines() if "smokes" in one and " yes" in one]
+    assert float(line.split()[3]) == pytest.approx(share, abs=1e-6)
+
+
+def test_everything_is_for_the_owner_alone(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    _, _, folder = exported
+    assert {oct(file.stat().st_mode & 0o777) for file in folder.iterdir()} == {"0o600"}
+
+
+def test_names_are_valid_and_different(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    _, survey, _ = exported
+    names = [one.name for one in variables(survey)]
+    assert len(set(map(str.lower, names))) == len(names)
+    assert all(name.isidentifier() and len(name) <= 32 for name in names)
