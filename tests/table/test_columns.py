@@ -139,7 +139,7 @@ def test_labels_of_rows_out_of_pandas_are_no_answers(tmp_path):
 
     from tacit.table.files import column_names, read_table
 
-    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["u", "v", "v"]}).iloc[[2, 0]]
+    frame = pd.DataFrame({"a": ["x", "y", "x", "y"], "b": ["u", "v", "v", "v"]}).iloc[[3, 0, 1]]
     frame.to_parquet(tmp_path / "chosen.parquet")
     assert "__index_level_0__" in pq.read_schema(tmp_path / "chosen.parquet").names
     assert as_arrow(frame).column_names == ["a", "b"]

@@ -20,8 +20,8 @@ def as_arrow(data: Any) -> pa.Table:
     import pyarrow as pa
 
     table = _table(data)
-    table = table.select(without_row_labels(table.column_names))
     checked_names(table.column_names)
+    table = table.select(without_row_labels(table.column_names))
     columns = [_without_views(column) for column in table.columns]
     return pa.table(columns, names=table.column_names) if columns else table
 
