@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.attacks import attack as attack
     from tacit.bundled import load_adult as load_adult
     from tacit.bundled import load_breast_cancer as load_breast_cancer
+    from tacit.bundled import load_nursery as load_nursery
     from tacit.bundled import load_votes as load_votes
     from tacit.channel import devices as devices
     from tacit.channel.scheme import Group as Group
@@ -118,6 +119,7 @@ _HOMES = {
     "exact_front": "tacit.design",
     "load_adult": "tacit.bundled",
     "load_breast_cancer": "tacit.bundled",
+    "load_nursery": "tacit.bundled",
     "load_votes": "tacit.bundled",
     "measure": "tacit.measures",
     "optimal_front": "tacit.design",

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tacit.bundled import load_adult, load_breast_cancer, load_votes, raw_breast_cancer
+from tacit.bundled import load_adult, load_breast_cancer, load_nursery, load_votes, raw_breast_cancer
 from tacit.errors import UnknownName
 
 
@@ -35,3 +35,11 @@ def test_votes_keep_what_was_not_stated():
     data = load_votes()
     assert data.schema.names == ("Class", *(f"V{i}" for i in range(1, 17)))
     assert np.bincount(data.table["V16"]).tolist() == [62, 269, 104]
+
+
+def test_nursery_holds_every_combination_of_answers_once():
+    data = load_nursery()
+    shape = data.schema.shape()[:-1]
+    codes = np.ravel_multi_index([data.table[name] for name in data.schema.names[:-1]], shape)
+    assert np.array_equal(np.sort(codes), np.arange(12_960))
+    assert np.bincount(data.table["class"]).tolist() == [4320, 2, 328, 4266, 4044]

@@ -7,12 +7,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.bundled import raw_adult, raw_breast_cancer, raw_votes
+from tacit.bundled import raw_adult, raw_breast_cancer, raw_nursery, raw_votes
 
 # Missing values by column, as the sets' own documentation counts them.
 MISSING = {
     "adult": {"workclass": 2799, "occupation": 2809, "native-country": 857},
     "breast_cancer": {"Bare.nuclei": 16},
+    "nursery": {},
     "votes": dict(
         zip(
             (f"V{i}" for i in range(1, 17)),
@@ -25,7 +26,12 @@ MISSING = {
 
 @pytest.mark.parametrize(
     ("name", "load", "rows", "columns"),
-    [("adult", raw_adult, 48_842, 16), ("breast_cancer", raw_breast_cancer, 699, 11), ("votes", raw_votes, 435, 17)],
+    [
+        ("adult", raw_adult, 48_842, 16),
+        ("breast_cancer", raw_breast_cancer, 699, 11),
+        ("nursery", raw_nursery, 12_960, 9),
+        ("votes", raw_votes, 435, 17),
+    ],
 )
 def test_a_raw_set_has_all_its_rows_columns_and_missing_values(name, load, rows, columns):
     table = load()
@@ -39,7 +45,7 @@ def test_a_raw_set_has_all_its_rows_columns_and_missing_values(name, load, rows,
             assert not pc.any(pc.is_in(values, value_set=pa.array(["?", ""]))).as_py()
 
 
-@pytest.mark.parametrize("name", ["adult", "breast_cancer", "votes"])
+@pytest.mark.parametrize("name", ["adult", "breast_cancer", "nursery", "votes"])
 def test_the_files_are_compressed_and_free_of_foreign_metadata(name):
     file = pq.ParquetFile(pa.BufferReader(resources.files("tacit.bundled").joinpath(f"{name}.parquet").read_bytes()))
     assert file.schema_arrow.metadata is None

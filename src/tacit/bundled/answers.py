@@ -128,3 +128,16 @@ DIAGNOSES = ("benign", "malignant")
 # House Votes: sixteen key votes.
 VOTES = ("n", "y")
 PARTIES = ("democrat", "republican")
+
+# Nursery: the answers in the order in which its description lists them.
+NURSERY = {
+    "parents": ("usual", "pretentious", "great_pret"),
+    "has_nurs": ("proper", "less_proper", "improper", "critical", "very_crit"),
+    "form": ("complete", "completed", "incomplete", "foster"),
+    "children": ("1", "2", "3", "more"),
+    "housing": ("convenient", "less_conv", "critical"),
+    "finance": ("convenient", "inconv"),
+    "social": ("nonprob", "slightly_prob", "problematic"),
+    "health": ("recommended", "priority", "not_recom"),
+    "class": ("not_recom", "recommend", "very_recom", "priority", "spec_prior"),
+}

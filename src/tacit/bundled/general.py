@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from tacit.bundled.answers import ADULT, DIAGNOSES, GRADES, PARTIES, VOTES
-from tacit.bundled.raw import FROM_TEST, raw_adult, raw_breast_cancer, raw_votes
+from tacit.bundled.answers import ADULT, DIAGNOSES, GRADES, NURSERY, PARTIES, VOTES
+from tacit.bundled.raw import FROM_TEST, raw_adult, raw_breast_cancer, raw_nursery, raw_votes
 from tacit.dataset import Dataset
 from tacit.errors import UnknownName
 from tacit.schema import Attribute, Schema, numeric
@@ -113,6 +113,23 @@ def load_votes() -> Dataset:
     table = raw_votes()
     votes = (Attribute(name, (*VOTES, NOT_STATED), missing=NOT_STATED) for name in table.column_names[1:])
     return Dataset.from_arrow(table, Schema((Attribute("Class", PARTIES), *votes)))
+
+
+def load_nursery() -> Dataset:
+    """UCI Nursery: eight attributes of an application, and how it was ranked; every combination of answers once.
+
+    Returns
+    -------
+    Dataset
+        Rajkovic 1989, UCI Machine Learning Repository, CC BY 4.0.
+
+    Examples
+    --------
+    >>> from tacit import load_nursery
+    >>> load_nursery().schema.shape()
+    (3, 5, 4, 4, 3, 2, 3, 3, 5)
+    """
+    return Dataset.from_arrow(raw_nursery(), Schema(tuple(Attribute(name, NURSERY[name]) for name in NURSERY)))
 
 
 def most_frequent(table: pa.Table, name: str) -> str:

@@ -27,6 +27,11 @@ def raw_votes() -> pa.Table:
     return _parquet("votes.parquet")
 
 
+def raw_nursery() -> pa.Table:
+    """UCI Nursery: 12,960 applications for nursery schools, eight attributes of two to five answers, and the `class`."""
+    return _parquet("nursery.parquet")
+
+
 def adult_nine_document() -> dict[str, Any]:
     """The schema of the k-anonymity study as a scheme document: nine ordered attributes of Adult."""
     return json.loads(_resource("adult_nine.json").read_text(encoding="utf-8"))
