@@ -184,15 +184,6 @@ def test_contributions_are_what_a_report_adds_to_the_estimate(channel: Channel) 
 
 
 @every_channel
-def test_cells_are_apart_where_no_report_speaks_for_two_records_with_a_common_answer(channel: Channel) -> None:
-    if channel.keeps_cells_apart:
-        parts = dense.contributions(channel).T.reshape(-1, *channel.shape) != 0
-        for axis in range(len(channel.shape)):
-            others = tuple(1 + other for other in range(len(channel.shape)) if other != axis)
-            assert parts.sum(axis=others).max() <= 1
-
-
-@every_channel
 def test_the_dense_defaults_agree_with_what_a_kind_knows_better(channel: Channel) -> None:
     generator = np.random.default_rng(5)
     truth = generator.dirichlet(np.ones(channel.size)).reshape(channel.shape)

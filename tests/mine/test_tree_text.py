@@ -55,7 +55,7 @@ def test_the_document_nests_every_node(tree: TreeClassifier) -> None:
 
 
 def test_the_picture_shows_every_drawn_node() -> None:
-    model = TreeClassifier("drinks", significance=0).fit(simulated(SCHEMES["gamma"], 3000, 2))
+    model = TreeClassifier("drinks", splits="multiway", significance=0).fit(simulated(SCHEMES["gamma"], 3000, 2))
     figure = model.plot(max_depth=2)
     texts = [text.get_text() for text in figure.axes[0].texts]
     drawn = [node for node in model.tree_.walk() if node.size_error >= 0]

@@ -144,8 +144,6 @@ class Channel(Estimator):
     sums_to_one: bool = True
     # Whether `shown_contributions` are known: a report counts for a conjunction by which of its answers it shows.
     counts_by_shown: bool = False
-    # Whether no report contributes to two records that have an answer in common.
-    keeps_cells_apart: bool = False
     # Whether every answer has the same error under an even prior, so that one of them stands for all.
     treats_answers_alike: bool = False
 

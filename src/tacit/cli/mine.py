@@ -49,10 +49,12 @@ def tree(
     known_class: KnownOption = None,
     join: JoinOption = None,
     criterion: Annotated[Criterion, typer.Option(help="What a split should gain.")] = "gain",
-    splits: Annotated[Splits, typer.Option(help="One branch per answer, or two branches.")] = "multiway",
+    splits: Annotated[Splits, typer.Option(help="Two branches, or one per answer.")] = "binary",
     significance: Annotated[
         float | None,
-        typer.Option(help="Standard errors by which branches must differ; 0 and inversion: as published."),
+        typer.Option(
+            help="Standard errors by which branches must differ, instead of being sure at 90%; 0: as published."
+        ),
     ] = None,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Most splits from the root to a leaf.")] = None,
     method: Annotated[

@@ -127,7 +127,7 @@ class Steps:
 
 def published_tree(target: str, reports: Reports) -> TreeClassifier:
     """By the published rule: inverted estimates, and a split wherever anything seems to be gained."""
-    return TreeClassifier(target=target, significance=0, method="inversion").fit(reports)
+    return TreeClassifier(target=target, splits="multiway", significance=0, method="inversion").fit(reports)
 
 
 def guarded_tree(target: str, reports: Reports) -> TreeClassifier:

@@ -1,93 +1,99 @@
-"""Compiled loops over the cells of a node. The arguments are assumed to be valid."""
+"""Compiled loops over the splits of a node. The arguments are assumed to be valid."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Cells = NDArray[np.int64]
-Codes = NDArray[np.uint8]
+Places = NDArray[np.int64]
 
 
 @njit(cache=True)
-def class_sums(cells: Cells, codes: Codes, target: int, values: Floats, n_classes: int) -> Floats:
-    """Sums of ``values[:, cell]`` over some cells by class."""
-    sums = np.zeros((len(values), n_classes))
-    for cell in cells:
-        of_class = codes[cell, target]
-        for row in range(len(values)):
-            sums[row, of_class] += values[row, cell]
-    return sums
-
-
-@njit(cache=True)
-def all_answer_sums(
-    cells: Cells, codes: Codes, target: int, values: Floats, free: Cells, which: Cells, shape: tuple[int, int]
-) -> Floats:
-    """Sums by answer and class for every free attribute at once, of ``values[which, cell]``; ``codes[cell, attribute]``."""
-    sums = np.zeros((len(free), shape[0], shape[1]))
-    for cell in cells:
-        of_class = codes[cell, target]
-        for position in range(len(free)):
-            sums[position, codes[cell, free[position]], of_class] += values[which[position], cell]
-    return sums
-
-
-@njit(cache=True)
-def chosen_cells(cells: Cells, codes: Codes, attribute: int, allowed: NDArray[np.bool_]) -> Cells:
-    """The cells whose answer to one attribute is allowed."""
-    found = np.empty(len(cells), dtype=np.int64)
-    count = 0
-    for cell in cells:
-        if allowed[codes[cell, attribute]]:
-            found[count] = cell
-            count += 1
-    return found[:count].copy()
-
-
-@njit(cache=True)
-def _entropy(counts: Floats, total: float) -> float:
-    bits = 0.0
+def _impurity(counts: Floats, total: float, criterion: int) -> float:
+    """Entropy in bits, or for purity (2) the chance that two draws differ; counts below zero are taken as none."""
+    value = 1.0 if criterion == 2 else 0.0
     for count in counts:
         if count > 0:
-            bits -= count / total * np.log2(count / total)
-    return bits
+            share = count / total
+            value -= share * share if criterion == 2 else share * math.log2(share)
+    return value
 
 
 @njit(cache=True)
-def _gini(counts: Floats, total: float) -> float:
-    pure = 0.0
-    for count in counts:
-        pure += (count / total) ** 2
-    return 1 - pure
+def _worth(shares: Floats, criterion: int) -> float:
+    """What a split gains, from ``shares[branch, class]``: information (0), gain ratio (1) or purity (2)."""
+    of_classes, of_branches = np.zeros(shares.shape[1]), np.zeros(shares.shape[0])
+    total = 0.0
+    for branch in range(shares.shape[0]):
+        for of_class in range(shares.shape[1]):
+            share = max(shares[branch, of_class], 0.0)
+            of_classes[of_class] += share
+            of_branches[branch] += share
+            total += share
+    if total <= 0:
+        return 0.0
+    gain = _impurity(of_classes, total, criterion)
+    for branch in range(shares.shape[0]):
+        size = of_branches[branch]
+        if size > 0:
+            gain -= size / total * _impurity(shares[branch], size, criterion)
+    if criterion == 1:
+        information = _impurity(of_branches, total, 0)
+        gain = gain / information if information > 0 else 0.0
+    return gain
 
 
 @njit(cache=True)
-def split_worths(tables: Floats, criterion: int) -> Floats:
-    """What each split gains, from its table ``[branch, class]``: information (0), gain ratio (1) or purity (2).
+def n_branches(branch_of: Places) -> int:
+    """How many branches a split has, from the branch of each answer."""
+    largest = -1
+    for branch in branch_of:
+        largest = max(largest, branch)
+    return largest + 1
+
+
+@njit(cache=True)
+def branch_shares(table: Floats, branch_of: Places, n_branches: int) -> Floats:
+    """Shares ``[branch, class]`` of a split; answers that are left out have branch -1."""
+    shares = np.zeros((n_branches, table.shape[1]))
+    for answer in range(len(table)):
+        if branch_of[answer] >= 0:
+            for of_class in range(table.shape[1]):
+                shares[branch_of[answer], of_class] += table[answer, of_class]
+    return shares
+
+
+@njit(cache=True)
+def split_worths(table: Floats, ways: Places, criterion: int) -> Floats:
+    """What each split of one attribute gains; ``ways[split, answer]`` is the branch of an answer.
 
     Estimates can be negative; they are clipped here, for the worth alone.
     """
-    worths = np.zeros(len(tables))
-    for position in range(len(tables)):
-        table = np.maximum(tables[position], 0)
-        of_classes, of_branches = table.sum(axis=0), table.sum(axis=1)
-        total = of_classes.sum()
-        if total <= 0:
-            continue
-        gain = _gini(of_classes, total) if criterion == 2 else _entropy(of_classes, total)
-        for branch in range(len(table)):
-            size = of_branches[branch]
-            if size > 0:
-                impurity = _gini(table[branch], size) if criterion == 2 else _entropy(table[branch], size)
-                gain -= size / total * impurity
-        if criterion == 1:
-            information = _entropy(of_branches, total)
-            gain = gain / information if information > 0 else 0.0
-        worths[position] = gain
+    worths = np.zeros(len(ways))
+    for way in range(len(ways)):
+        worths[way] = _worth(branch_shares(table, ways[way], n_branches(ways[way])), criterion)
     return worths
+
+
+@njit(cache=True)
+def _present(shares: Floats) -> tuple[Floats, Floats, int]:
+    """Sizes of the branches that are above zero, the classes of all of these together, and how many they are."""
+    sizes, of_classes = np.zeros(shares.shape[0]), np.zeros(shares.shape[1])
+    present = 0
+    for branch in range(shares.shape[0]):
+        size = 0.0
+        for share in shares[branch]:
+            size += share
+        if size > 0:
+            sizes[branch] = size
+            present += 1
+            for of_class in range(shares.shape[1]):
+                of_classes[of_class] += shares[branch, of_class]
+    return sizes, of_classes, present
 
 
 @njit(cache=True)
@@ -97,16 +103,12 @@ def excess_contrasts(shares: Floats) -> Floats:
     A branch whose estimated size is not above zero is left out. Of two branches, and of two classes, one is enough.
     """
     branches, classes = shares.shape
-    sizes = np.zeros(branches)
-    of_classes = np.zeros(classes)
-    for branch in range(branches):
-        size = shares[branch].sum()
-        if size > 0:
-            sizes[branch] = size
-            of_classes += shares[branch]
-    if np.count_nonzero(sizes) < 2:
+    sizes, of_classes, present = _present(shares)
+    if present < 2:
         return np.zeros((0, branches, classes))
-    within, total = clipped_shares(of_classes), sizes.sum()
+    within, total = clipped_shares(of_classes), 0.0
+    for size in sizes:
+        total += size
     some, kinds = 1 if branches == 2 else branches, 1 if classes == 2 else classes
     contrasts = np.zeros((some * kinds, branches, classes))
     for one in range(some):
@@ -122,48 +124,77 @@ def excess_contrasts(shares: Floats) -> Floats:
 
 
 @njit(cache=True)
-def contrast_squares(contrasts: Floats, back: Floats, shown: Floats, shares: Floats) -> Floats:
-    """What a report adds to each contrast, squared, less what its truth does; means over ``contrasts[which, truth]``."""
-    squares = np.zeros(len(contrasts))
-    for which in range(len(contrasts)):
-        of_reports, of_truths = 0.0, 0.0
-        for place in range(len(shown)):
-            added = 0.0
-            for truth in range(len(shares)):
-                added += back[place, truth] * contrasts[which, truth]
-            of_reports += shown[place] * added**2
-        for truth in range(len(shares)):
-            of_truths += shares[truth] * contrasts[which, truth] ** 2
-        squares[which] = max(of_reports - of_truths, 0.0)
-    return squares
+def n_contrasts(branches: int, classes: int) -> int:
+    """How many excesses a split is tested by."""
+    return (1 if branches == 2 else branches) * (1 if classes == 2 else classes)
 
 
 @njit(cache=True)
-def excess_variances(shares: Floats, variances: Floats, total_variance: float) -> Floats:
-    """Variances of ``count - share * total`` for each class, for fixed shares.
+def _variance(weights: Floats, covariance: Floats) -> float:
+    """Of a weighted sum of the cells of a table, ``weights[answer, class]``."""
+    variance = 0.0
+    for answer in range(weights.shape[0]):
+        for of_class in range(weights.shape[1]):
+            weight = weights[answer, of_class]
+            if weight != 0.0:
+                for other in range(weights.shape[0]):
+                    for kind in range(weights.shape[1]):
+                        variance += weight * covariance[answer, of_class, other, kind] * weights[other, kind]
+    return variance
 
-    What the variance of the total has beyond the sum of those of its parts is their covariance: all there is for two
-    classes; for more it is dealt to pairs in proportion to their variances.
+
+@njit(cache=True)
+def greatest_score(table: Floats, covariance: Floats, branch_of: Places, factors: Floats) -> float:
+    """The square of the greatest excess of a class in a branch of a split, in standard errors of the disguise.
+
+    An excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so its error is
+    sound even where the total of a branch is not known to be above zero; a ratio's is not. `table` is multiplied by
+    `factors`, one for each class, already; ``covariance[answer, class, answer, class]`` is not.
     """
-    everything = variances.sum()
-    pairs = variances * (everything - variances)
-    dealt = pairs / pairs.sum() if pairs.sum() > 0 else np.zeros(len(pairs))
-    with_total = variances + (total_variance - everything) * dealt
-    return np.maximum(variances - 2 * shares * with_total + shares**2 * total_variance, 0)
+    contrasts = excess_contrasts(branch_shares(table, branch_of, n_branches(branch_of)))
+    weights = np.zeros(table.shape)
+    greatest = 0.0
+    for which in range(len(contrasts)):
+        excess = 0.0
+        for answer in range(table.shape[0]):
+            for of_class in range(table.shape[1] if branch_of[answer] >= 0 else 0):
+                contrast = contrasts[which, branch_of[answer], of_class]
+                excess += contrast * table[answer, of_class]
+                weights[answer, of_class] = contrast * factors[of_class]
+        variance = _variance(weights, covariance)
+        if variance > 0:
+            greatest = max(greatest, excess**2 / variance)
+        elif excess != 0.0:
+            return np.inf
+    return greatest
 
 
 @njit(cache=True)
 def clipped_shares(counts: Floats) -> Floats:
     """Proportions of estimates, those below zero clipped; even where there is no mass."""
-    clipped = np.maximum(counts, 0)
-    total = clipped.sum()
-    return clipped / total if total > 0 else np.full(len(counts), 1 / len(counts))
+    total = 0.0
+    for count in counts:
+        total += max(count, 0.0)
+    shares = np.empty(len(counts))
+    for which in range(len(counts)):
+        shares[which] = max(counts[which], 0.0) / total if total > 0 else 1 / len(counts)
+    return shares
 
 
 @njit(cache=True)
-def share_variances(counts: Floats, variances: Floats, total_variance: float) -> Floats:
+def share_variances(counts: Floats, covariance: Floats) -> Floats:
     """Variances of proportions, by the delta method; without end where there is no mass."""
-    total = counts.sum()
-    if total <= 0:
-        return np.full(len(counts), np.inf)
-    return excess_variances(counts / total, variances, total_variance) / total**2
+    total = 0.0
+    for count in counts:
+        total += count
+    variances = np.empty(len(counts))
+    for which in range(len(counts)):
+        if total <= 0:
+            variances[which] = np.inf
+            continue
+        share, variance = counts[which] / total, 0.0
+        for one in range(len(counts)):
+            for two in range(len(counts)):
+                variance += ((one == which) - share) * covariance[one, two] * ((two == which) - share)
+        variances[which] = max(variance, 0.0) / total**2
+    return variances

@@ -24,8 +24,8 @@ from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate, projected
 from tacit.mine.classifier import ReportClassifier, checked_target
+from tacit.mine.count_sources import ordered_sources
 from tacit.mine.division import held_reports
-from tacit.mine.tables import ordered_sources
 from tacit.table import Table
 
 

@@ -1,8 +1,9 @@
 """Growing a tree from estimated shares: ID3 with every probability replaced by its estimate.
 
-What matters most under a disguise is where to stop: a split is made only where a branch differs from the others by some
-standard errors, and a node answers otherwise than the one above it only where a class is ahead by some as well. They are
-the errors of the disguise alone, so that clear data give the tree of clear data.
+What matters most under a disguise is where to stop. A split is made only where a branch differs from the others by more than
+the greatest of as many differences as were looked at would by chance, and a node answers otherwise than the one above it
+only where a class is ahead by some errors as well. They are the errors of the disguise alone, so that clear data give the
+tree of clear data.
 """
 
 from __future__ import annotations
@@ -10,33 +11,54 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from tacit.channel.base import Array
 from tacit.errors import NotEstimable
+from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes, Subgroup
 from tacit.mine import _tree_kernels as kernels
-from tacit.mine.impurity import Criterion, split_worths
-from tacit.mine.people import Codes, NodeShares, People
 from tacit.mine.tree import Branch, Node
 from tacit.schema import Attribute
 
+Criterion = Literal["gain", "ratio", "gini"]
+CRITERIA = ("gain", "ratio", "gini")
 Splits = Literal["multiway", "binary"]
 # Two-way splits of unordered answers go through all subsets up to this many answers, then one answer against the rest.
 ALL_SUBSETS = 6
 # Worths closer than this are equal but for rounding; the attribute that is listed first is taken.
 SAME_WORTH = 1e-12
 
+Ways = NDArray[np.int64]  # [split, answer] -> branch, -1 for an answer that is ruled out
+
 
 @dataclass(frozen=True)
 class Guard:
-    """By how many standard errors of the disguise branches must differ, and a class be ahead of the answer above."""
+    """How sure one must be: that branches differ, that a class is ahead of the answer above, that anybody is there.
 
-    split: float
-    label: float
+    `chance` is how often a node where nothing differs may be split, over all its candidates together. `split` is a number
+    of standard errors of the disguise for every single candidate instead. `label` and `size` are numbers of them too.
+    """
+
+    chance: float | None = None
+    split: float = 0.0
+    label: float = 0.0
+    size: float = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every split passes."""
+        return self.chance is None and self.split <= 0
+
+    def least_score(self, tests: int) -> float:
+        """How many standard errors the greatest of so many differences must reach."""
+        if self.chance is None:
+            return self.split
+        return float(-ndtri(self.chance / (2 * max(tests, 1))))
 
 
 @dataclass(frozen=True)
@@ -45,18 +67,25 @@ class Rules:
 
     criterion: Criterion = "gain"
     splits: Splits = "multiway"
-    guard: Guard = Guard(0, 0)
+    guard: Guard = Guard()
     max_depth: int | None = None
     min_share: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A split that could be made: the branches' answers, and the estimated shares ``[branch, class]``."""
+    """A split that could be made: of which attribute, and the branch of each answer."""
 
-    attribute: Attribute
-    branches: tuple[Codes, ...]
-    shares: Array
+    table: AnswerTable
+    branch_of: NDArray[np.int64]
+
+    @property
+    def n_branches(self) -> int:
+        return int(self.branch_of.max()) + 1
+
+    @property
+    def branches(self) -> tuple[Codes, ...]:
+        return tuple(tuple(np.flatnonzero(self.branch_of == branch).tolist()) for branch in range(self.n_branches))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,99 +94,105 @@ class Grower:
 
     rules: Rules
     factors: Array
+    _ways: dict[tuple[str, Codes], Ways] = field(default_factory=dict, repr=False)
 
-    @cached_property
-    def _is_even(self) -> bool:
-        return bool((self.factors == 1).all())
-
-    def grow(self, people: People, label: int | None = None, depth: int = 0) -> Node:
+    def grow(self, people: Subgroup, label: int | None = None, depth: int = 0) -> Node:
         """The tree for these people; `label` is the answer of the node above."""
         try:
-            node = self._node(people.shares(), label)
+            shares = people.shares()
         except NotEstimable:
             if label is None:
                 raise
             even = np.full(len(self.factors), 1 / len(self.factors))
             return Node(label, math.nan, math.nan, even, np.full_like(even, np.nan))
-        if not self._may_split(node, depth):
+        node = self._node(shares, label)
+        if not self._may_split(node, shares, depth):
             return node
         chosen = self._best_split(people)
         if chosen is None:
             return node
+        attribute = chosen.table.attribute
         branches = tuple(
-            Branch(codes, self.grow(people.within(chosen.attribute, codes), node.label, depth + 1))
+            Branch(codes, self.grow(people.within(attribute, codes), node.label, depth + 1))
             for codes in chosen.branches
         )
-        return node.split(chosen.attribute.name, branches)
+        return node.split(attribute.name, branches)
 
-    def _node(self, found: NodeShares, parent_label: int | None) -> Node:
-        size_error = math.sqrt(found.size_variance)
-        classes = found.classes * self.factors
-        if found.size <= 0 and parent_label is not None:
+    def _node(self, counted: ClassShares, parent_label: int | None) -> Node:
+        size_error = math.sqrt(counted.size_variance)
+        classes = counted.classes * self.factors
+        if counted.size <= 0 and parent_label is not None:
             # An estimated size of nothing says nothing of the classes: the parent's answer stands.
             even = np.full(len(classes), 1 / len(classes))
-            return Node(parent_label, found.size, size_error, even, np.full_like(even, np.inf))
+            return Node(parent_label, counted.size, size_error, even, np.full_like(even, np.inf))
         shares = kernels.clipped_shares(classes)
-        size_variance = found.size_variance * float(shares @ self.factors**2)
-        errors = np.sqrt(kernels.share_variances(classes, found.class_variances * self.factors**2, size_variance))
+        covariance = counted.covariance * np.multiply.outer(self.factors, self.factors)
+        errors = np.sqrt(kernels.share_variances(classes, covariance))
         label = int(np.argmax(shares))
-        if parent_label is not None and not self._outweighs(found, label, parent_label):
+        if parent_label is not None and not self._outweighs(counted, label, parent_label):
             label = parent_label
-        return Node(label, found.size, size_error, shares, errors)
+        return Node(label, counted.size, size_error, shares, errors)
 
-    def _outweighs(self, found: NodeShares, label: int, other: int) -> bool:
+    def _outweighs(self, counted: ClassShares, label: int, other: int) -> bool:
         """Whether one class exceeds another by enough standard errors of the disguise to be the answer in its place."""
         if label == other:
             return True
-        (one, two), weights = found.disguise.classes[[label, other]], self.factors[[label, other]]
-        # What the total's variance has beyond its parts' is their covariance, dealt as in the errors of shares.
-        covariance = min(float(found.disguise.totals - found.disguise.classes.sum()) / 2, 0.0)
-        variance = weights[0] ** 2 * one + weights[1] ** 2 * two - 2 * weights[0] * weights[1] * covariance
-        ahead = float((found.classes * self.factors)[label] - (found.classes * self.factors)[other])
-        return ahead >= self.rules.guard.label * math.sqrt(max(variance, 0.0))
+        weights = np.zeros(len(self.factors))
+        weights[label], weights[other] = self.factors[label], -self.factors[other]
+        variance = max(float(weights @ counted.disguise @ weights), 0.0)
+        return float(weights @ counted.classes) >= self.rules.guard.label * math.sqrt(variance)
 
-    def _may_split(self, node: Node, depth: int) -> bool:
+    def _may_split(self, node: Node, counted: ClassShares, depth: int) -> bool:
         deep_enough = self.rules.max_depth is not None and depth >= self.rules.max_depth
-        return node.size > self.rules.min_share and not deep_enough and float(node.class_shares.max()) < 1
+        is_there = counted.size > max(self.rules.min_share, self.rules.guard.size * math.sqrt(counted.size_disguise))
+        return is_there and not deep_enough and float(node.class_shares.max()) < 1
 
-    def _best_split(self, people: People) -> Candidate | None:
-        """The most worthy split whose branches differ significantly; only as many are tested as it takes."""
-        candidates = list(self._candidates(people))
-        if not candidates:
-            return None
-        worths = split_worths([candidate.shares for candidate in candidates], self.rules.criterion)
-        for place in _best_first(worths):
-            if self.rules.guard.split <= 0 or self._differ(people, candidates[place]):
-                return candidates[place]
+    def _best_split(self, people: Subgroup) -> Candidate | None:
+        """The most worthy split whose branches differ beyond chance; only as many are tested as it takes."""
+        candidates, worths = self._candidates(people.by_answer())
+        order = np.argsort(-np.round(worths / SAME_WORTH), kind="stable")
+        guard = self.rules.guard
+        n_classes = len(self.factors)
+        tests = sum(kernels.n_contrasts(each.n_branches, n_classes) for each in candidates)
+        least = guard.least_score(tests) ** 2
+        covariances: dict[str, Array] = {}
+        for place in order:
+            if worths[place] <= SAME_WORTH:
+                return None
+            candidate = candidates[place]
+            if guard.is_open:
+                return candidate
+            attribute = candidate.table.attribute
+            if attribute.name not in covariances:
+                covariances[attribute.name] = people.covariance(attribute)
+            score = kernels.greatest_score(
+                candidate.table.shares * self.factors, covariances[attribute.name], candidate.branch_of, self.factors
+            )
+            if score > least:
+                return candidate
         return None
 
-    def _candidates(self, people: People) -> Iterator[Candidate]:
-        for attribute, by_answer, allowed in people.by_answer():
-            weighed = by_answer if self._is_even else by_answer * self.factors
+    def _candidates(self, tables: list[AnswerTable]) -> tuple[list[Candidate], Array]:
+        """Every split, and what each gains."""
+        candidates, worths = [], [np.zeros(0)]
+        criterion = CRITERIA.index(self.rules.criterion)
+        for table in tables:
+            ways = self._ways_of(table.attribute, table.codes)
+            worths.append(kernels.split_worths(table.shares * self.factors, ways, criterion))
+            candidates += [Candidate(table, way) for way in ways]
+        return candidates, np.concatenate(worths)
+
+    def _ways_of(self, attribute: Attribute, allowed: Codes) -> Ways:
+        key = (attribute.name, allowed)
+        if key not in self._ways:
+            found = []
             for branches in _ways(attribute, allowed, self.rules.splits):
-                whole = len(branches) == attribute.size  # every answer has its branch, so nothing is summed
-                shares = weighed if whole else np.stack([weighed[list(codes)].sum(axis=0) for codes in branches])
-                yield Candidate(attribute, branches, shares)
-
-    def _differ(self, people: People, candidate: Candidate) -> bool:
-        """Whether some branch has more or fewer of a class than the others by enough standard errors of the disguise.
-
-        A branch's excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so
-        its error is sound even where the total of a branch is not known to be above zero; a ratio's is not.
-        """
-        contrasts = kernels.excess_contrasts(candidate.shares)
-        if not len(contrasts):
-            return False
-        weighed = contrasts if self._is_even else contrasts * self.factors
-        variances = people.contrast_variances(candidate.attribute, candidate.branches, weighed)
-        excess = (contrasts * candidate.shares).sum(axis=(1, 2))
-        return bool((excess**2 > self.rules.guard.split**2 * variances).any())
-
-
-def _best_first(worths: Array) -> list[int]:
-    """Positions of the splits that gain anything, the best first; of equal ones the first first."""
-    order = np.argsort(-np.round(worths / SAME_WORTH), kind="stable")
-    return [int(place) for place in order if worths[place] > SAME_WORTH]
+                branch_of = np.full(attribute.size, -1, dtype=np.int64)
+                for number, codes in enumerate(branches):
+                    branch_of[list(codes)] = number
+                found.append(branch_of)
+            self._ways[key] = np.stack(found)
+        return self._ways[key]
 
 
 def _ways(attribute: Attribute, allowed: Codes, splits: Splits) -> Iterator[tuple[Codes, ...]]:
@@ -177,12 +212,12 @@ def _ways(attribute: Attribute, allowed: Codes, splits: Splits) -> Iterator[tupl
                 yield some, rest
 
 
-def grown(people: People, n_classes: int, rules: Rules, class_shares: Array | None = None) -> Node:
+def grown(people: Subgroup, n_classes: int, rules: Rules, class_shares: Array | None = None) -> Node:
     """The tree; where the distribution of the classes is known, every estimate is made to agree with it."""
     factors = np.ones(n_classes)
     if class_shares is not None:
-        found = people.shares()
+        counted = people.shares()
         # An estimate below one standard error is not known to be above zero, and would be multiplied without end.
-        floor = np.sqrt(found.class_variances)
-        factors = class_shares / np.maximum(found.classes, np.maximum(floor, 1e-12))
+        floor = np.sqrt(np.diagonal(counted.covariance))
+        factors = class_shares / np.maximum(counted.classes, np.maximum(floor, 1e-12))
     return Grower(rules, factors).grow(people)

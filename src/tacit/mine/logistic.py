@@ -26,9 +26,8 @@ from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
+from tacit.mine.count_sources import PairTable, ordered_sources, pair_tables
 from tacit.mine.division import joint_model
-from tacit.mine.pairs import PairTable, pair_tables
-from tacit.mine.tables import ordered_sources
 from tacit.schema import Schema
 from tacit.table import Table
 

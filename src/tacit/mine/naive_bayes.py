@@ -14,8 +14,7 @@ from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.pairs import PairTable, pair_tables
-from tacit.mine.tables import ordered_sources
+from tacit.mine.count_sources import PairTable, ordered_sources, pair_tables
 from tacit.schema import Attribute
 from tacit.table import Table
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tacit.errors import NotEstimable
-from tacit.mine.people import People
+from tacit.estimation.subgroups import Subgroup
 from tacit.mine.tree import Branch, Node
 from tacit.schema import Schema
 
 
-def pruned(root: Node, people: People, schema: Schema) -> Node:
+def pruned(root: Node, people: Subgroup, schema: Schema) -> Node:
     """The tree without the splits that do not raise the estimated share of right answers."""
     return _pruned(root, people, schema)[0]
 
 
-def _pruned(node: Node, people: People, schema: Schema) -> tuple[Node, float]:
+def _pruned(node: Node, people: Subgroup, schema: Schema) -> tuple[Node, float]:
     """The smaller tree, and the share of all people that it puts right here."""
     as_leaf = _right(node, people)
     if node.attribute is None:
@@ -28,7 +28,7 @@ def _pruned(node: Node, people: People, schema: Schema) -> tuple[Node, float]:
     return replace(node, branches=tuple(Branch(answers, below) for answers, below, _ in found)), as_tree
 
 
-def _right(node: Node, people: People) -> float:
+def _right(node: Node, people: Subgroup) -> float:
     try:
         return float(people.shares().classes[node.label])
     except NotEstimable:

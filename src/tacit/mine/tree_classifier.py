@@ -13,13 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, UnknownName
-from tacit.mine.cells import METHODS, Method
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.growth import Guard, Rules, Splits, grown
-from tacit.mine.impurity import CRITERIA, Criterion
+from tacit.mine.count_sources import METHODS, Method, counted_people, ordered_sources
+from tacit.mine.growth import CRITERIA, Criterion, Guard, Rules, Splits, grown
 from tacit.mine.predictions import checked_attributes
 from tacit.mine.pruning import pruned
-from tacit.mine.tables import node_tables
 from tacit.mine.tree import predicted
 from tacit.mine.tree_text import as_document, as_rules, as_text
 from tacit.table import Table
@@ -30,7 +28,10 @@ if TYPE_CHECKING:
 
 # Chosen by experiment, on other data than any result is reported on (docs/notes/tree-guards.md). The errors are those of
 # inversion for both: the likelihood estimate is steadier, so less is asked of it, and of an answer only that its class is ahead.
-GUARDS: dict[Method, Guard] = {"inversion": Guard(split=2.5, label=0.5), "likelihood": Guard(split=1, label=0)}
+GUARDS: dict[Method, Guard] = {
+    "inversion": Guard(chance=0.1, label=2, size=2),
+    "likelihood": Guard(split=1),
+}
 
 
 class TreeClassifier(ReportClassifier):
@@ -43,11 +44,12 @@ class TreeClassifier(ReportClassifier):
     criterion:
         What a split should gain: information ("gain", ID3), gain ratio ("ratio") or purity ("gini").
     splits:
-        "multiway" makes one branch per answer, "binary" two branches.
+        "binary" makes two branches, "multiway" one for each answer.
     significance:
-        By how many standard errors of the disguise a branch must differ from the others for a split to be made: without
-        it 2.5, or 1 for likelihood. A node answers otherwise than the one above it where a class is ahead, for inversion
-        by half an error. 0 with inversion is the published rule, without either.
+        By how many standard errors of the disguise a branch must differ from the others for a split to be made. Without
+        it, by so many that a node in which no answer has to do with the class is split with a chance of 10% at most,
+        however many splits are looked at; for likelihood by 1. A node answers otherwise than the one above it where a class
+        is ahead, for inversion by two errors. 0 with inversion is the published rule, without any of it.
     max_depth, min_share:
         Bounds on the depth, and on the estimated share of people in a node that may be split.
     method:
@@ -71,7 +73,7 @@ class TreeClassifier(ReportClassifier):
         target: str | None = None,
         *,
         criterion: Criterion = "gain",
-        splits: Splits = "multiway",
+        splits: Splits = "binary",
         significance: float | None = None,
         max_depth: int | None = None,
         min_share: float = 0.0,
@@ -89,12 +91,14 @@ class TreeClassifier(ReportClassifier):
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
         self._checked_choices()
-        tables = node_tables(reports, self.method)
-        self.schema_, self.n_reports_ = tables.schema, tables.n_reports
-        self.method_: Method = "inversion" if tables.is_inverted else "likelihood"
-        self.target_ = checked_target(tables.schema, target)
+        found, self.schema_ = ordered_sources(reports)
+        self.n_reports_ = sum(source.engine.n_rows for source in found)
+        self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
-        self.tree_ = grown(tables.people(target), self.target_.size, self._rules(), known)
+        people, self.method_ = counted_people(
+            found, self.schema_, target, self.method, with_errors=self.significance != 0
+        )
+        self.tree_ = grown(people, self.target_.size, self._rules(), known)
         return self
 
     def _checked_choices(self) -> None:
@@ -110,7 +114,7 @@ class TreeClassifier(ReportClassifier):
     def _rules(self) -> Rules:
         guard = GUARDS[self.method_]
         if self.significance is not None:
-            guard = Guard(self.significance, min(self.significance, guard.label))
+            guard = Guard(split=self.significance, label=min(self.significance, guard.label))
         return Rules(self.criterion, self.splits, guard, self.max_depth, self.min_share)
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
@@ -142,10 +146,11 @@ class TreeClassifier(ReportClassifier):
             raise InvalidInput(
                 "A tree fitted on plain arrays is pruned with nothing: fit it on Reports.from_truth(...)."
             )
-        tables = node_tables(reports)
-        checked_attributes(tables.schema, [*(self.schema_[name] for name in self.needed_names_), self.target_])
+        found, schema = ordered_sources(reports)
+        checked_attributes(schema, [*(self.schema_[name] for name in self.needed_names_), self.target_])
+        people, _ = counted_people(found, schema, self.target_.name, with_errors=False)
         smaller = copy.copy(self)
-        smaller.tree_ = pruned(self.tree_, tables.people(self.target_.name), self.schema_)
+        smaller.tree_ = pruned(self.tree_, people, self.schema_)
         return smaller
 
     def to_text(self) -> str:

@@ -34,7 +34,6 @@ class FlipChannel(Channel):
     has_marginals = True
     treats_answers_alike = True
     counts_by_shown = True
-    keeps_cells_apart = True
 
     def __post_init__(self) -> None:
         if any(size != 2 for size in self.shape):

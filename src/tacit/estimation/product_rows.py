@@ -1,0 +1,244 @@
+"""Rows that are short sums of products over the attributes: what a report says of the truth, or a class of a model.
+
+What a report contributes to an estimate is, for each group, a short sum of products of one factor per attribute
+(`Channel.inverse_terms`). A true record is one product, and so is a latent class. Tables within any conditions, and the
+spread of what single rows contribute to them, are sums over such rows whatever these stand for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.base import Array, Channel, Codes, ProductTerm
+from tacit.count.abilities import distinct_rows
+from tacit.count.protocol import Source
+from tacit.errors import NotEstimable
+from tacit.estimation.group_parts import Part, columns_of, parts_for
+from tacit.estimation.inversion import checked_rows, with_guess
+from tacit.schema import Schema
+
+# A tally up to this size is counted in full, and its cells that are not empty are the rows.
+TALLIED_CELLS = 1 << 20
+# Different whole reports that are held; of more, tables are estimated one by one.
+MOST_ROWS = 1 << 22
+# Products a report of one group may be a sum of.
+MOST_TERMS = 16
+# Numbers held while the tables of one subgroup are summed.
+MOST_SUMS = 1 << 22
+# Numbers of the inverse of a group whose reports are no short sums of products.
+MOST_CONTRIBUTIONS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """One attribute's factors: which pattern each row has, ``table[pattern, term, answer]``, and what stands for "any answer"."""
+
+    patterns: NDArray[np.intp]
+    table: Array
+    open: Array  # [pattern, term]
+
+
+@dataclass(frozen=True, eq=False)
+class ProductRows:
+    """Distinct rows with the number of people each stands for, and the factors of every attribute, group by group.
+
+    The last pattern of an attribute says nothing: only its constant terms are there.
+    """
+
+    schema: Schema  # the attributes in the order of the arrays
+    starts: NDArray[np.int64]  # of the groups
+    patterns: NDArray[np.uint16]  # [row, attribute]
+    counts: Array
+    factors: Array  # [attribute, pattern, term, answer]
+    open: Array  # [attribute, pattern, term]
+    nothing: NDArray[np.uint16]  # the last pattern of each attribute
+    is_constant: NDArray[np.bool_]  # [group, term]
+    people: float
+
+    @cached_property
+    def group_of(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.schema.names)}
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the sums of a subgroup fit memory, whatever the target."""
+        patterns, pairs = self.nothing.astype(np.int64) + 1, self.factors.shape[2] ** 2
+        return len(self.schema) * int(patterns.max()) ** 2 * pairs**2 <= MOST_SUMS
+
+
+def report_rows(source: Source) -> ProductRows | None:
+    """The reports of a source as product rows; None where their groups are no short sums, or there are too many."""
+    checked_rows(source)
+    questionnaire = source.questionnaire
+    parts = [with_guess(source, part) for part in parts_for(questionnaire, questionnaire.attributes)]
+    if any(len(part.attributes) > 1 and not part.channel.sums_to_one for part in parts):
+        return None
+    listed = _listed(source, columns_of(parts))
+    if listed is None:
+        return None
+    columns, counts = listed
+    groups: list[list[Factors]] = []
+    for part in parts:
+        shown, columns = columns[: len(part.columns)], columns[len(part.columns) :]
+        factors = _group_factors(part, shown)
+        if factors is None:
+            return None
+        groups.append(factors)
+    names = [name for part in parts for name in part.attributes]
+    true = {attribute.name: attribute for group in questionnaire.groups for attribute in group.attributes}
+    true |= {attribute.name: attribute for attribute in questionnaire.public}
+    rows = product_rows(Schema(tuple(true[name] for name in names)), groups, counts.astype(np.float64))
+    return rows if rows.is_small else None
+
+
+def _listed(source: Source, names: Sequence[str]) -> tuple[list[Codes], NDArray[np.int64]] | None:
+    """The different whole reports, column by column, and how many people sent each."""
+    columns = [source.engine.schema[name] for name in names]
+    shape = tuple(column.tally_size for column in columns)
+    if all(column.shows == "one" for column in columns) and math.prod(shape) <= TALLIED_CELLS:
+        tally = source.engine.tally(names).reshape(-1)
+        cells = np.flatnonzero(tally)
+        return [codes.astype(np.int64) for codes in np.unravel_index(cells, shape)], tally[cells]
+    if min(source.engine.n_rows, math.prod(shape)) > MOST_ROWS:
+        return None
+    try:
+        table, counts = distinct_rows(source.engine, names)
+    except NotEstimable:
+        return None
+    return [table[name] for name in names], counts
+
+
+def product_rows(schema: Schema, groups: Sequence[Sequence[Factors]], counts: Array) -> ProductRows:
+    """Rows from the factors of every attribute, listed group by group."""
+    factors = [each for group in groups for each in group]
+    n_terms = max(each.table.shape[1] for each in factors)
+    n_patterns = max(len(each.table) for each in factors) + 1
+    table = np.zeros((len(factors), n_patterns, n_terms, max(schema.shape())))
+    left_open = np.zeros(table.shape[:3])
+    constant = np.zeros((len(groups), n_terms), dtype=np.bool_)
+    starts = np.cumsum([0, *(len(group) for group in groups)])
+    for number, group in enumerate(groups):
+        terms = group[0].table.shape[1]
+        stays = [all(_is_same(each.table[:, term]) for each in group) for term in range(terms)]
+        # With nothing that varies, or nothing that stays, no row is ever told to say nothing.
+        constant[number, :terms] = stays if 0 < sum(stays) < terms else False
+        for place, each in enumerate(group, start=int(starts[number])):
+            size = len(each.table)
+            table[place, :size, :terms, : each.table.shape[2]] = each.table
+            left_open[place, :size, :terms] = each.open
+            kept = constant[number, :terms]
+            table[place, size, :terms, : each.table.shape[2]] = each.table[0] * kept[:, None]
+            left_open[place, size, :terms] = each.open[0] * kept
+    return ProductRows(
+        schema, starts, np.stack([each.patterns for each in factors], axis=1).astype(np.uint16), counts, table, left_open,
+        np.array([len(each.table) for each in factors], dtype=np.uint16), constant, float(counts.sum()),
+    )  # fmt: skip
+
+
+def record_rows(schema: Schema, codes: Sequence[Codes], weights: Array) -> ProductRows:
+    """Whole records as they are, with weights: an estimated or modelled distribution that is written out."""
+    groups = [[_told(column, attribute.size)] for column, attribute in zip(codes, schema, strict=True)]
+    return product_rows(schema, groups, weights)
+
+
+def class_rows(schema: Schema, weights: Array, factors: Sequence[Array]) -> ProductRows:
+    """Latent classes: one row each, whose factors are the shares of answers within it."""
+    patterns = np.arange(len(weights))
+    groups = [[Factors(patterns, table[:, None, :], np.ones((len(weights), 1)))] for table in factors]
+    return product_rows(schema, groups, weights)
+
+
+def _told(codes: Codes, size: int) -> Factors:
+    return Factors(codes.astype(np.intp), np.eye(size)[:, None, :], np.ones((size, 1)))
+
+
+def _is_same(table: Array) -> bool:
+    return bool((table == table[:1]).all())
+
+
+def _group_factors(part: Part, columns: Sequence[Codes]) -> list[Factors] | None:
+    """The factors of a group's attributes for every row; None where its reports are no short sums of products."""
+    channel = part.channel
+    if channel.is_clear and part.shows_one:
+        return [_told(column, size) for column, size in zip(columns, channel.shape, strict=True)]
+    if len(channel.shape) == 1:
+        first, kinds = _distinct(columns)
+        table = channel.inverse([column[first] for column in columns], part.guess)
+        whole = table.sum(axis=1) if channel.sums_to_one else np.ones(len(table))
+        return [Factors(kinds, table[:, None, :], whole[:, None])]
+    terms = None if channel.has_choice else channel.inverse_terms(columns)
+    if terms is not None:
+        return _by_terms(terms, channel.shape)
+    return _written_out(channel, part.guess, columns)
+
+
+def _distinct(columns: Sequence[Codes]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """One row of each kind, and the kind of every row."""
+    wide = [column if column.ndim == 2 else column[:, None] for column in columns]
+    flat = np.concatenate([column.astype(np.int64) for column in wide], axis=1)
+    _, first, kinds = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    return first, kinds.reshape(-1)
+
+
+def _by_terms(terms: Sequence[ProductTerm], shape: tuple[int, ...]) -> list[Factors] | None:
+    """Factors of terms that are given as products; the scale of a term goes with its first attribute."""
+    found = []
+    for place, size in enumerate(shape):
+        keys = list(_keys(terms, place))
+        first, patterns = (
+            _distinct(keys) if keys else (np.zeros(1, dtype=np.intp), np.zeros(len(terms[0].scale), np.intp))
+        )
+        table = np.ones((len(first), len(terms), size))
+        for number, term in enumerate(terms):
+            factor = term.factors[place]
+            if factor is not None:
+                table[:, number] = factor[first] if factor.ndim == 2 else np.eye(size)[factor[first]]
+            if place == 0:
+                table[:, number] *= term.scale[first][:, None]
+        found.append(Factors(patterns, table, table.sum(axis=2)))
+    return found if len(terms) <= MOST_TERMS else None
+
+
+def _keys(terms: Sequence[ProductTerm], place: int) -> Iterator[Codes]:
+    """What tells the rows' factors of one attribute apart, as columns of whole numbers."""
+    for term in terms:
+        factor = term.factors[place]
+        if factor is not None and factor.ndim == 1:
+            yield factor
+        elif factor is not None and factor.strides[0] != 0:  # not the same numbers for every row
+            yield np.ascontiguousarray(factor).view(np.int64)
+        if place == 0 and (term.scale != term.scale[0]).any():
+            yield np.ascontiguousarray(term.scale).view(np.int64)
+
+
+def _written_out(channel: Channel, guess: Array | None, columns: Sequence[Codes]) -> list[Factors] | None:
+    """One term for every joint answer of all attributes but the largest, on which the numbers are."""
+    largest = int(np.argmax(channel.shape))
+    others = [place for place in range(len(channel.shape)) if place != largest]
+    shape = tuple(channel.shape[place] for place in others)
+    terms = math.prod(shape)
+    first, kinds = _distinct(columns)
+    if terms > MOST_TERMS or len(first) * channel.size > MOST_CONTRIBUTIONS:
+        return None
+    inverse = channel.inverse([column[first] for column in columns], guess).reshape(-1, *channel.shape)
+    numbers = np.moveaxis(inverse, [place + 1 for place in others], range(1, 1 + len(others)))
+    found = []
+    codes = np.unravel_index(np.arange(terms), shape)
+    for place, size in enumerate(channel.shape):
+        if place == largest:
+            table = numbers.reshape(len(first), terms, size)
+            found.append(Factors(kinds, table, table.sum(axis=2)))
+        else:
+            of_term = np.eye(size)[codes[others.index(place)]][None]
+            found.append(Factors(np.zeros(len(kinds), dtype=np.intp), of_term, of_term.sum(axis=2)))
+    return found

@@ -1,0 +1,102 @@
+"""People whose answers lie within some conditions, broken down by further attributes and a target: what miners ask for.
+
+`everybody` is the door. A subgroup knows its estimated shares with their errors, covariances included, and the subgroups
+within it. The numbers come from product rows where reports are such and few enough to hold, else from one table after the
+other; a model may stand in for the estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+from tacit.channel.base import Array
+from tacit.count.protocol import Source
+from tacit.estimation.result import Sampling
+from tacit.schema import Attribute, Schema
+
+Codes = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassShares:
+    """Estimated shares of all people: of a whole subgroup, and of each class of the target within it.
+
+    Variances and covariances are those of people sampled from a population; `disguise` is the covariance of the classes,
+    `size_disguise` the variance of the size, for just the people who answered.
+    """
+
+    size: float
+    size_variance: float
+    size_disguise: float
+    classes: Array
+    covariance: Array
+    disguise: Array
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerTable:
+    """Shares ``[answer, class]`` of all people, and the answers that the conditions leave."""
+
+    attribute: Attribute
+    shares: Array
+    codes: Codes
+
+
+class Subgroup(Protocol):
+    """The people whose answers lie within a path of conditions, as far as the reports tell of them."""
+
+    def shares(self) -> ClassShares: ...
+
+    def by_answer(self) -> list[AnswerTable]:
+        """For each attribute that leaves a choice, its table with the target, where they are told of together."""
+
+    def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
+        """Of such a table: ``[answer, class, answer, class]``; for "respondents" that of the disguise alone."""
+
+    def within(self, attribute: Attribute, codes: Codes) -> Self:
+        """Those of them who gave one of these answers."""
+
+
+def everybody(found: Sequence[Source], schema: Schema, target: str, *, with_errors: bool = True) -> Subgroup:
+    """All people behind some sources, by the classes of a target.
+
+    Without errors of the tables, where nobody will ask for them, they are quicker.
+    """
+    from tacit.estimation.product_rows import report_rows
+    from tacit.estimation.row_subgroups import RowSubgroup
+    from tacit.estimation.table_subgroups import TableSource, TableSubgroup
+
+    # Questions of which each respondent reports only some are told of table by table, as far as they go.
+    rows = report_rows(found[0]) if len(found) == 1 and tells_all(found[0]) else None
+    if rows is not None:
+        return RowSubgroup.everybody(rows, target, schema.attributes, with_errors)
+    return TableSubgroup(TableSource(tuple(found), schema), target, {})
+
+
+def tells_all(source: Source) -> bool:
+    """Whether no routed group is dealt in parts, so that all its answers have a joint estimate."""
+    routed = [group for group in source.questionnaire.groups if group.records is not None]
+    return all(group.channel.margin(range(len(group.names))).is_invertible() for group in routed)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelledSubgroup:
+    """A subgroup whose shares are those of a model, with the errors of what the reports tell without it."""
+
+    model: Subgroup
+    counted: Subgroup
+
+    def shares(self) -> ClassShares:
+        own, counted = self.model.shares(), self.counted.shares()
+        return replace(counted, size=own.size, classes=own.classes)
+
+    def by_answer(self) -> list[AnswerTable]:
+        return self.model.by_answer()
+
+    def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
+        return self.counted.covariance(attribute, sampling)
+
+    def within(self, attribute: Attribute, codes: Codes) -> ModelledSubgroup:
+        return ModelledSubgroup(self.model.within(attribute, codes), self.counted.within(attribute, codes))

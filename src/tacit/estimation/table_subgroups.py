@@ -1,0 +1,162 @@
+"""Subgroups from one estimated table after the other: for pooled sources, and for reports that are no product rows.
+
+The table of a path of conditions, one more attribute and the target is estimated with its covariance, then summed over what
+meets the conditions. Tables that would be too large, or are never asked together, are not told of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.base import Array
+from tacit.count.protocol import Source
+from tacit.count.remembered import remembered
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.inversion import Inverted, filled, inverted, tallied_columns
+from tacit.estimation.pooling import MOST_POOLED, Pooled, never_together, pooled
+from tacit.estimation.result import Sampling
+from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes
+from tacit.schema import Attribute, Schema
+
+Path = Mapping[str, NDArray[np.bool_]]
+# Cells of a table whose covariance is written out for a single split.
+MOST_CELLS = 1 << 11
+
+
+@dataclass(frozen=True, eq=False)
+class TableSource:
+    """Estimates tables of some sources, and keeps what was counted for the conditions that were asked about."""
+
+    found: tuple[Source, ...]
+    schema: Schema
+    _counted: dict[tuple[str, ...], tuple[Source, ...]] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[str, ...], Inverted | Pooled | None] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        filled(self.found)
+
+    @property
+    def n_reports(self) -> int:
+        return sum(source.engine.n_rows for source in self.found)
+
+    def table(self, conditions: Sequence[str], names: Sequence[str], target: str) -> Inverted | Pooled | None:
+        """The table of some conditions' attributes and some more; None where it is not told of."""
+        wanted = (*conditions, *(name for name in names if name not in conditions))
+        if wanted not in self._tables:
+            self._tables[wanted] = self._estimated(self._with_tallies(conditions, target), wanted)
+        return self._tables[wanted]
+
+    def known_table(self, names: Sequence[str], target: str) -> Inverted | Pooled:
+        """A table without which nothing can be said: refused with the reason where it is not told of."""
+        table = self.table([], names, target)
+        if table is None:
+            raise NotEstimable(never_together(names))
+        return table
+
+    def _with_tallies(self, conditions: Sequence[str], target: str) -> tuple[Source, ...]:
+        """The sources with everything counted in one pass that a split below these conditions needs."""
+        key = tuple(conditions)
+        if key not in self._counted:
+            others = [name for name in self.schema.names if name != target and name not in conditions]
+            wanted = [[*conditions, target], *([*conditions, name, target] for name in others)]
+            told = [names for names in wanted if self._is_small(names)]
+            self._counted[key] = tuple(remembered(each, tallied_columns(each, told)) for each in self.found)
+        return self._counted[key]
+
+    def _is_small(self, names: Sequence[str]) -> bool:
+        return len(names) <= 2 or math.prod(self.schema.shape(names)) <= MOST_CELLS
+
+    def _estimated(self, found: Sequence[Source], names: Sequence[str]) -> Inverted | Pooled | None:
+        if not self._is_small(names) or (len(found) > 1 and len(names) > MOST_POOLED):
+            return None
+        try:
+            if len(found) == 1 and set(names) <= set(found[0].questionnaire.attributes):
+                table: Inverted | Pooled = inverted(found[0], names)
+            else:
+                table = pooled(found, names, self.schema.shape(names))
+            _ = table.probabilities  # a channel may tell too little of so many attributes together
+        except (NotEstimable, InvalidInput):
+            if len(names) == 1 or (len(names) == 2 and len(found) == 1):
+                raise  # asked in vain: the channel says why
+            return None
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class TableSubgroup:
+    """A subgroup whose numbers are summed from estimated tables."""
+
+    source: TableSource
+    target: str
+    path: Path
+
+    @property
+    def _conditions(self) -> list[str]:
+        return [name for name in self.source.schema.names if name in self.path]
+
+    def _table(self, names: Sequence[str]) -> Inverted | Pooled | None:
+        return self.source.table(self._conditions, names, self.target)
+
+    def _kept(self, table: Inverted | Pooled, names: Sequence[str]) -> Array:
+        """Which cells of a table are summed into each cell of the wanted names: ``(wanted cells, cells)``."""
+        keep: Array = np.ones((1, 1))
+        for name in table.names:
+            size = self.source.schema[name].size
+            within = self.path.get(name, np.ones(size, dtype=np.bool_)).astype(np.float64)
+            of_attribute = np.diag(within) if name in names else within[None, :]
+            keep = np.kron(keep, of_attribute).astype(np.float64)
+        there = [name for name in table.names if name in names]
+        shape = self.source.schema.shape(there)
+        order = [there.index(name) for name in names]
+        return keep.reshape(*shape, -1).transpose(*order, len(order)).reshape(-1, keep.shape[1])
+
+    def _covariance(self, table: Inverted | Pooled, names: Sequence[str], sampling: Sampling) -> Array:
+        """Who is in which of several tables is chance too: for them the population's stands for the disguise's."""
+        keep = self._kept(table, names)
+        cells = table.covariance(sampling) if isinstance(table, Inverted) else table.covariance
+        return keep @ cells @ keep.T
+
+    def shares(self) -> ClassShares:
+        classes, size = self._table([self.target]), self._table([]) if self.path else None
+        if classes is None or (self.path and size is None):
+            raise NotEstimable(f"{', '.join([*self.path, self.target])} are never asked together.")
+        own = self._kept(classes, [self.target]) @ classes.probabilities.reshape(-1)
+        covariance, disguise = (
+            self._covariance(classes, [self.target], each) for each in ("population", "respondents")
+        )
+        if size is None:
+            return ClassShares(1.0, 0.0, 0.0, own, covariance, disguise)
+        whole = float((self._kept(size, []) @ size.probabilities.reshape(-1))[0])
+        errors = [float(self._covariance(size, [], each)[0, 0]) for each in ("population", "respondents")]
+        return ClassShares(whole, max(errors[0], 0.0), max(errors[1], 0.0), own, covariance, disguise)
+
+    def by_answer(self) -> list[AnswerTable]:
+        result = []
+        for attribute in self.source.schema:
+            allowed = self.path.get(attribute.name, np.ones(attribute.size, dtype=np.bool_))
+            codes = tuple(allowed.nonzero()[0].tolist())
+            if attribute.name == self.target or len(codes) < 2:
+                continue
+            names = [attribute.name, self.target]
+            table = self._table(names)
+            if table is not None:
+                shares = self._kept(table, names) @ table.probabilities.reshape(-1)
+                result.append(AnswerTable(attribute, shares.reshape(attribute.size, -1), codes))
+        return result
+
+    def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
+        names = [attribute.name, self.target]
+        table = self._table(names)
+        assert table is not None, "only tables that are listed by answer have errors"
+        shape = self.source.schema.shape(names)
+        return self._covariance(table, names, sampling).reshape(*shape, *shape)
+
+    def within(self, attribute: Attribute, codes: Codes) -> TableSubgroup:
+        mask = np.zeros(attribute.size, dtype=np.bool_)
+        mask[list(codes)] = True
+        return replace(self, path={**self.path, attribute.name: mask})

@@ -1,0 +1,113 @@
+"""Where a classifier's counts come from: unbiased estimates, the most likely table, or a model of whole records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tacit.channel.base import Array
+from tacit.count.protocol import Source
+from tacit.count.sources import ReportSource, sources
+from tacit.errors import InvalidInput
+from tacit.estimation import true_schema
+from tacit.estimation.group_parts import parts_for
+from tacit.estimation.inversion import Inverted, inverted
+from tacit.estimation.likelihood import has_orbits, most_likely
+from tacit.estimation.pooling import Pooled
+from tacit.estimation.product_rows import record_rows
+from tacit.estimation.row_subgroups import RowSubgroup
+from tacit.estimation.subgroups import ModelledSubgroup, Subgroup, everybody, tells_all
+from tacit.estimation.table_subgroups import TableSource
+from tacit.schema import Schema
+
+Method = Literal["auto", "inversion", "likelihood"]
+METHODS = ("auto", "inversion", "likelihood")
+# A joint table up to this size is written out.
+JOINT_CELLS = 1 << 20
+# Where inversion takes away more than this share of all people, in cells of which it finds fewer than none, the likelihood
+# estimate makes the better trees (chosen by experiment: docs/notes/tree-guards.md).
+MOST_NEGATIVE = 0.5
+LIKELIHOOD_TOLERANCE = 1e-6  # of the log-likelihood per report; no split hangs on less
+
+
+def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tuple[Source, ...], Schema]:
+    """The tables to count, and their attributes as the scheme lists them: ties are broken alike however they are grouped."""
+    found = sources(reports)
+    schema = true_schema(found)
+    parts = reports if isinstance(reports, Sequence) else [reports]
+    listed = [name for part in parts if hasattr(part, "scheme") for name in part.scheme.schema.names]
+    order = dict.fromkeys([*(name for name in listed if name in schema), *schema.names])
+    return found, schema.select(order)
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """Estimated shares of all people, with the population's errors; `floors` are the errors of the disguise alone."""
+
+    shares: Array
+    errors: Array
+    floors: Array
+    n_reports: int
+
+    @classmethod
+    def of(cls, table: Inverted | Pooled) -> PairTable:
+        if isinstance(table, Inverted):
+            errors, floors = (np.sqrt(table.variances(sampling)) for sampling in ("population", "respondents"))
+        else:  # who is in which of several tables is chance too, so the error of just these people is not known
+            errors = floors = np.sqrt(table.variances)
+        return cls(table.probabilities, errors, floors, table.n_reports)
+
+
+def pair_tables(found: Sequence[Source], schema: Schema, target: str) -> tuple[PairTable, dict[str, PairTable | None]]:
+    """The class alone, and each attribute with the class; None where they are never asked together."""
+    source = TableSource(tuple(found), schema)
+    classes = PairTable.of(source.known_table([target], target))
+    told = {name: source.table([], [name, target], target) for name in schema.names if name != target}
+    return classes, {name: None if table is None else PairTable.of(table) for name, table in told.items()}
+
+
+def counted_people(
+    found: Sequence[Source], schema: Schema, target: str, method: Method = "inversion", *, with_errors: bool = True
+) -> tuple[Subgroup, Method]:
+    """Everybody, by the classes of a target, and the method that was taken."""
+    if method == "likelihood":
+        _checked_likelihood(found, schema)
+    people = everybody(found, schema, target, with_errors=with_errors)
+    if method == "likelihood" or (method == "auto" and _likelihood_pays(found, schema)):
+        return ModelledSubgroup(_most_likely_people(found[0], schema, target), people), "likelihood"
+    return people, "inversion"
+
+
+def _most_likely_people(source: Source, schema: Schema, target: str) -> RowSubgroup:
+    fit = most_likely([source], schema.names, lambda name: schema[name].size, tolerance=LIKELIHOOD_TOLERANCE)
+    shares = fit.distribution.reshape(-1)
+    cells = np.flatnonzero(shares)
+    rows = record_rows(
+        schema, [codes.astype(np.int64) for codes in np.unravel_index(cells, schema.shape())], shares[cells]
+    )
+    return RowSubgroup.everybody(rows, target, schema.attributes, with_errors=False)
+
+
+def _checked_likelihood(found: Sequence[Source], schema: Schema) -> None:
+    if len(found) > 1 or not tells_all(found[0]):
+        raise InvalidInput("Likelihood needs reports of a single scheme without questionnaires. Use inversion.")
+    cells = math.prod(schema.shape())
+    if cells > JOINT_CELLS:
+        raise InvalidInput(
+            f"The joint table of all attributes has {cells:.3g} cells, too many for its likelihood (at most {JOINT_CELLS:,}). "
+            "Leave attributes out, or use inversion."
+        )
+
+
+def _likelihood_pays(found: Sequence[Source], schema: Schema) -> bool:
+    """Whether the noise of inversion is great, and the likelihood is quickly found."""
+    if len(found) > 1 or not tells_all(found[0]) or math.prod(schema.shape()) > JOINT_CELLS:
+        return False
+    if not has_orbits(parts_for(found[0].questionnaire, schema.names)):
+        return False
+    negative = -float(np.minimum(inverted(found[0], schema.names).probabilities, 0).sum())
+    return negative > MOST_NEGATIVE
