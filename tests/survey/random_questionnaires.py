@@ -58,11 +58,18 @@ def _question(rng: random.Random, number: int, earlier: list[dict[str, Any]]) ->
         one["unrelated"] = {"keep": rng.choice([0.4, 0.6]), "distribution": [share, 1 - share]}
         if rng.random() < 0.5:
             one["unrelated"]["ask"] = f"Harmless {number}?"
-    before = [other for other in earlier if other["kind"] != "several"]
-    if before and "unrelated" not in one and rng.random() < 0.3:
-        other = rng.choice(before)
-        one["when"] = {other["name"]: rng.choice(_names(other))}
+    if earlier and "unrelated" not in one and rng.random() < 0.25 * number:
+        one["when"] = _when(rng, earlier)
     return one
+
+
+def _when(rng: random.Random, earlier: list[dict[str, Any]]) -> Any:
+    """Conditions on one earlier question or two, together or as alternatives."""
+    chosen = rng.sample(earlier, min(len(earlier), rng.choice([1, 2])))
+    conditions = [{other["name"]: rng.sample(_names(other), 1)} for other in chosen]
+    if rng.random() < 0.5:
+        return conditions if len(conditions) > 1 else conditions[0]
+    return {name: answers for condition in conditions for name, answers in condition.items()}
 
 
 def _names(question: Mapping[str, Any]) -> list[str]:
@@ -70,6 +77,8 @@ def _names(question: Mapping[str, Any]) -> list[str]:
         return ["no", "yes"]
     if question["kind"] == "choice":
         return list(question["answers"])
+    if question["kind"] == "several":
+        return list(question["options"])
     return [str(one) for one in range(1, question["scale"]["to"] + 1)]
 
 
@@ -169,7 +178,7 @@ def _own_devices(document: Mapping[str, Any]) -> Iterator[tuple[str, Any, list[s
 
 def _answered(person: Person, question: Mapping[str, Any]) -> Iterator[Person]:
     names = [part["attribute"] for part in question["attributes"]]
-    if not all(person.truth[_of(one["question"])] in one["answers"] for one in question["when"]):
+    if not _is_asked(question["when"], person.truth):
         yield Person(person.answers, {**person.truth, **dict.fromkeys(names, NOT_ASKED)})
         return
     for given, shown in _ways(question):
@@ -178,8 +187,13 @@ def _answered(person: Person, question: Mapping[str, Any]) -> Iterator[Person]:
         yield Person(answers, truth)
 
 
-def _of(name: str) -> str:
-    return name  # questions with one answer are reported under their own name
+def _is_asked(when: list[dict[str, Any]], truth: Mapping[str, str]) -> bool:
+    """Whether every condition holds, or all of one of the alternatives."""
+    alternatives = when[0]["any"] if when and "any" in when[0] else [when]
+    return any(
+        all(truth["_".join(filter(None, (one["question"], one.get("option"))))] in one["answers"] for one in conditions)
+        for conditions in alternatives
+    )
 
 
 def _ways(question: Mapping[str, Any]) -> Iterator[tuple[Any, tuple[str, ...]]]:

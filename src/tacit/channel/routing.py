@@ -213,15 +213,36 @@ def _is_not_asked(attribute: Attribute, code: int) -> bool:
     return attribute.answers[code] == NOT_ASKED
 
 
+Condition = tuple[str, frozenset[str]]  # an attribute, and the answers after which a question is asked
+
+
 @dataclass(frozen=True)
 class Asked:
-    """One question of a questionnaire: the attributes it is reported as, and every way to answer it."""
+    """One question of a questionnaire: the attributes it is reported as, and every way to answer it.
+
+    It is asked where all conditions of `when` hold and, if there are `alternatives`, all of at least one of them.
+    """
 
     name: str
     attributes: tuple[str, ...]
     ways: tuple[tuple[str, ...], ...]  # one answer for each attribute
-    when: tuple[tuple[str, frozenset[str]], ...] = ()  # attributes, and the answers after which it is asked
+    when: tuple[Condition, ...] = ()
     is_public: bool = False
+    alternatives: tuple[tuple[Condition, ...], ...] = ()
+
+    @property
+    def earlier(self) -> tuple[str, ...]:
+        """The attributes that decide whether it is asked."""
+        every = (*self.when, *(one for alternative in self.alternatives for one in alternative))
+        return tuple(dict.fromkeys(name for name, _ in every))
+
+    def is_asked(self, record: Mapping[str, str]) -> bool:
+        """Whether it is asked after these answers."""
+
+        def holds(conditions: Sequence[Condition]) -> bool:
+            return all(record[name] in answers for name, answers in conditions)
+
+        return holds(self.when) and (not self.alternatives or any(map(holds, self.alternatives)))
 
 
 @dataclass(frozen=True)
@@ -235,7 +256,7 @@ class Routing:
         home = {attribute: index for index, one in enumerate(self.questions) for attribute in one.attributes}
         block = list(range(len(self.questions)))
         for index, question in enumerate(self.questions):
-            for earlier, _ in question.when:
+            for earlier in question.earlier:
                 if not question.is_public and not self.questions[home[earlier]].is_public:
                     old, new = block[index], block[home[earlier]]
                     block = [new if one == old else one for one in block]
@@ -245,15 +266,15 @@ class Routing:
 
     def public_situations(self, block: Sequence[Asked]) -> list[dict[str, str]]:
         """Every combination of the public answers that decide what is asked in a block."""
-        public = {one.attributes[0]: one for one in self.questions if one.is_public}
-        needed: list[str] = []
-        waiting = [name for one in block for name, _ in one.when if name in public]
+        public = {name: one for one in self.questions if one.is_public for name in one.attributes}
+        needed: list[Asked] = []
+        waiting = [name for one in block for name in one.earlier if name in public]
         while waiting:
-            name = waiting.pop()
-            if name not in needed:
-                needed.append(name)
-                waiting.extend(earlier for earlier, _ in public[name].when if earlier in public)
-        chosen = [one for one in self.questions if one.is_public and one.attributes[0] in needed]
+            question = public[waiting.pop()]
+            if question not in needed:
+                needed.append(question)
+                waiting.extend(earlier for earlier in question.earlier if earlier in public)
+        chosen = [one for one in self.questions if one in needed]
         return [dict(record) for record in _walk(chosen, {})]
 
     def _legal(self, block: Sequence[Asked], known: Mapping[str, str]) -> list[tuple[str, ...]]:
@@ -280,8 +301,7 @@ def _walk(questions: Sequence[Asked], known: Mapping[str, str]) -> Iterator[dict
     for question in questions:
         following: list[dict[str, str]] = []
         for record in partial:
-            is_asked = all(record[name] in answers for name, answers in question.when)
-            ways = question.ways if is_asked else ((NOT_ASKED,) * len(question.attributes),)
+            ways = question.ways if question.is_asked(record) else ((NOT_ASKED,) * len(question.attributes),)
             following.extend({**record, **dict(zip(question.attributes, way, strict=True))} for way in ways)
         if len(following) > MOST_RECORDS:
             raise InvalidInput(

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from tacit.errors import TacitError
 from tacit.survey.accounts import KNOWN_SECONDS, SESSION_SECONDS, Accounts, Session, WrongLogin
 from tacit.survey.dashboard import FAKES, dashboard
-from tacit.survey.exports import DOWNLOADS
+from tacit.survey.exports import downloads_of
 from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import RateLimit, Refused, limited_body
 from tacit.survey.store.surveys import Store, StoredSurvey
@@ -169,11 +169,11 @@ class Administration:
         wanted = asked.get("fakes", "")
         fakes = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 7 else FAKES
         view = await run_in_threadpool(dashboard, self._store, survey, asked.get("by"), asked.get("class"), fakes=fakes)
-        return rendered("survey.html", session=session, survey=survey, view=view, downloads=list(DOWNLOADS))
+        return rendered("survey.html", session=session, survey=survey, view=view, downloads=list(downloads_of(survey)))
 
     async def export(self, request: Request, session: Session) -> Response:
         survey = await self._survey(request)
-        download = DOWNLOADS.get(request.path_params["file"])
+        download = downloads_of(survey).get(request.path_params["file"]) if survey is not None else None
         if survey is None or download is None:
             return rendered("absent.html", status_code=404)
         name = request.path_params["file"]

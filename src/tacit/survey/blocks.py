@@ -40,6 +40,9 @@ def legal_records(routing: Routing, questions: Sequence[Asked], attributes: Sequ
             f"explain ({MOST_RECORDS:,}). Ask fewer questions after one answer, offer fewer answers "
             "(prefer_not_to_say: false), or ask some of them of everybody."
         )
+    never = [attribute.name for place, attribute in enumerate(attributes) if not records.asked[:, place].any()]
+    if never:
+        raise InvalidInput(f"{never[0]!r} can never be asked: the conditions of its `when` exclude each other.")
     return records
 
 
@@ -47,7 +50,7 @@ def planned_channel(
     questions: Sequence[Asked], records: Records, gamma: float, together: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
     """The channel of least error for a block, within an amplification."""
-    key = tuple((one.name, one.attributes, one.when) for one in questions)
+    key = tuple((one.name, one.attributes, one.earlier) for one in questions)
     listed = tuple(tuple(record) for record in records.to_document())
     wanted = tuple(tuple(names) for names in together)
     return _planned(key, listed, records.attributes, gamma, wanted)
@@ -55,7 +58,7 @@ def planned_channel(
 
 @lru_cache(maxsize=64)
 def _planned(
-    questions: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, frozenset[str]], ...]], ...],
+    questions: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...],
     listed: tuple[tuple[str | None, ...], ...],
     attributes: tuple[Attribute, ...],
     gamma: float,
@@ -64,7 +67,7 @@ def _planned(
     from tacit.design.blocks import LARGEST_LAW, Block, block_ways
 
     place = {attribute.name: index for index, attribute in enumerate(attributes)}
-    earlier = {name: [one for one, _ in when if one in place] for _, names, when in questions for name in names}
+    earlier = {name: [one for one in before if one in place] for _, names, before in questions for name in names}
     own = {name: [place[one] for one in names] for name, names, _ in questions}
     wanted: list[tuple[int, ...]] = [(index,) for index in range(len(attributes))]
     for names in together:

@@ -21,12 +21,13 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute
+from tacit.survey.conditions import to_document
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
 from tacit.survey.proposal import GroupDocument, attribute_of, groups_of
 from tacit.survey.questionnaire import Question, SurveyQuestionnaire
 from tacit.survey.reading import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
-from tacit.survey.verification import examine
+from tacit.survey.verification import examine, whole_text
 from tacit.survey.yaml_lines import Located, parse, read
 
 FORMAT = "tacit-survey/1"
@@ -69,12 +70,22 @@ class Definition:
             "second_round": questionnaire.second_round,
             **({"second_program": SECOND_PROGRAM} if questionnaire.second_round else {}),
             "pages": [
-                {"title": page.title, "questions": [_question_document(question) for question in page.questions]}
+                {
+                    "title": page.title,
+                    "questions": [_question_document(question) for question in page.questions],
+                    **({"shuffle": True} if page.is_shuffled else {}),
+                }
                 for page in questionnaire.pages
             ],
             "scheme": scheme.to_document(),
             "programs": programs_of(scheme, questionnaire),
         }
+        if questionnaire.screen_outs:
+            document["screen_out"] = [
+                {"when": to_document(one.when), "text": one.text} for one in questionnaire.screen_outs
+            ]
+        if questionnaire.quotas:
+            document["quotas"] = [{"when": to_document(one.when), "most": one.most} for one in questionnaire.quotas]
         if questionnaire.words:
             document["words"] = questionnaire.words
         if questionnaire.retention is not None:
@@ -151,6 +162,11 @@ class Definition:
     def questions(self) -> list[dict[str, Any]]:
         return [question for page in self.document["pages"] for question in page["questions"]]
 
+    @property
+    def text_questions(self) -> list[dict[str, Any]]:
+        """The open texts: asked in the clear, and kept apart from the reports."""
+        return [question for question in self.questions if question["kind"] == "text"]
+
     def label(self, attribute: str, language: str | None = None) -> str:
         """The question behind an attribute, in words."""
         language = language or self.document["languages"][0]
@@ -159,7 +175,7 @@ class Definition:
                 if part["attribute"] == attribute:
                     option = next((a for a in question["answers"] if a["name"] == part["option"]), None)
                     suffix = f" {option['text'].get(language, option['name'])}" if option else ""
-                    return f"{question['text'][language]}{suffix}"
+                    return f"{whole_text(question, language)}{suffix}"
         return attribute
 
 
@@ -176,7 +192,9 @@ def _checked_label(document: dict[str, Any], place: Located) -> dict[str, Any]:
 
 
 def _question_document(question: Question) -> dict[str, Any]:
-    options = [name for name, _ in question.answers] if question.kind == "several" else [None]
+    options = (
+        [name for name, _ in question.answers] if question.kind == "several" else [None] * bool(question.attributes)
+    )
     return {
         "name": question.name,
         "kind": question.kind,
@@ -187,12 +205,25 @@ def _question_document(question: Question) -> dict[str, Any]:
         "mode": question.mode,
         "declines": question.may_decline,
         "optional": question.is_optional,
-        "when": [{"question": one.question, "answers": list(one.answers)} for one in question.when],
+        "when": to_document(question.when),
         "harmless": question.unrelated.ask if question.unrelated else None,
         "attributes": [
             {"attribute": name, "option": option}
             for (name, _), option in zip(question.attributes, options, strict=True)
         ],
+        **_more(question),
+    }
+
+
+def _more(question: Question) -> dict[str, Any]:
+    """What only some questions have; a definition without it is the one that it always was."""
+    return {
+        **({"edges": list(question.edges)} if question.edges else {}),
+        **({"longest": question.longest} if question.longest else {}),
+        **({"grid": {"name": question.grid.name, "text": question.grid.text}} if question.grid else {}),
+        **({"shuffle": True} if question.is_shuffled else {}),
+        **({"known": list(question.known)} if question.known else {}),
+        **({"correct": question.correct, "explain": question.explain} if question.correct else {}),
     }
 
 

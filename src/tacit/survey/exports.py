@@ -205,6 +205,27 @@ if importlib.util.find_spec("pyreadstat") is not None:
     DOWNLOADS |= STATISTICAL_DOWNLOADS
 
 
+def downloads_of(survey: StoredSurvey) -> dict[str, Download]:
+    """The files of a survey's export."""
+    texts = (
+        {"texts.csv": Download("text/csv; charset=utf-8", _texts_chunks)} if survey.definition.text_questions else {}
+    )
+    return DOWNLOADS | texts
+
+
+def _texts_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
+    """What people wrote, apart from their reports; cells that a spreadsheet would run are made harmless."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["question", "text"])
+    writer.writerows((name, _harmless(content)) for name, content in store.texts(survey))
+    yield text.getvalue().encode()
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.lstrip().startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
 def export_folder(
     store: Store, survey: StoredSurvey, folder: Path, progressed: Callable[[float], None] = lambda amount: None
 ) -> list[Path]:
@@ -215,7 +236,7 @@ def export_folder(
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
         whole = Path(temporary) / "export"
         whole.mkdir()
-        for name, download in DOWNLOADS.items():
+        for name, download in downloads_of(survey).items():
             with (whole / name).open("wb") as file:
                 for chunk in download.chunks(store, survey):
                     file.write(chunk)

@@ -20,16 +20,21 @@ __all__ = [
     "NOT_ASKED",
     "NO_ANSWER",
     "PREFER_NOT_TO_SAY",
+    "Alternatives",
     "Condition",
+    "Grid",
     "Page",
     "Question",
+    "Quota",
+    "ScreenOut",
     "SurveyQuestionnaire",
     "Texts",
     "Unrelated",
     "WrittenGroup",
 ]
 
-KINDS = ("yes-no", "choice", "scale", "number", "several")
+# A grid is written as one question and asked as several scales.
+KINDS = ("yes-no", "choice", "scale", "number", "date", "several", "text", "grid")
 ACCESS = ("open", "codes")
 
 # How a question is answered: disguised by the page, sent as it is, disguised by the respondent's own device (coin,
@@ -44,10 +49,39 @@ Texts = dict[str, str]
 
 @dataclass(frozen=True)
 class Condition:
-    """A question is asked only if an earlier one has one of these answers."""
+    """An earlier question has one of these answers; of a question with several answers, its option has."""
 
     question: str
     answers: tuple[str, ...]
+    option: str | None = None
+
+
+# Something holds where all conditions of at least one of these hold; without any it always does.
+Alternatives = tuple[tuple[Condition, ...], ...]
+
+
+@dataclass(frozen=True)
+class ScreenOut:
+    """People for whom the questionnaire is not meant: they are asked no further and send nothing."""
+
+    when: Alternatives
+    text: Texts | None
+
+
+@dataclass(frozen=True)
+class Quota:
+    """Of people with these public answers no more than so many reports are wanted."""
+
+    when: Alternatives
+    most: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What alike scales have in common: they are shown under one text."""
+
+    name: str
+    text: Texts
 
 
 @dataclass(frozen=True)
@@ -75,9 +109,16 @@ class Question:
     mode: str
     may_decline: bool
     is_optional: bool
-    when: tuple[Condition, ...]
+    when: Alternatives
     unrelated: Unrelated | None
     place: Located
+    edges: tuple[float | str, ...] = ()  # where its ranges begin, if a number or a day is typed
+    longest: int = 0  # characters of an open text
+    grid: Grid | None = None
+    is_shuffled: bool = False  # its answers stand in an order that the device draws
+    known: tuple[float, ...] | None = None  # a control item: the true shares of its answers
+    correct: str | None = None  # a comprehension check: the right answer,
+    explain: Texts | None = None  # and what is said to whoever gives another
 
     @property
     def is_sensitive(self) -> bool:
@@ -95,8 +136,10 @@ class Question:
 
     @property
     def attributes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Names and answers of the attributes this question is reported as."""
+        """Names and answers of the attributes this question is reported as; an open text is none."""
         special = self.special + (NOT_ASKED,) * bool(self.when)
+        if self.kind == "text":
+            return ()
         if self.kind == "several":
             return tuple((f"{self.name}_{option}", ("no", "yes", *special)) for option, _ in self.answers)
         return ((self.name, (*(name for name, _ in self.answers), *special)),)
@@ -114,8 +157,11 @@ class WrittenGroup:
 
 @dataclass(frozen=True)
 class Page:
+    """Questions that are shown together; shuffled, in an order that the device draws."""
+
     title: Texts | None
     questions: tuple[Question, ...]
+    is_shuffled: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,6 +183,8 @@ class SurveyQuestionnaire:
     groups: tuple[WrittenGroup, ...]
     together: tuple[tuple[str, ...], ...]  # questions whose joint answers are wanted, beside each alone
     retention: date | None  # after this day the reports are deleted
+    screen_outs: tuple[ScreenOut, ...]
+    quotas: tuple[Quota, ...]
     place: Located
 
     @property

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from datetime import date
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tacit.survey.answer_kinds import NAME, OWN_KEY, Answers, named_texts, read_answers, read_day, read_texts
+from tacit.survey.conditions import check_places, names_in, read_conditions, read_quota, read_screen_out
 from tacit.survey.openness import refuse_telling
 from tacit.survey.questionnaire import (
     ACCESS,
     KINDS,
     MODES,
-    NO_ANSWER,
-    NOT_ASKED,
-    PREFER_NOT_TO_SAY,
-    Condition,
+    Grid,
     Page,
     Question,
     SurveyQuestionnaire,
@@ -24,21 +21,22 @@ from tacit.survey.questionnaire import (
     Unrelated,
     WrittenGroup,
 )
-from tacit.survey.words import LANGUAGE_TAG, RELEASED, Words, checked_words
-from tacit.survey.yaml_lines import Located, read
+from tacit.survey.words import Words, read_languages
+from tacit.survey.yaml_lines import Located
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = {
     "name": True, "wave": False, "title": True, "introduction": True, "contact": True, "languages": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
-    "together": False, "retention": False, "words": False,
+    "together": False, "retention": False, "words": False, "screen_out": False, "quotas": False,
 }  # fmt: skip
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "answers": False, "scale": False, "ranges": False,
-    "options": False, "sensitive": False, "mode": False, "optional": False, "prefer_not_to_say": False,
-    "when": False, "unrelated": False,
+    "options": False, "items": False, "sensitive": False, "mode": False, "optional": False, "prefer_not_to_say": False,
+    "when": False, "unrelated": False, "typed": False, "longest": False, "shuffle": False, "known": False,
+    "correct": False, "explain": False,
 }  # fmt: skip
-_OWN_KEY = {"choice": "answers", "scale": "scale", "number": "ranges", "several": "options"}
+# Characters of an open text, and of all of them together: a report stays small.
+LONGEST_TEXT, LONGEST_TEXTS = 500, 3000
 
 
 def read_questionnaire(root: Located, folder: Path | None = None) -> SurveyQuestionnaire:
@@ -47,50 +45,8 @@ def read_questionnaire(root: Located, folder: Path | None = None) -> SurveyQuest
     Files of words are looked for in `folder`.
     """
     top = root.mapping("A questionnaire", _TOP)
-    words = _words(top["words"], folder) if "words" in top else {}
-    languages = _languages(top.get("languages"), words)
-    for language in set(words) - set(languages):
-        top["words"].refuse(f"words are given in {language!r}, but languages lists {', '.join(languages)}.")
+    languages, words = read_languages(top.get("languages"), top.get("words"), folder)
     return _Reader(languages).questionnaire(root, top, words)
-
-
-def _languages(entry: Located | None, words: dict[str, Words]) -> tuple[str, ...]:
-    if entry is None:
-        return ("en",)
-    languages = tuple(_language(item, words) for item in entry.items("languages"))
-    if not languages or len(set(languages)) < len(languages):
-        entry.refuse("languages must name at least one language, and each once.")
-    return languages
-
-
-def _language(item: Located, words: dict[str, Words]) -> str:
-    language = item.text("A language")
-    if not LANGUAGE_TAG.fullmatch(language):
-        item.refuse(f"{language!r} is no language: write its short tag, such as en, tr or pt-BR.")
-    if language not in words and language not in RELEASED:
-        item.refuse(
-            f"the page has no words of its own (buttons, the privacy label) in {language!r}; it has them in "
-            f"{', '.join(RELEASED)}. Write them with: tacit survey words {language}.yaml, translate, and name the file at "
-            f"the top: words: {{{language}: {language}.yaml}}"
-        )
-    return language
-
-
-def _words(entry: Located, folder: Path | None) -> dict[str, Words]:
-    """Words written for this survey: in a file beside it, or here."""
-    given = {}
-    for language, source in entry.entries().items():
-        if isinstance(source.value, dict):
-            given[language] = checked_words(source)
-            continue
-        name = source.text("A file of words")
-        path = (folder or Path()) / name
-        if not path.is_file():
-            source.refuse(
-                f"there is no file of words {name!r} beside this one. Write it with: tacit survey words {name}"
-            )
-        given[language] = checked_words(read(path))
-    return given
 
 
 class _Reader:
@@ -98,6 +54,7 @@ class _Reader:
 
     def __init__(self, languages: tuple[str, ...]) -> None:
         self.languages = languages
+        self.seen: dict[str, Question] = {}
 
     def questionnaire(self, root: Located, top: dict[str, Located], words: dict[str, Words]) -> SurveyQuestionnaire:
         pages = self.pages(top["pages"])
@@ -112,140 +69,120 @@ class _Reader:
             words=words,
             access=top["access"].one_of("The access", ACCESS) if "access" in top else "open",
             privacy=top["privacy"].text("privacy") if "privacy" in top else None,
-            allow_unbounded=top["allow_unbounded"].flag("allow_unbounded") if "allow_unbounded" in top else False,
-            second_round=top["second_round"].flag("second_round") if "second_round" in top else False,
+            allow_unbounded=_flag(top, "allow_unbounded"),
+            second_round=_flag(top, "second_round"),
             pages=pages,
             groups=groups,
             together=_together(top["together"], pages) if "together" in top else (),
-            retention=_day(top["retention"]) if "retention" in top else None,
+            retention=read_day(top["retention"], "retention") if "retention" in top else None,
+            screen_outs=tuple(
+                read_screen_out(item, self.seen, self.optional_texts(item, "text"))
+                for item in _items(top, "screen_out")
+            ),
+            quotas=tuple(read_quota(item, self.seen) for item in _items(top, "quotas")),
             place=root,
         )
 
     def texts(self, entry: Located, what: str) -> Texts:
-        if not isinstance(entry.value, dict):
-            if len(self.languages) > 1:
-                entry.refuse(f"{what} needs a text for each language: {', '.join(self.languages)}.")
-            return {self.languages[0]: entry.text(what)}
-        given = entry.entries()
-        for language, text in given.items():
-            if language not in self.languages:
-                text.refuse(f"{what} has a text in {language!r}, but languages lists {', '.join(self.languages)}.")
-        missing = [language for language in self.languages if language not in given]
-        if missing:
-            entry.refuse(f"{what} has no text in {missing[0]!r}. Add it, or take the language out of languages.")
-        return {language: given[language].text(what) for language in self.languages}
+        return read_texts(entry, what, self.languages)
+
+    def optional_texts(self, item: Located, key: str) -> Texts | None:
+        fields = item.entries()
+        return self.texts(fields[key], f"The {key}") if key in fields else None
 
     def pages(self, entry: Located) -> tuple[Page, ...]:
-        seen: dict[str, Question] = {}
-        pages = tuple(self.page(item, seen) for item in entry.items("pages"))
+        pages = tuple(self.page(item) for item in entry.items("pages"))
         if not pages:
             entry.refuse("pages must hold at least one page with a question.")
-        if not any(question.is_hidden for question in seen.values()):
+        if not any(question.is_hidden for question in self.seen.values()):
             entry.refuse("no question is sensitive, so there is nothing to disguise. Mark one with: sensitive: true")
+        if sum(question.longest for question in self.seen.values()) > LONGEST_TEXTS:
+            entry.refuse(
+                f"open texts may have {LONGEST_TEXTS:,} characters together. State a smaller `longest` with each."
+            )
         return pages
 
-    def page(self, item: Located, seen: dict[str, Question]) -> Page:
-        fields = item.mapping("A page", {"title": False, "questions": True})
+    def page(self, item: Located) -> Page:
+        fields = item.mapping("A page", {"title": False, "questions": True, "shuffle": False})
         title = self.texts(fields["title"], "A page's title") if "title" in fields else None
+        if title is not None:
+            check_places(fields["title"], title, self.seen)
         questions: list[Question] = []
         for entry in fields["questions"].items("questions"):
-            question = self.question(entry, seen)
-            seen[question.name] = question
-            questions.append(question)
+            questions.extend(self.entry(entry))
         if not questions:
             fields["questions"].refuse("a page needs at least one question.")
-        return Page(title, tuple(questions))
+        return Page(title, tuple(questions), _flag(fields, "shuffle"))
 
-    def question(self, item: Located, seen: dict[str, Question]) -> Question:
+    def entry(self, item: Located) -> list[Question]:
+        """One question, or the scales of a grid."""
         fields = item.mapping("A question", _QUESTION)
-        name = _name(fields["name"], "A question's name")
-        if name in seen:
-            fields["name"].refuse(
-                f"the question {name!r} stands also in line {seen[name].place.line}. Give each question its own name."
-            )
         kind = fields["kind"].one_of("The kind", KINDS)
+        if kind != "grid":
+            return [self.added(self.question(item, fields, kind), fields["name"])]
+        if "items" not in fields:
+            item.refuse("a question of kind 'grid' needs the key 'items': a name and a text for each of its lines.")
+        grid = Grid(_name(fields["name"], "A grid's name"), self.texts(fields["text"], "A grid's text"))
+        check_places(fields["text"], grid.text, self.seen)
+        common = {name: field for name, field in fields.items() if name not in ("items", "unrelated", "known")}
+        for name in ("unrelated", "known", "correct"):
+            if name in fields:
+                fields[name].refuse(f"{name} goes with one question. Ask it outside the grid.")
+        questions = []
+        for name, text in named_texts(fields["items"], self.languages, is_option=True):
+            one = replace(self.question(item, common, "scale"), name=f"{grid.name}_{name}", text=text, grid=grid)
+            questions.append(self.added(one, fields["name"]))
+        return questions
+
+    def added(self, question: Question, place: Located) -> Question:
+        if question.name in self.seen:
+            line = self.seen[question.name].place.line
+            place.refuse(f"the question {question.name!r} stands also in line {line}. Give each question its own name.")
+        self.seen[question.name] = question
+        return question
+
+    def question(self, item: Located, fields: dict[str, Located], kind: str) -> Question:
         _refuse_foreign_keys(kind, fields)
         mode = _mode(item, fields)
-        is_optional = fields["optional"].flag("optional") if "optional" in fields else False
         declines = fields.get("prefer_not_to_say")
         # Several-of-many has a no for each option already, so not saying is offered there only on demand.
         # Who runs a device of their own enters what it shows, and no device shows that somebody would rather not say.
         is_asked_so = mode not in ("public", "self") and kind != "several"
-        may_decline = declines.flag("prefer_not_to_say") if declines else is_asked_so
-        answers, ordered = self.answers(kind, item, fields)
+        answers = read_answers(kind, item, fields, self.languages)
         question = Question(
-            name=name,
+            name=_name(fields["name"], "A question's name"),
             kind=kind,
             text=self.texts(fields["text"], "A question's text"),
             help=self.texts(fields["help"], "A question's help") if "help" in fields else None,
-            answers=answers,
-            ordered=ordered,
+            answers=answers.named,
+            ordered=answers.ordered,
             mode=mode,
-            may_decline=may_decline,
-            is_optional=is_optional,
-            when=_conditions(fields["when"], seen) if "when" in fields else (),
+            may_decline=declines.flag("prefer_not_to_say") if declines else is_asked_so,
+            is_optional=_flag(fields, "optional"),
+            when=read_conditions(fields["when"], self.seen) if "when" in fields else (),
             unrelated=self.unrelated(fields["unrelated"]) if "unrelated" in fields else None,
             place=item,
+            edges=answers.edges if _flag(fields, "typed", default=kind == "date") else (),
+            longest=_longest(fields) if kind == "text" else 0,
+            is_shuffled=_shuffled(fields, answers),
+            known=_known(fields["known"], answers) if "known" in fields else None,
+            correct=fields["correct"].text("correct") if "correct" in fields else None,
+            explain=self.texts(fields["explain"], "explain") if "explain" in fields else None,
         )
-        _check_unrelated(question, fields)
-        _check_own_device(question, seen)
-        if question.when and not question.is_hidden:
-            what = "public" if mode == "public" else "directly asked"
-            earlier = [one.question for one in question.when]
-            refuse_telling(fields["when"], f"the {what} question {name!r}", earlier, seen)
+        self.check(question, fields)
         return question
 
-    def answers(
-        self, kind: str, item: Located, fields: dict[str, Located]
-    ) -> tuple[tuple[tuple[str, Texts], ...], bool]:
-        """Names and texts of a question's own answers, and whether they are ordered."""
-        if kind == "yes-no":
-            return (("no", {}), ("yes", {})), False
-        if _OWN_KEY[kind] not in fields:
-            item.refuse(f"a question of kind {kind!r} needs the key {_OWN_KEY[kind]!r}.")
-        entry = fields[_OWN_KEY[kind]]
-        if kind == "scale":
-            return self.scale(entry), True
-        if kind == "number":
-            return _ranges(entry, self.languages), True
-        answers = self.named_texts(entry, is_option=kind == "several")
-        if len(answers) < 2 and kind == "choice":
-            entry.refuse("a choice needs at least two answers.")
-        return answers, False
-
-    def named_texts(self, entry: Located, *, is_option: bool) -> tuple[tuple[str, Texts], ...]:
-        """Answers as a list of names, or as a mapping from names to texts."""
-        if isinstance(entry.value, dict):
-            pairs = [(name, text, self.texts(text, "An answer")) for name, text in entry.entries().items()]
-        else:
-            named = [(item.text("An answer"), item) for item in entry.items("The answers")]
-            if len(self.languages) > 1:
-                entry.refuse("answers need texts in every language: write a mapping from each name to its texts.")
-            pairs = [(name, item, {self.languages[0]: name}) for name, item in named]
-        names = [name for name, _, _ in pairs]
-        for name, place, _ in pairs:
-            if names.count(name) > 1:
-                place.refuse(f"the answer {name!r} stands here twice. Name each answer once.")
-            if name in (PREFER_NOT_TO_SAY, NO_ANSWER, NOT_ASKED):
-                place.refuse(f"the answer {name!r} is added by the page itself; see prefer_not_to_say, optional, when.")
-            if is_option and not _NAME.fullmatch(name):
-                place.refuse(f"the option {name!r} needs a short name of a-z, 0-9 and _; give its text behind it.")
-        return tuple((name, texts) for name, _, texts in pairs)
-
-    def scale(self, entry: Located) -> tuple[tuple[str, Texts], ...]:
-        fields = entry.mapping("A scale", {"from": True, "to": True, "low": False, "high": False})
-        low, high = fields["from"].number("from"), fields["to"].number("to")
-        if low != int(low) or high != int(high) or not 1 <= high - low <= 20:
-            entry.refuse(
-                f"a scale goes up in whole steps from a number to one at most 20 above, not {low:g} to {high:g}."
-            )
-        numbers = [str(number) for number in range(int(low), int(high) + 1)]
-        ends = {numbers[0]: fields.get("low"), numbers[-1]: fields.get("high")}
-        return tuple((number, self._scale_texts(number, ends.get(number))) for number in numbers)
-
-    def _scale_texts(self, number: str, end: Located | None) -> Texts:
-        meaning = self.texts(end, "The end of a scale") if end else {}
-        return {lang: f"{number} ({meaning[lang]})" if lang in meaning else number for lang in self.languages}
+    def check(self, question: Question, fields: dict[str, Located]) -> None:
+        _check_text(question, fields)
+        _check_unrelated(question, fields)
+        _check_own_device(question, self.seen)
+        _check_comprehension(question, fields)
+        for key, texts in (("text", question.text), ("help", question.help)):
+            if texts is not None:
+                check_places(fields[key], texts, self.seen)
+        if question.when and not question.is_hidden:
+            what = "public" if question.mode == "public" else "directly asked"
+            refuse_telling(fields["when"], f"the {what} question {question.name!r}", names_in(question.when), self.seen)
 
     def unrelated(self, entry: Located) -> Unrelated:
         fields = entry.mapping("unrelated", {"keep": True, "distribution": True, "ask": False})
@@ -258,19 +195,57 @@ class _Reader:
         return Unrelated(keep, chances, self.texts(fields["ask"], "ask") if "ask" in fields else None)
 
 
-def _day(entry: Located) -> date:
-    """The last day on which reports may be kept."""
-    try:
-        return entry.value if isinstance(entry.value, date) else date.fromisoformat(entry.text("retention"))
-    except ValueError:
-        entry.refuse(f"retention must be a day such as 2030-12-31, not {entry.plain()!r}.")
+def _flag(fields: dict[str, Located], name: str, *, default: bool = False) -> bool:
+    return fields[name].flag(name) if name in fields else default
+
+
+def _items(top: dict[str, Located], name: str) -> list[Located]:
+    return top[name].items(name) if name in top else []
 
 
 def _name(entry: Located, what: str) -> str:
     name = entry.text(what)
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         entry.refuse(f"{what} {name!r} must be a short word of a-z, 0-9 and _ that starts with a letter.")
     return name
+
+
+def _longest(fields: dict[str, Located]) -> int:
+    if "longest" not in fields:
+        return LONGEST_TEXT
+    longest = fields["longest"].number("longest")
+    if longest != int(longest) or not 1 <= longest <= LONGEST_TEXTS:
+        fields["longest"].refuse(
+            f"longest must be a whole number of characters up to {LONGEST_TEXTS:,}, not {longest!r}."
+        )
+    return int(longest)
+
+
+def _shuffled(fields: dict[str, Located], answers: Answers) -> bool:
+    is_shuffled = _flag(fields, "shuffle")
+    if is_shuffled and (answers.ordered or len(answers.named) < 2):
+        fields["shuffle"].refuse(
+            "shuffle goes with answers that have no order of their own: choice, several or yes-no."
+        )
+    return is_shuffled
+
+
+def _known(entry: Located, answers: Answers) -> tuple[float, ...]:
+    """The true shares of a control item's answers; the one that is left out has the rest."""
+    names = [name for name, _ in answers.named]
+    given = {name: share.number("A share") for name, share in entry.entries().items()}
+    for name in given:
+        if name not in names:
+            entry.refuse(f"known has a share for {name!r}, which is no answer. The answers: {', '.join(names)}.")
+    rest = 1 - sum(given.values())
+    missing = [name for name in names if name not in given]
+    if len(missing) > 1 or any(not 0 <= share <= 1 for share in given.values()) or rest < -1e-9:
+        entry.refuse(
+            "known states the true share of each answer, such as {yes: 0.25}; one may be left out, and they sum to 1."
+        )
+    if not missing and abs(rest) > 1e-9:
+        entry.refuse(f"known sums to {1 - rest:g}, not to 1.")
+    return tuple(given.get(name, max(rest, 0.0)) for name in names)
 
 
 def _mode(item: Located, fields: dict[str, Located]) -> str:
@@ -290,6 +265,31 @@ def _mode(item: Located, fields: dict[str, Located]) -> str:
     return mode
 
 
+def _check_text(question: Question, fields: dict[str, Located]) -> None:
+    """Nothing can disguise what somebody writes, so an open text is public or not asked."""
+    if question.kind != "text":
+        return
+    if question.mode != "public":
+        fields["mode" if "mode" in fields else "sensitive"].refuse(
+            f"the open text {question.name!r} is called sensitive, but nothing can disguise what people write, and it "
+            "identifies them. Mark it with sensitive: false, or offer answers to choose from (kind: choice)."
+        )
+    if question.may_decline:
+        fields["prefer_not_to_say"].refuse("an open text can be left empty: write optional: true.")
+
+
+def _check_comprehension(question: Question, fields: dict[str, Located]) -> None:
+    """A check of what was understood: a public question with a right answer and an explanation."""
+    if question.correct is None and question.explain is None:
+        return
+    place = fields["correct" if "correct" in fields else "explain"]
+    names = [name for name, _ in question.answers]
+    if question.correct is None or question.explain is None or question.mode != "public" or question.is_optional:
+        place.refuse("a comprehension check is a public question with both `correct` and `explain`, and not optional.")
+    if question.kind == "several" or question.correct not in names:
+        place.refuse(f"correct must be one of the answers: {', '.join(names)}; not {question.correct!r}.")
+
+
 def _check_own_device(question: Question, seen: dict[str, Question]) -> None:
     """What a respondent's own device shows is sent as it is: nothing else may be entered, and nothing may depend on it."""
     if question.mode == "self" and (
@@ -299,11 +299,11 @@ def _check_own_device(question: Question, seen: dict[str, Question]) -> None:
             f"{question.name!r} has mode: self: what the respondent's own device shows is sent as it is. Ask it of everybody, "
             "with one answer, without prefer_not_to_say, optional or unrelated."
         )
-    for condition in question.when:
-        if seen[condition.question].mode == "self":
+    for name in names_in(question.when):
+        if seen[name].mode == "self":
             question.place.refuse(
-                f"{question.name!r} depends on {condition.question!r}, of which only the disguised answer is known (mode: "
-                "self). Ask it of everybody."
+                f"{question.name!r} depends on {name!r}, of which only the disguised answer is known (mode: self). Ask it of "
+                "everybody."
             )
 
 
@@ -320,43 +320,12 @@ def _together(entry: Located, pages: tuple[Page, ...]) -> tuple[tuple[str, ...],
 
 
 def _refuse_foreign_keys(kind: str, fields: dict[str, Located]) -> None:
-    for owner, key in _OWN_KEY.items():
-        if key in fields and owner != kind:
-            fields[key].refuse(f"the key {key!r} belongs to questions of kind {owner!r}, and this is of kind {kind!r}.")
-
-
-def _ranges(entry: Located, languages: tuple[str, ...]) -> tuple[tuple[str, Texts], ...]:
-    edges = [item.number("An edge") for item in entry.items("ranges")]
-    if not edges or any(a >= b for a, b in itertools.pairwise(edges)):
-        entry.refuse("ranges must be a list of ascending numbers: where one range ends and the next begins.")
-    inner = [_between(a, b) for a, b in itertools.pairwise(edges)]
-    pairs = [(f"below {edges[0]:g}", f"< {edges[0]:g}"), *inner, (f"{edges[-1]:g} or more", f"≥ {edges[-1]:g}")]
-    return tuple((name, dict.fromkeys(languages, text)) for name, text in pairs)
-
-
-def _between(low: float, high: float) -> tuple[str, str]:
-    """Name and language-free text of a range that holds `low` and not `high`."""
-    if low == int(low) and high == int(high):
-        last = int(high) - 1
-        return (f"{low:g}", f"{low:g}") if last == low else (f"{low:g} to {last}", f"{low:g}–{last}")
-    return f"{low:g} to below {high:g}", f"{low:g} – < {high:g}"
-
-
-def _conditions(entry: Located, seen: dict[str, Question]) -> tuple[Condition, ...]:
-    return tuple(_condition(name, wanted, seen) for name, wanted in entry.entries().items())
-
-
-def _condition(name: str, wanted: Located, seen: dict[str, Question]) -> Condition:
-    if name not in seen or seen[name].kind == "several":
-        wanted.refuse(
-            f"when: {name!r} must be an earlier question with one answer. Before this one: {', '.join(seen)}."
-        )
-    names = [item.text("An answer") for item in (wanted.value if isinstance(wanted.value, list) else [wanted])]
-    known = seen[name].attributes[0][1]
-    for answer in names:
-        if answer not in known:
-            wanted.refuse(f"when: {name!r} has no answer {answer!r}. Its answers: {', '.join(known)}.")
-    return Condition(name, tuple(names))
+    owners = {key: [one for one, own in OWN_KEY.items() if own == key] for key in OWN_KEY.values()}
+    owners |= {"items": ["grid"], "typed": ["number", "date"], "longest": ["text"]}
+    for key, allowed in owners.items():
+        if key in fields and kind not in allowed:
+            belongs = " or ".join(map(repr, allowed))
+            fields[key].refuse(f"the key {key!r} belongs to questions of kind {belongs}, and this is of kind {kind!r}.")
 
 
 def _check_unrelated(question: Question, fields: dict[str, Located]) -> None:

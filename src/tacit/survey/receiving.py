@@ -12,7 +12,7 @@ from tacit.survey.headers import ServerSettings, client_address, is_known_host, 
 from tacit.survey.issuing import unbase64
 from tacit.survey.limits import RateLimit, Refused, answer, json_object
 from tacit.survey.store.database import StoreUnavailable
-from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, token_hash
+from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, text_key, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
 from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.wire import InvalidReport
@@ -33,7 +33,7 @@ _ANSWERS = {
         {"error": "The report sent from here was withdrawn; this one was not counted.", "reason": "withdrawn"},
     ),
 }
-_FIELDS = ({"report"}, {"report", "receipt"}, {"report", "signature"}, {"report", "signature", "receipt"})
+_FIELDS = {"report", "receipt", "signature", "texts"}
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -71,7 +71,8 @@ class Receiving:
         if box == "reports" and survey.definition.needs_codes:
             _check_signature(survey, token, content.get("signature"))
         values = _bit(text) if box == "second" else survey.wire.decode(text)
-        return Submission(survey, box, token_hash(survey, token), values, _receipt(content.get("receipt")))
+        texts = _texts(survey, content["texts"]) if "texts" in content else ()
+        return Submission(survey, box, token_hash(survey, token), values, _hash(content.get("receipt")), texts)
 
     def _admit(self, scope: Scope) -> None:
         if not is_known_host(scope, self._settings):
@@ -92,10 +93,10 @@ def _address(path: str) -> tuple[str, Box, str]:
 
 
 def _text(content: dict[str, Any]) -> str:
-    if set(content) not in _FIELDS or not isinstance(content["report"], str):
+    if not set(content) <= _FIELDS or not isinstance(content.get("report"), str):
         raise Refused(
             400,
-            'A report is sent as {"report": TEXT}, with "signature" where codes are needed and "receipt" if wanted.',
+            'A report is sent as {"report": TEXT}, with "signature" where codes are needed, "receipt" and "texts".',
         )
     return content["report"]
 
@@ -114,13 +115,25 @@ def _check_signature(survey: StoredSurvey, token: str, signature: Any) -> None:
         raise Refused(403, "This report needs an invitation code: its token was not signed for this survey.", "token")
 
 
-def _receipt(receipt: Any) -> str | None:
+def _hash(receipt: Any) -> str | None:
     """The hash of what can withdraw the report."""
     if receipt is None:
         return None
     if not isinstance(receipt, str) or len(receipt) != 64 or not _HEX.issuperset(receipt):
         raise Refused(400, "A receipt's hash is sent as 64 digits of 0-9 and a-f.")
     return receipt
+
+
+def _texts(survey: StoredSurvey, texts: Any) -> tuple[tuple[str, str, str], ...]:
+    """Open texts with the keys under which they are kept."""
+    longest = {one["name"]: one["longest"] for one in survey.definition.text_questions}
+    if not isinstance(texts, dict) or set(texts) != {"key", "answers"} or not isinstance(texts["answers"], dict):
+        raise Refused(400, 'Open texts are sent as {"key": HASH, "answers": {QUESTION: TEXT}}.')
+    key = _hash(texts["key"])
+    for name, text in texts["answers"].items():
+        if key is None or not isinstance(text, str) or name not in longest or not 0 < len(text) <= longest[name]:
+            raise Refused(400, f"{name!r} is no open text of this survey, or is too long.")
+    return tuple((text_key(str(key), name), name, text) for name, text in texts["answers"].items())
 
 
 def _bit(text: str) -> tuple[int]:

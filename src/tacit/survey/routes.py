@@ -6,43 +6,81 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tacit.channel.routing import Asked, Routing
+from tacit.channel.routing import Asked, Condition, Routing
 from tacit.survey.questionnaire import NO_ANSWER, PREFER_NOT_TO_SAY, Question
 
 
 def routing_of(questions: Iterable[Question]) -> Routing:
     """The routing of a questionnaire as it is written."""
-    listed = list(questions)
-    first = {question.name: question.attributes[0][0] for question in listed}
     return Routing(
         tuple(
             Asked(
                 question.name,
                 tuple(name for name, _ in question.attributes),
                 _ways(question.kind, [name for name, _ in question.answers], question.special),
-                tuple((first[one.question], frozenset(one.answers)) for one in question.when),
-                not question.is_hidden,
+                is_public=not question.is_hidden,
+                alternatives=tuple(
+                    tuple((_reported_as(one.question, one.option), frozenset(one.answers)) for one in alternative)
+                    for alternative in question.when
+                ),
             )
-            for question in listed
+            for question in questions
+            if question.attributes
         )
     )
 
 
+def _reported_as(question: str, option: str | None) -> str:
+    """The attribute of a question, or of one of its options."""
+    return question if option is None else f"{question}_{option}"
+
+
 def routing_of_documents(questions: Iterable[Mapping[str, Any]]) -> Routing:
     """The same, from the questions of a frozen definition."""
-    listed = list(questions)
-    first = {question["name"]: question["attributes"][0]["attribute"] for question in listed}
+    listed = [question for question in questions if question["attributes"]]
+    reported = attributes_of(listed)
     return Routing(
         tuple(
             Asked(
                 question["name"],
                 tuple(part["attribute"] for part in question["attributes"]),
                 _ways(question["kind"], [one["name"] for one in question["answers"]], _special(question)),
-                tuple((first[one["question"]], frozenset(one["answers"])) for one in question["when"]),
-                mode_of(question) not in ("disguised", "self"),
+                is_public=mode_of(question) not in ("disguised", "self"),
+                alternatives=conditions_on(question, reported),
             )
             for question in listed
         )
+    )
+
+
+def attributes_of(questions: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str | None], str]:
+    """The attribute of each question, and of each option of those that have several."""
+    return {
+        (question["name"], part["option"]): part["attribute"]
+        for question in questions
+        for part in question["attributes"]
+    }
+
+
+def alternatives_of(when: Sequence[Any]) -> list[list[Any]]:
+    """The lists of conditions of which one must hold whole; none where something always holds."""
+    if len(when) == 1 and "any" in when[0]:
+        return [list(alternative) for alternative in when[0]["any"]]
+    return [list(when)] if when else []
+
+
+def conditions_of(question: Mapping[str, Any]) -> list[Any]:
+    """Every condition that a question depends on, whatever the others say."""
+    return [one for alternative in alternatives_of(question["when"]) for one in alternative]
+
+
+def conditions_on(
+    question: Mapping[str, Any], reported: Mapping[tuple[str, str | None], str]
+) -> tuple[tuple[Condition, ...], ...]:
+    """The alternatives of a question of a definition, on the attributes that report the earlier answers."""
+    return tuple(
+        tuple((reported[one["question"], one.get("option")], frozenset(one["answers"])) for one in alternative)
+        for alternative in alternatives_of(question["when"])
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,9 +13,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit.survey.assets import page_script
+from tacit.survey.routes import alternatives_of, attributes_of
+from tacit.survey.store.database import quoted
+from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.templating import rendered
 from tacit.survey.words import RELEASED, page_words, released
+
+# Whoever opens the page between two counts may still be one too many: a quota is met, not guaranteed.
+QUOTA_SECONDS = 2.0
 
 
 class Site:
@@ -22,6 +29,7 @@ class Site:
 
     def __init__(self, surveys: SurveyCache) -> None:
         self._surveys = surveys
+        self._counted: dict[str, tuple[float, list[int]]] = {}
 
     @property
     def routes(self) -> list[Route]:
@@ -35,7 +43,9 @@ class Site:
         if survey is None:
             return rendered("absent.html", status_code=404)
         classifier = await run_in_threadpool(self._surveys.store.classifier, survey)
-        status = {"state": survey.state, "classifier": classifier}
+        status: dict[str, Any] = {"state": survey.state, "classifier": classifier}
+        if "quotas" in survey.definition.document:
+            status["full"] = await run_in_threadpool(self._full, survey)
         page = rendered(
             "page.html",
             language=survey.definition.document["languages"][0],
@@ -47,6 +57,14 @@ class Site:
         )
         return compressed(page, request)
 
+    def _full(self, survey: StoredSurvey) -> list[int]:
+        """Which quotas are full, counted at most every few seconds; the page decides for itself whether one is its own."""
+        known = self._counted.get(survey.fingerprint)
+        if known is None or known[0] <= time.monotonic():
+            known = (time.monotonic() + QUOTA_SECONDS, full_quotas(self._surveys.store, survey))
+            self._counted[survey.fingerprint] = known
+        return known[1]
+
     async def words(self, request: Request) -> Response:
         """The page's words in another language, fetched when it is chosen; the page knows their hash."""
         language = request.path_params["language"]
@@ -55,6 +73,26 @@ class Site:
         return compressed(
             Response(released(language), headers={"Cache-Control": "no-store"}, media_type="application/json"), request
         )
+
+
+def full_quotas(store: Store, survey: StoredSurvey) -> list[int]:
+    """The quotas of which as many reports have come as were wanted, by their public answers."""
+    reported = attributes_of(survey.definition.questions)
+    full = []
+    for index, quota in enumerate(survey.definition.document["quotas"]):
+        alternatives, parameters = [], []
+        for conditions in alternatives_of(quota["when"]):
+            each = []
+            for one in conditions:
+                column = reported[one["question"], one.get("option")]
+                each.append(f"{quoted(column)} IN ({', '.join('?' * len(one['answers']))})")
+                parameters.extend(one["answers"])
+            alternatives.append(" AND ".join(each))
+        wanted = " OR ".join(f"({one})" for one in alternatives)
+        ((count,),) = store.database.rows(f"SELECT COUNT(*) FROM {survey.table('reports')} WHERE {wanted}", parameters)
+        if count >= quota["most"]:
+            full.append(index)
+    return full
 
 
 def compressed(page: Response, request: Request) -> Response:

@@ -25,7 +25,9 @@ from tacit.channel.program import Node, compiled, joint
 from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute
+from tacit.survey.conditions import PLACE
 from tacit.survey.questionnaire import PREFER_NOT_TO_SAY
+from tacit.survey.routes import attributes_of, conditions_of, conditions_on
 
 NO_ANSWER = "no answer"
 
@@ -208,8 +210,16 @@ def _shape_objections(document: Document) -> Iterator[Objection]:
 def _question_objections(question: Document, answers: Mapping[str, Any], document: Document) -> Iterator[Objection]:
     name, several = question["name"], question["kind"] == "several"
     own = [answer["name"] for answer in question["answers"]]
-    if [part["option"] for part in question["attributes"]] != (own if several else [None]):
+    if question["kind"] == "text" and mode_of(question) != "public":
+        yield _objection(
+            "open", (name,), f"The open text {name!r} is called {mode_of(question)}; nothing can disguise it."
+        )
+    if [part["option"] for part in question["attributes"]] != (
+        own if several else [None] * (question["kind"] != "text")
+    ):
         yield _objection("attribute", (name,), f"Each answer of {name!r} must be reported by exactly one attribute.")
+    if "edges" in question and not _are_ranges(question["edges"], own):
+        yield _objection("answers_differ", (name,), f"The ranges of {name!r} do not fit its {len(own)} answers.")
     special = _special(question) + [NOT_ASKED] * bool(question["when"])
     wanted = [*(["no", "yes"] if several else own), *special]
     for attribute in _attribute_names(question):
@@ -230,8 +240,22 @@ def _question_objections(question: Document, answers: Mapping[str, Any], documen
         )
 
 
+def _are_ranges(edges: Sequence[Any], answers: Sequence[str]) -> bool:
+    """Whether these are the places where all answers but the first begin."""
+    kinds = {isinstance(edge, str) for edge in edges}
+    return len(kinds) == 1 and len(edges) + 1 == len(answers) and all(a < b for a, b in itertools.pairwise(edges))
+
+
+def whole_text(question: Document, language: str) -> str:
+    """A question's text, behind what it has in common with the others of its grid."""
+    grid = question.get("grid")
+    return f"{grid['text'][language]} {question['text'][language]}" if grid else str(question["text"][language])
+
+
 def _texts_differ(question: Document, languages: Sequence[str]) -> bool:
-    if not _says(question["text"], languages):
+    if not _says(question["text"], languages) or (
+        "grid" in question and not _says(question["grid"]["text"], languages)
+    ):
         return True
     for language in languages:
         plain = question["kind"] == "yes-no"
@@ -249,17 +273,21 @@ def _says(text: Any, languages: Sequence[str]) -> bool:
 def _routing_objections(
     question: Document, answers: Mapping[str, Any], questions: Sequence[Document]
 ) -> Iterator[Objection]:
-    before = {one["name"]: one for one in questions[: list(questions).index(question)]}
-    for condition in question["when"]:
-        earlier = before.get(condition["question"])
-        usable = earlier is not None and earlier["kind"] != "several"
-        known = answers.get(_attribute_names(earlier)[0], []) if usable and earlier is not None else []
-        if any(answer not in known for answer in condition["answers"]):
+    before = questions[: list(questions).index(question)]
+    for condition in conditions_of(question):
+        if not _is_known(condition, before, answers):
             yield _objection(
                 "routing",
                 (question["name"],),
                 f"{question['name']!r} depends on an answer that is not asked before it: {condition}.",
             )
+
+
+def _is_known(condition: Document, questions: Sequence[Document], answers: Mapping[str, Any]) -> bool:
+    """Whether a condition speaks of answers that one of these questions can have."""
+    attribute = attributes_of(questions).get((condition["question"], condition.get("option")))
+    known = answers.get(attribute, []) if attribute is not None else []
+    return bool(condition["answers"]) and all(answer in known for answer in condition["answers"])
 
 
 # What is asked, and how it is called.
@@ -275,19 +303,51 @@ def _asked_objections(document: Document) -> Iterator[Objection]:
             yield _objection(
                 "mode", (name,), f"{name!r} is called {mode_of(question)}, but its answers would be sent otherwise."
             )
-        if not is_hidden(question) and any(is_hidden(by_name[one["question"]]) for one in question["when"]):
+        if not is_hidden(question) and any(is_hidden(by_name[one["question"]]) for one in conditions_of(question)):
             yield _objection(
                 "telling", (name,), f"{name!r} is sent as it is and depends on a disguised answer: it would tell it."
             )
     yield from _own_device_objections(document)
+    yield from _ending_objections(document, by_name)
+    yield from _place_objections(document, by_name)
     yield from _repeated(document)
     yield from _harmless_objections(document)
+
+
+def _ending_objections(document: Document, by_name: Mapping[str, Document]) -> Iterator[Objection]:
+    """Who is asked no further is told by who sends nothing: it may depend on public answers only."""
+    answers = {one["name"]: one["answers"] for one in document["scheme"]["attributes"]}
+    for kind in ("screen_out", "quotas"):
+        for condition in (one for ending in document.get(kind, []) for one in conditions_of(ending)):
+            if not _is_known(condition, list(by_name.values()), answers):
+                yield _objection("routing", (kind,), f"{kind} depends on an answer that is not asked: {condition}.")
+            elif is_hidden(by_name[condition["question"]]):
+                yield _objection(
+                    "telling", (kind,), f"{kind} depends on a disguised answer and would tell it: {condition}."
+                )
+
+
+def _place_objections(document: Document, by_name: Mapping[str, Document]) -> Iterator[Objection]:
+    """What a text repeats must have been asked before, once and in the clear."""
+    before: set[str] = set()
+    for question in by_name.values():
+        for text in (question["text"], question["help"] or {}, (question.get("grid") or {}).get("text", {})):
+            for name in (name for one in text.values() for name in PLACE.findall(one)):
+                if name not in before or len(by_name[name]["attributes"]) != 1 or by_name[name]["kind"] == "several":
+                    yield _objection(
+                        "routing", (question["name"],), f"{question['name']!r} repeats {{{name}}}, which is not asked."
+                    )
+                elif is_hidden(by_name[name]):
+                    yield _objection(
+                        "telling", (question["name"],), f"{question['name']!r} repeats a disguised answer: {{{name}}}."
+                    )
+        before.add(question["name"])
 
 
 def _own_device_objections(document: Document) -> Iterator[Objection]:
     """What a respondent's own device shows is sent as it is: its group is that question alone, and nothing depends on it."""
     groups = [group for deal in range(len(dealt(document))) for group in _groups(document, deal)]
-    routed_on = {condition["question"] for one in questions_of(document) for condition in one["when"]}
+    routed_on = {condition["question"] for one in questions_of(document) for condition in conditions_of(one)}
     for question in (one for one in questions_of(document) if mode_of(one) == "self"):
         name = _attribute_names(question)[0]
         alone = all(
@@ -309,7 +369,7 @@ def _repeated(document: Document) -> Iterator[Objection]:
     for language in document["languages"]:
         texts: dict[str, str] = {}
         for question in questions_of(document):
-            folded = unicodedata.normalize("NFKC", question["text"][language]).lower()
+            folded = unicodedata.normalize("NFKC", whole_text(question, language)).lower()
             plain = " ".join(re.sub(r"[\W_]", lambda one: _kept(one[0]), folded).split())
             if plain in texts:
                 both = (texts[plain], question["name"])
@@ -403,15 +463,16 @@ def _blocks(document: Document, deal: int) -> Iterator[AskedBlock]:
         block[:] = [new if value == old else value for value in block]
 
     by_name = {question["name"]: question for question in questions_of(document)}
+    reported = attributes_of(by_name.values())
     for question in by_name.values():
         own = [homes[name] for name in _attribute_names(question) if name in homes]
         if own and (_special(question) or question["when"]):
             for one in own:
                 unite(one, own[0])
-        for condition in question["when"] if own else []:
-            before = [homes[name] for name in _attribute_names(by_name[condition["question"]]) if name in homes]
-            if before:
-                unite(own[0], before[0])
+        for condition in conditions_of(question) if own else []:
+            before = reported[condition["question"], condition.get("option")]
+            if before in homes:
+                unite(own[0], homes[before])
     for head in dict.fromkeys(block):
         members = tuple(group for index, group in enumerate(groups) if block[index] == head)
         names = {name for group in members for name in group.names}
@@ -475,7 +536,9 @@ def _situations(
     """The records that a block can have, and which of them are possible in each public situation."""
     sizes = {one["name"]: Attribute(one["name"], tuple(one["answers"])) for one in document["scheme"]["attributes"]}
     hidden = {name for one in questions_of(document) if is_hidden(one) for name in _attribute_names(one)} - names
-    routing = Routing(tuple(_asked(one, document, hidden) for one in questions_of(document)))
+    asked = [one for one in questions_of(document) if one["attributes"]]
+    reported = attributes_of(asked)
+    routing = Routing(tuple(_asked(one, reported, hidden) for one in asked))
     block = [one for one in routing.questions if one.name in {question["name"] for question in questions}]
     attributes = [sizes[name] for one in block for name in one.attributes]
     records = routing.records(block, attributes)
@@ -483,7 +546,7 @@ def _situations(
     return records, list({mask.tobytes(): mask for mask in masks}.values())
 
 
-def _asked(question: Document, document: Document, elsewhere: set[str]) -> Asked:
+def _asked(question: Document, reported: Mapping[tuple[str, str | None], str], elsewhere: set[str]) -> Asked:
     """A question as far as it is reported in this block: options that other blocks disguise are left out."""
     names = [name for name in _attribute_names(question) if name not in elsewhere]
     own = [answer["name"] for answer in question["answers"]]
@@ -491,9 +554,13 @@ def _asked(question: Document, document: Document, elsewhere: set[str]) -> Asked
     if question["kind"] == "several":
         ways = list(itertools.product(("no", "yes"), repeat=len(names)))
     ways += [(special,) * len(names) for special in _special(question)]
-    first = {one["name"]: _attribute_names(one)[0] for one in questions_of(document)}
-    when = tuple((first[one["question"]], frozenset(one["answers"])) for one in question["when"])
-    return Asked(question["name"], tuple(names), tuple(ways), when, not is_hidden(question))
+    return Asked(
+        question["name"],
+        tuple(names),
+        tuple(ways),
+        is_public=not is_hidden(question),
+        alternatives=conditions_on(question, reported),
+    )
 
 
 def _written(

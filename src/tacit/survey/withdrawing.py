@@ -12,6 +12,7 @@ from starlette.routing import Route
 from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import RateLimit, Refused, json_object
 from tacit.survey.store.database import StoreUnavailable
+from tacit.survey.store.submissions import text_key
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.survey_cache import SurveyCache
 
@@ -36,7 +37,8 @@ class Withdrawing:
         headers = {"Cache-Control": "no-store"}
         try:
             survey, receipt = await self._asked(request)
-            if not await run_in_threadpool(self._store.withdraw, survey, receipt_hash(receipt)):
+            texts = [text_key(texts_hash(receipt), one["name"]) for one in survey.definition.text_questions]
+            if not await run_in_threadpool(self._store.withdraw, survey, receipt_hash(receipt), texts):
                 raise Refused(404, "There is no report with this receipt in this survey.")
         except Refused as refused:
             close = {"Connection": "close"} if refused.status in (408, 413) else {}
@@ -60,6 +62,11 @@ class Withdrawing:
         if not _HEX.issuperset(receipt):
             raise Refused(400, "A receipt has the digits 0-9 and a-f.")
         return survey, receipt
+
+
+def texts_hash(receipt: str) -> str:
+    """What the page sends with open texts; only who has the receipt can find them again."""
+    return hashlib.sha256(f"texts {receipt}".encode()).hexdigest()
 
 
 def receipt_hash(receipt: str) -> str:

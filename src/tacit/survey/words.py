@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.channel.document import canonical
-from tacit.survey.yaml_lines import Located
+from tacit.survey.yaml_lines import Located, read
 
 FOLDER = Path(__file__).parent / "static" / "words"
 RELEASED = ("en", "de", "fr", "es", "ar", "zh")
@@ -41,6 +41,53 @@ def page_words(definition: Mapping[str, Any]) -> dict[str, Any]:
         "words": {language: json.loads(released(language)) for language in known if language in first},
         "hashes": {language: hashlib.sha256(released(language).encode()).hexdigest() for language in known},
     }
+
+
+def read_languages(
+    entry: Located | None, words: Located | None, folder: Path | None
+) -> tuple[tuple[str, ...], dict[str, Words]]:
+    """The languages of a questionnaire, and the words that it brings for those without words of their own."""
+    own = _written_for(words, folder) if words is not None else {}
+    if entry is None:
+        languages: tuple[str, ...] = ("en",)
+    else:
+        languages = tuple(_language(item, own) for item in entry.items("languages"))
+        if not languages or len(set(languages)) < len(languages):
+            entry.refuse("languages must name at least one language, and each once.")
+    for language in set(own) - set(languages):
+        assert words is not None
+        words.refuse(f"words are given in {language!r}, but languages lists {', '.join(languages)}.")
+    return languages, own
+
+
+def _language(item: Located, words: Mapping[str, Words]) -> str:
+    language = item.text("A language")
+    if not LANGUAGE_TAG.fullmatch(language):
+        item.refuse(f"{language!r} is no language: write its short tag, such as en, tr or pt-BR.")
+    if language not in words and language not in RELEASED:
+        item.refuse(
+            f"the page has no words of its own (buttons, the privacy label) in {language!r}; it has them in "
+            f"{', '.join(RELEASED)}. Write them with: tacit survey words {language}.yaml, translate, and name the file at "
+            f"the top: words: {{{language}: {language}.yaml}}"
+        )
+    return language
+
+
+def _written_for(entry: Located, folder: Path | None) -> dict[str, Words]:
+    """Words written for one survey: in a file beside it, or in the questionnaire itself."""
+    given = {}
+    for language, source in entry.entries().items():
+        if isinstance(source.value, dict):
+            given[language] = checked_words(source)
+            continue
+        name = source.text("A file of words")
+        path = (folder or Path()) / name
+        if not path.is_file():
+            source.refuse(
+                f"there is no file of words {name!r} beside this one. Write it with: tacit survey words {name}"
+            )
+        given[language] = checked_words(read(path))
+    return given
 
 
 def checked_words(entry: Located) -> Words:

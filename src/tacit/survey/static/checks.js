@@ -2,7 +2,7 @@
 // asked. `tacit survey verify` makes the same checks from outside.
 
 import { BadProgram } from "./program.js";
-import { allQuestions, answersOf, dealsOf, groupsOf, isHidden, modeOf, NOT_ASKED, plainText, specialOf } from "./questionnaire.js";
+import { allQuestions, answersOf, conditionsOf, dealsOf, groupsOf, isHidden, modeOf, NOT_ASKED, placesIn, plainText, specialOf, wholeText } from "./questionnaire.js";
 import { told, wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
@@ -94,9 +94,11 @@ const saysIn = (text, languages) => languages.every((language) => typeof text?.[
 function questionObjections(question, answers, languages, questions) {
   const { name, kind, attributes, when } = question;
   const reasons = [];
-  const options = kind === "several" ? question.answers.map((one) => one.name) : [null];
+  const options = kind === "several" ? question.answers.map((one) => one.name) : kind === "text" ? [] : [null];
+  if (kind === "text" && modeOf(question) !== "public") reasons.push(objection("open", [name]));
   const own = attributes.map(({ option }) => option);
   if (own.length !== options.length || own.some((option, index) => option !== options[index])) reasons.push(objection("attribute", [name]));
+  if (question.edges && !areRanges(question)) reasons.push(objection("answers_differ", [name]));
   const special = [...specialOf(question), ...(when.length > 0 ? [NOT_ASKED] : [])];
   const wanted = kind === "several" ? ["no", "yes", ...special] : [...question.answers.map((one) => one.name), ...special];
   for (const { attribute } of attributes) {
@@ -106,14 +108,48 @@ function questionObjections(question, answers, languages, questions) {
   const plain = kind === "yes-no";
   const texts = languages.map((language) => question.answers.map(({ name: own, text }) => (plain ? own : text?.[language])));
   const differ = texts.some((list) => list.some((text) => typeof text !== "string" || text.trim() === "") || new Set(list).size !== list.length);
-  if (differ || !saysIn(question.text, languages)) reasons.push(objection("languages", [name]));
-  const place = questions.indexOf(question);
-  for (const { question: earlier, answers: after } of when) {
-    const before = questions.findIndex((one) => one.name === earlier);
-    const known = before >= 0 && before < place && questions[before].kind !== "several" ? answers.get(questions[before].attributes[0]?.attribute) ?? [] : [];
-    if (!Array.isArray(after) || after.some((answer) => !known.includes(answer))) reasons.push(objection("routing", [name]));
-  }
+  const isSaid = saysIn(question.text, languages) && (!question.grid || saysIn(question.grid.text, languages));
+  if (differ || !isSaid) reasons.push(objection("languages", [name]));
+  const before = questions.slice(0, questions.indexOf(question));
+  for (const condition of conditionsOf({ when })) if (!isKnown(condition, before, answers)) reasons.push(objection("routing", [name]));
   if (!MODES.includes(modeOf(question))) reasons.push(objection("mode", [name]));
+  return reasons;
+}
+
+// Whether these are the places where all answers but the first begin.
+function areRanges({ edges, answers }) {
+  const alike = edges.every((edge) => typeof edge === typeof edges[0]);
+  return alike && edges.length + 1 === answers.length && edges.every((edge, index) => index === 0 || edges[index - 1] < edge);
+}
+
+// Whether a condition speaks of answers that one of these questions can have.
+function isKnown({ question, option = null, answers: wanted }, questions, answers) {
+  const asked = questions.find(({ name }) => name === question);
+  const known = answers.get(asked?.attributes.find((part) => part.option === option)?.attribute) ?? [];
+  return Array.isArray(wanted) && wanted.length > 0 && wanted.every((answer) => known.includes(answer));
+}
+
+// Who is asked no further is told by who sends nothing, and what a text repeats is shown: both may speak of public answers only.
+function openObjections(definition, questions) {
+  const reasons = [];
+  const answers = answersOf(definition);
+  const byName = new Map(questions.map((one) => [one.name, one]));
+  for (const kind of ["screen_out", "quotas"]) {
+    for (const condition of (definition[kind] ?? []).flatMap(conditionsOf)) {
+      if (!isKnown(condition, questions, answers)) reasons.push(objection("routing", [kind]));
+      else if (isHidden(byName.get(condition.question))) reasons.push(objection("telling", [kind]));
+    }
+  }
+  const before = new Set();
+  for (const question of questions) {
+    const texts = [question.text, question.help ?? {}, question.grid?.text ?? {}].flatMap(Object.values);
+    for (const name of texts.flatMap(placesIn)) {
+      const repeated = before.has(name) ? byName.get(name) : null;
+      if (repeated?.attributes.length !== 1 || repeated.kind === "several") reasons.push(objection("routing", [question.name]));
+      else if (isHidden(repeated)) reasons.push(objection("telling", [question.name]));
+    }
+    before.add(question.name);
+  }
   return reasons;
 }
 
@@ -122,7 +158,7 @@ function ownDeviceObjections(definition, questions, dealt) {
   const groups = dealt.flatMap((_, deal) => groupsOf(definition, deal));
   const isAlone = ({ attributes: [{ attribute }] }) =>
     groups.filter(({ names }) => names.includes(attribute)).every(({ names, records, node, sizes }) => names.length === 1 && !records && node.shape.length === 1 && node.shape[0] === sizes[0]);
-  const isFree = (one) => one.kind !== "several" && one.when.length === 0 && specialOf(one).length === 0 && !questions.some(({ when }) => when.some(({ question }) => question === one.name));
+  const isFree = (one) => one.kind !== "several" && one.when.length === 0 && specialOf(one).length === 0 && !questions.some((other) => conditionsOf(other).some(({ question }) => question === one.name));
   return questions.filter((one) => modeOf(one) === "self" && !(isAlone(one) && isFree(one))).map((one) => objection("mode", [one.name]));
 }
 
@@ -135,13 +171,14 @@ function askedObjections(definition) {
   const byName = new Map(questions.map((one) => [one.name, one]));
   for (const question of questions) {
     if (question.attributes.some(({ attribute }) => grouped.has(attribute) !== isHidden(question))) reasons.push(objection("mode", [question.name]));
-    if (!isHidden(question) && question.when.some(({ question: earlier }) => isHidden(byName.get(earlier)))) reasons.push(objection("telling", [question.name]));
+    if (!isHidden(question) && conditionsOf(question).some(({ question: earlier }) => isHidden(byName.get(earlier)))) reasons.push(objection("telling", [question.name]));
   }
-  reasons.push(...ownDeviceObjections(definition, questions, dealt));
+  reasons.push(...ownDeviceObjections(definition, questions, dealt), ...openObjections(definition, questions));
   for (const language of definition.languages) {
     const texts = new Map();
-    for (const { name, text } of questions) {
-      const plain = plainText(text[language]);
+    for (const question of questions) {
+      const { name } = question;
+      const plain = plainText(wholeText(question, language));
       if (texts.has(plain)) reasons.push(objection("twice", [texts.get(plain), name]));
       texts.set(plain, name);
     }

@@ -1,35 +1,107 @@
-// Questions as form fields. What is chosen goes into `given`, which never leaves the page.
+// Questions as form fields. What is chosen or typed goes into `given`, which never leaves the page.
 
 import { element } from "./dom.js";
-import { DECLINED, specialOf } from "./questionnaire.js";
+import { DECLINED, isHidden, modeOf, specialOf } from "./questionnaire.js";
 import { answerText } from "./words.js";
 
-export function isAnswered(question, { answers, harmless }) {
+export function isAnswered(question, { answers, harmless, texts }) {
+  if (question.kind === "text") return question.optional || Boolean(texts[question.name]?.trim());
   if (question.kind !== "several" && !question.optional && answers[question.name] === undefined) return false;
   return !question.harmless || harmless[question.name] !== undefined;
 }
 
+// What is said of a question that was left open.
+export function openText({ kind, edges }, words) {
+  if (edges) return kind === "date" ? words.needsDate : words.needsNumber;
+  return words.needsAnswer;
+}
+
 // A question as a fieldset; `changed` is called after each choice, because it may show or hide another question.
 export function field(question, given, view, changed) {
-  const { words, language } = view;
+  const { words, said } = view;
   const { name, help, harmless } = question;
-  const choices = question.kind === "several" ? boxes : radios;
+  const described = [help && `help-${name}`, question.kind === "text" && `warning-${name}`, `error-${name}`].filter(Boolean);
   return element(
     "fieldset",
-    { "aria-describedby": `${help ? `help-${name} ` : ""}error-${name}` },
-    element("legend", {}, question.text[language], " ", mark(question.sensitive ? words.sensitive : words.public)),
-    help && element("p", { id: `help-${name}`, class: "help" }, help[language]),
-    choices(question, given, view, changed),
+    { id: `field-${name}`, class: question.grid ? "row" : null, "aria-describedby": described.join(" ") },
+    element("legend", {}, said(question.text), " ", element("span", { class: "mark" }, markOf(question, words))),
+    help && element("p", { id: `help-${name}`, class: "help" }, said(help)),
+    inputs(question, given, view, changed),
     harmless && harmlessQuestion(question, given, view, changed),
+    given.explained.includes(name) && element("p", { class: "explained", role: "alert" }, `${words.explained} `, said(question.explain)),
     element("p", { id: `error-${name}`, class: "error" }),
   );
 }
 
-const mark = (text) => element("span", { class: "mark" }, text);
+// Several scales of one grid, under their common text.
+export function gridOf(questions, given, view, changed) {
+  const [{ grid }] = questions;
+  return element(
+    "div",
+    { role: "group", class: "grid", "aria-labelledby": `grid-${grid.name}` },
+    element("p", { id: `grid-${grid.name}`, class: "common" }, view.said(grid.text)),
+    questions.map((one) => field(one, given, view, changed)),
+  );
+}
 
-function radios(question, { answers }, view, changed) {
-  const choices = question.declines ? [...question.answers, { name: DECLINED }] : question.answers;
-  return radioList(question, question.name, answers, choices, view, changed);
+function markOf(question, words) {
+  if (modeOf(question) === "self") return words.selfMark;
+  return isHidden(question) ? words.sensitive : words.public;
+}
+
+function inputs(question, given, view, changed) {
+  if (question.kind === "text") return openField(question, given, view, changed);
+  if (question.edges) return typedField(question, given, view, changed);
+  return question.kind === "several" ? boxes(question, given, view, changed) : radios(question, given, view, changed);
+}
+
+function openField({ name, longest }, { texts }, { words }, changed) {
+  const write = (event) => {
+    texts[name] = event.target.value;
+    changed();
+  };
+  const area = element("textarea", { id: `${name}-0`, rows: 4, maxlength: longest, autocomplete: "off", "aria-labelledby": `field-${name}`, oninput: write });
+  area.value = texts[name] ?? "";
+  return [element("p", { id: `warning-${name}`, class: "warning" }, words.textWarning), area];
+}
+
+// A number or a day is typed, and only the range that it falls into is an answer.
+function typedField(question, given, view, changed) {
+  const { name, kind, edges } = question;
+  const { words, language } = view;
+  const range = element("p", { class: "help", role: "status" });
+  const input = element("input", { id: `${name}-0`, type: kind === "date" ? "date" : "text", inputmode: kind === "date" ? null : "decimal", autocomplete: "off", "aria-labelledby": `field-${name}`, oninput: type });
+  input.value = given.typed[name] ?? "";
+
+  function type(event) {
+    given.typed[name] = event.target.value;
+    const value = valueOf(event.target.value, kind);
+    if (value === null) delete given.answers[name];
+    else given.answers[name] = question.answers[edges.filter((edge) => edge <= value).length].name;
+    tell();
+    changed();
+  }
+
+  function tell() {
+    const own = question.answers.find((one) => one.name === given.answers[name]);
+    range.replaceChildren(...(own ? [words.rangeOnly({ range: "" }), element("bdi", { dir: "ltr" }, answerText(words, language, own))] : []));
+  }
+
+  tell();
+  const decline = question.declines && radioList(question, name, given, [{ name: DECLINED }], view, (more) => (delete given.typed[name], changed(more)), 1);
+  return [element("p", {}, input), range, decline];
+}
+
+// Digits of any script, with a point or a comma; a day as the browser's own field gives it.
+function valueOf(typed, kind) {
+  if (kind === "date") return /^\d{4}-\d{2}-\d{2}$/.test(typed) ? typed : null;
+  const plain = typed.normalize("NFKC").replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 1632).trim().replace(",", ".");
+  return /^[-+]?\d+(\.\d*)?$/.test(plain) ? Number(plain) : null;
+}
+
+function radios(question, given, view, changed) {
+  const choices = view.ordered(question);
+  return radioList(question, question.name, given, question.declines ? [...choices, { name: DECLINED }] : choices, view, changed);
 }
 
 function harmlessQuestion(question, { harmless }, view, changed) {
@@ -40,19 +112,22 @@ function harmlessQuestion(question, { harmless }, view, changed) {
       "div",
       { role: "radiogroup", "aria-label": text },
       element("p", {}, text),
-      radioList(question, `${question.name}-harmless`, harmless, question.answers, view, changed),
+      radioList(question, `${question.name}-harmless`, { answers: harmless }, question.answers, view, changed),
     ),
   ];
 }
 
-function radioList(question, group, chosen, choices, view, changed) {
-  return choices.map((choice, index) => {
+// Ids follow the answers' own order, whatever the order in which they stand.
+function radioList(question, group, { answers, explained = [] }, choices, view, changed, from = 0) {
+  return choices.map((choice) => {
     const choose = () => {
-      chosen[question.name] = choice.name;
-      changed();
+      answers[question.name] = choice.name;
+      changed({ isDrawn: Boolean(question.edges) });
     };
-    const checked = chosen[question.name] === choice.name;
-    const input = { type: "radio", name: group, id: `${group}-${index}`, checked, onchange: choose };
+    const own = question.answers.findIndex(({ name }) => name === choice.name);
+    const index = own < 0 ? (from || question.answers.length) : own;
+    const disabled = explained.includes(question.name);
+    const input = { type: "radio", name: group, id: `${group}-${index}`, checked: answers[question.name] === choice.name, disabled, onchange: choose };
     return labelled(input, choiceText(question, choice, view));
   });
 }
@@ -60,26 +135,31 @@ function radioList(question, group, chosen, choices, view, changed) {
 // Ranges read from left to right in every language.
 function choiceText(question, choice, { words, language }) {
   const text = answerText(words, language, choice);
-  return question.kind === "number" && choice.name !== DECLINED ? element("bdi", { dir: "ltr" }, text) : text;
+  const isRange = question.kind === "number" || question.kind === "date";
+  return isRange && choice.name !== DECLINED ? element("bdi", { dir: "ltr" }, text) : text;
 }
 
 function labelled(input, text) {
   return element("p", { class: "check" }, element("input", input), element("label", { for: input.id }, text));
 }
 
-function boxes(question, { answers }, { words, language }, changed) {
+function boxes(question, { answers }, view, changed) {
+  const { words, language } = view;
   const { name } = question;
   answers[name] ??= [];
-  const chosen = Array.isArray(answers[name]) ? answers[name] : [];
+  const chosen = () => (Array.isArray(answers[name]) ? answers[name] : []);
   const set = (value) => {
+    const isDrawn = !Array.isArray(answers[name]) || !Array.isArray(value); // what stands in place of all options goes with none
     answers[name] = value;
-    changed();
+    changed({ isDrawn });
   };
-  const rows = question.answers.map((choice, index) => {
-    const others = chosen.filter((one) => one !== choice.name);
-    const toggle = (event) => set(event.target.checked ? [...others, choice.name] : others);
-    const checked = chosen.includes(choice.name);
-    const input = { type: "checkbox", id: `${name}-${index}`, checked, onchange: toggle };
+  const rows = view.ordered(question).map((choice) => {
+    const toggle = (event) => {
+      const others = chosen().filter((one) => one !== choice.name);
+      set(event.target.checked ? [...others, choice.name] : others);
+    };
+    const index = question.answers.indexOf(choice);
+    const input = { type: "checkbox", id: `${name}-${index}`, checked: chosen().includes(choice.name), onchange: toggle };
     return labelled(input, answerText(words, language, choice));
   });
   const instead = specialOf(question).map((special) => {

@@ -3,7 +3,7 @@
 import { element } from "./dom.js";
 import { boundedGamma, WHOLE_NOTICE } from "./checks.js";
 import { everyDigits, isListed, law, split, WordDraws } from "./program.js";
-import { allQuestions, modeOf, NOT_ASKED } from "./questionnaire.js";
+import { allQuestions, modeOf, NOT_ASKED, wholeText } from "./questionnaire.js";
 import { told } from "./whole.js";
 import { times, upTo } from "./words.js";
 
@@ -18,7 +18,7 @@ export const looksLikeAnswers = ({ node, sizes, records, labels }) => !records &
 // A cautious whole number: never less than the truth.
 export const percentAtMost = (share) => Math.ceil(share * 100 - 1e-6);
 
-const titlesOf = (block, language) => block.questions.map((one) => one.text[language]);
+const titlesOf = (block, { language, said }) => block.questions.map((one) => said({ [language]: wholeText(one, language) }));
 
 // What one block promises, as sentences.
 export function sentences(block, { words, textOf }) {
@@ -62,7 +62,7 @@ export const blocksOfAll = ({ deals }) => deals.flatMap(({ blocks }) => blocks);
 
 export function privacyLabel(definition, whole, view) {
   const { words, language } = view;
-  const inMode = (mode) => allQuestions(definition).filter((one) => modeOf(one) === mode).map((one) => one.text[language]);
+  const inMode = (mode) => allQuestions(definition).filter((one) => modeOf(one) === mode).map((one) => view.said({ [language]: wholeText(one, language) }));
   const entry = (titles, lines) => [
     element("dt", {}, titles.join(" · ")),
     lines.map((line) => element("dd", {}, line)),
@@ -94,7 +94,7 @@ function alike(whole, view) {
     const lines = sentences(block, view);
     const key = lines.join("\n");
     if (!entries.has(key)) entries.set(key, { titles: new Set(), lines });
-    for (const title of titlesOf(block, view.language)) entries.get(key).titles.add(title);
+    for (const title of titlesOf(block, view)) entries.get(key).titles.add(title);
   }
   return [...entries.values()].map(({ titles, lines }) => ({ titles: [...titles], lines }));
 }

@@ -8,7 +8,7 @@ import { element } from "./dom.js";
 import { introduction } from "./introduction.js";
 import { draftOf, forgetDraft, forgetSealed, remembered } from "./sealed.js";
 import { done, forgetPerson, review, sendReport } from "./sending.js";
-import { beginAfresh, definition, fingerprint, isAskedNow, isTest, isUnderWay, link, openQuestions, pageWords, resumeDraft, saveDraft, session, status } from "./session.js";
+import { beginAfresh, definition, ending, fingerprint, forgetAnswers, isAskedNow, isTest, isUnderWay, link, openQuestions, pageWords, resumeDraft, saveDraft, session, status } from "./session.js";
 import { nameOf, upTo, wordsFor } from "./words.js";
 
 const root = document.getElementById("survey");
@@ -73,7 +73,17 @@ function draw(position) {
   saveDraft();
   if (position === 0) return show(() => introduction({ heading, start, goOn: () => goOn(session.draft) }));
   if (position === LAST_LOOK) return show(() => review({ heading, back, send }));
-  return show(() => asking(position - 1, { heading, back, next: () => arrive(positionFrom(position + 1, 1)), someoneElse }));
+  return show(() => asking(position - 1, { heading, back, next: () => onward(position + 1), someoneElse }));
+}
+
+// Whoever is asked no further is told so here; nothing is sent, and nothing of the answers is kept.
+async function onward(position) {
+  const reason = ending();
+  if (reason === null) return arrive(positionFrom(position, 1));
+  session.isSent = true;
+  await forgetAnswers();
+  root.dataset.state = "ended";
+  return show(() => [heading(reason), element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, session.words.someoneElse))]);
 }
 
 // From here on the code stands in no address: the next person is not offered it.

@@ -18,6 +18,22 @@ export const plainText = (text) => text.normalize("NFKC").toLowerCase().replace(
 // What can be said in place of an answer, of all options at once.
 export const specialOf = ({ declines, optional }) => [...(declines ? [DECLINED] : []), ...(optional ? [NO_ANSWER] : [])];
 
+// A question's text, behind what it has in common with the others of its grid.
+export const wholeText = ({ text, grid }, language) => (grid ? `${grid.text[language]} ${text[language]}` : text[language]);
+
+// The lists of conditions of which one must hold whole; none where something always holds.
+export const alternativesOf = (when) => (when.length === 1 && when[0].any ? when[0].any : when.length > 0 ? [when] : []);
+export const conditionsOf = ({ when }) => alternativesOf(when).flat();
+
+// The attribute that a condition speaks of: a question's, or that of one of its options.
+export function attributeOf(definition, { question, option = null }) {
+  const asked = allQuestions(definition).find(({ name }) => name === question);
+  return asked?.attributes.find((part) => part.option === option)?.attribute;
+}
+
+// Names of earlier questions whose answers a text repeats.
+export const placesIn = (text) => [...text.matchAll(/\{([a-z][a-z0-9_]*)\}/g)].map(([, name]) => name);
+
 // The questionnaires of which each respondent is dealt one; a scheme without a deal has one.
 export function dealsOf({ scheme }) {
   return scheme.questionnaires ?? [{ name: null, probability: 1, groups: scheme.groups }];
@@ -78,10 +94,18 @@ function isDealt(question, definition, deal) {
 // Whether a question is asked, given the answers so far.
 export function isAsked(question, definition, answers, deal = 0) {
   if (!isDealt(question, definition, deal)) return false;
-  return question.when.every(({ question: earlier, answers: wanted }) => {
-    const before = allQuestions(definition).find(({ name }) => name === earlier);
-    return wanted.includes(isAsked(before, definition, answers, deal) ? answers[earlier] : NOT_ASKED);
-  });
+  return holds(question.when, definition, answers, deal);
+}
+
+// Whether conditions hold, given the answers so far.
+export function holds(when, definition, answers, deal = 0) {
+  const alternatives = alternativesOf(when);
+  return alternatives.length === 0 || alternatives.some((all) => all.every((one) => isMet(one, definition, answers, deal)));
+}
+
+function isMet({ question, option = null, answers: wanted }, definition, answers, deal) {
+  const before = allQuestions(definition).find(({ name }) => name === question);
+  return wanted.includes(isAsked(before, definition, answers, deal) ? attributeAnswer(answers[question], option) : NOT_ASKED);
 }
 
 // The true answer of every attribute, by name.

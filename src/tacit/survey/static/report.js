@@ -20,7 +20,7 @@ async function contentOf(definition, group) {
 function contentHash(definition, group) {
   const asked = allQuestions(definition).filter(({ attributes }) => attributes.some(({ attribute }) => group.names.includes(attribute)));
   const plain = (text) => text && Object.fromEntries(Object.entries(text).map(([language, one]) => [language, plainText(one)]));
-  const texts = asked.map(({ text, answers, harmless = null }) => ({ text: plain(text), harmless: plain(harmless), answers: answers.map(({ text: own }) => plain(own)) }));
+  const texts = asked.map(({ text, grid, answers, harmless = null }) => ({ text: plain(text), ...(grid && { grid: plain(grid.text) }), harmless: plain(harmless), answers: answers.map(({ text: own }) => plain(own)) }));
   const options = group.names.map((name) => asked.flatMap(({ attributes }) => attributes).find(({ attribute }) => attribute === name).option);
   return sha256(canonical({ texts, options, answers: group.answers, records: group.records, program: group.program }));
 }

@@ -4,10 +4,10 @@ import * as device from "./device.js";
 import { element } from "./dom.js";
 import { freshDraws, percentAtMost } from "./label.js";
 import { isListed, ratio, split } from "./program.js";
-import { allQuestions, groupsOf, isHidden, NO_ANSWER, publicAttributes, truths } from "./questionnaire.js";
+import { allQuestions, groupsOf, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
 import { disguised } from "./report.js";
 import { remember } from "./sealed.js";
-import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, session, textOf } from "./session.js";
+import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, said, session, textOf } from "./session.js";
 import { forgetTokens } from "./tokens.js";
 import { forgetReceipts, receiptFor } from "./withdrawing.js";
 import { answerText, upTo } from "./words.js";
@@ -18,21 +18,23 @@ export function review({ heading, back, send }) {
   const { words, language, answers, whole, deal } = session;
   const open = allQuestions(definition).filter((one) => !isHidden(one) && isAskedNow(one));
   const { blocks } = whole.deals[deal];
+  const openText = (one) => session.texts[one.name]?.trim();
   const given = (one) => (Array.isArray(answers[one.name]) ? answers[one.name] : [answers[one.name] ?? NO_ANSWER]);
   const texts = (one) => given(one).map((name) => answerText(words, language, one.answers.find((own) => own.name === name) ?? { name }));
+  const title = (one) => said({ [language]: wholeText(one, language) });
   const asked = (block) => block.questions.filter(isAskedNow);
   return [
     heading(words.review),
     open.length > 0 && [
       element("h2", {}, words.reviewOpen),
-      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, one.text[language]), element("dd", {}, texts(one).join(", ") || "–")])),
+      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, title(one)), element("dd", {}, (one.kind === "text" ? openText(one) : texts(one).join(", ")) || "–")])),
     ],
     element("h2", {}, words.reviewHidden),
     element(
       "dl",
       { class: "odds" },
       blocks.filter((block) => asked(block).length > 0).map((block) => [
-        asked(block).map((one) => element("dt", {}, one.text[language])),
+        asked(block).map((one) => element("dt", {}, title(one))),
         element("dd", {}, words.reviewSure({ percent: percentAtMost(Math.max(...Object.values(block.worst))) })),
       ]),
     ),
@@ -58,7 +60,7 @@ export async function sendReport(told) {
   const receipt = await receiptFor(token);
   const submission = {
     path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
-    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature }),
+    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature, texts: openTexts(receipt.texts) }),
   };
   device.keepUnsent(submission);
   if (session.keepAnswers && !isShared) await remember(fingerprint, { truth: truths(definition, session.answers, deal), token });
@@ -69,6 +71,13 @@ export async function sendReport(told) {
   if (isShared && outcome.state !== "later") forgetPerson();
   told(outcome, made, receipt);
   if (outcome.state === "later") retry(submission, (later) => told(later, made, receipt));
+}
+
+// Open texts go beside the report, under a key of their own that only the receipt leads to: nothing that is kept joins the two.
+function openTexts(key) {
+  const written = allQuestions(definition).filter((one) => one.kind === "text" && isAskedNow(one) && session.texts[one.name]?.trim());
+  if (written.length === 0) return undefined;
+  return { key, answers: Object.fromEntries(written.map(({ name }) => [name, session.texts[name].trim()])) };
 }
 
 // Codes, tokens and receipts: whatever would speak of the one before to the next.

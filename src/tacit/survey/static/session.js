@@ -1,6 +1,6 @@
 // One respondent's visit: what the page was given, what was answered so far, and in which words it speaks.
 
-import { allQuestions, dealsOf, isAsked, readCode } from "./questionnaire.js";
+import { allQuestions, dealsOf, holds, isAsked, placesIn, readCode, wholeText } from "./questionnaire.js";
 import { isAnswered } from "./fields.js";
 import { forgetDraft, keepDraft } from "./sealed.js";
 import { answerText } from "./words.js";
@@ -29,6 +29,10 @@ const freshRun = () => crypto.getRandomValues(new Uint32Array(1))[0];
 const fresh = () => ({
   answers: {},
   harmless: {},
+  texts: {}, // what was written into open texts
+  typed: {}, // numbers and days as they were typed; their ranges are the answers
+  explained: [], // comprehension checks that were answered wrongly, and explained
+  order: {}, // places drawn on this device, for questions and answers that have no fixed order; never sent
   deal: dealt(), // which of several questionnaires this respondent is dealt: a public draw, made once
   code: null,
   bearer: null, // what the code bought: {token, signature}
@@ -49,7 +53,39 @@ export const session = {
 };
 session.code = link.get("code") ? readCode(link.get("code")) : null;
 
-export const view = () => ({ words: session.words, language: session.language, textOf });
+export const view = () => ({ words: session.words, language: session.language, textOf, said, ordered });
+
+// A text in the reader's language, with what was answered before in its places.
+export function said(texts) {
+  const text = texts[session.language];
+  return placesIn(text).reduce((all, name) => all.replaceAll(`{${name}}`, repeated(name)), text);
+}
+
+function repeated(name) {
+  const question = allQuestions(definition).find((one) => one.name === name);
+  const answer = session.answers[name];
+  return answer === undefined ? "…" : answerText(session.words, session.language, question.answers.find((one) => one.name === answer) ?? { name: answer });
+}
+
+// A place between 0 and 1, drawn once for each name.
+export function place(name) {
+  session.order[name] ??= crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32;
+  return session.order[name];
+}
+
+// A question's answers in the order in which they stand on this device.
+function ordered({ name, answers, shuffle }) {
+  if (!shuffle) return answers;
+  return answers.toSorted((one, other) => place(`${name} ${one.name}`) - place(`${name} ${other.name}`));
+}
+
+// Why this respondent is asked no further, in words; null where nothing says so. Only public answers can.
+export function ending() {
+  const isMet = ({ when }) => holds(when, definition, session.answers, session.deal);
+  const out = (definition.screen_out ?? []).find(isMet);
+  if (out) return out.text ? said(out.text) : session.words.screenedOut;
+  return (definition.quotas ?? []).some((quota, index) => status.full?.includes(index) && isMet(quota)) ? session.words.quotaFull : null;
+}
 
 // An attribute's question, or one of its answers, in the reader's language.
 export function textOf(attribute, answer) {
@@ -61,15 +97,16 @@ export function textOf(attribute, answer) {
     const known = option === null && asked.answers.find(({ name }) => name === answer);
     return answerText(words, language, known || { name: answer });
   }
-  if (option === null) return asked.text[language];
-  return `${asked.text[language]} ${answerText(words, language, asked.answers.find(({ name }) => name === option))}`;
+  const text = said(Object.fromEntries([[language, wholeText(asked, language)]]));
+  if (option === null) return text;
+  return `${text} ${answerText(words, language, asked.answers.find(({ name }) => name === option))}`;
 }
 
 export const isAskedNow = (question) => isAsked(question, definition, session.answers, session.deal);
 export const openQuestions = (page) => page.questions.filter((one) => isAskedNow(one) && !isAnswered(one, session));
 
 // What a draft holds: enough to go on where one was.
-const DRAFTED = ["answers", "harmless", "deal", "code", "bearer", "keepAnswers", "hasConsented", "at", "run"];
+const DRAFTED = ["answers", "harmless", "texts", "typed", "explained", "order", "deal", "code", "bearer", "keepAnswers", "hasConsented", "at", "run"];
 
 export function saveDraft() {
   if (session.isShared || session.isSent || !session.hasConsented) return;
@@ -82,7 +119,7 @@ export function resumeDraft(draft) {
 
 // The answers are gone from this page's memory too, and with the draft's key from the device.
 export async function forgetAnswers() {
-  Object.assign(session, { answers: {}, harmless: {} });
+  Object.assign(session, { answers: {}, harmless: {}, texts: {}, typed: {} });
   await forgetDraft(fingerprint);
 }
 
@@ -90,4 +127,4 @@ export function beginAfresh() {
   Object.assign(session, fresh(), { isSent: false });
 }
 
-export const isUnderWay = () => session.hasConsented && !session.isSent && Object.keys(session.answers).length > 0;
+export const isUnderWay = () => session.hasConsented && !session.isSent && (Object.keys(session.answers).length > 0 || Object.keys(session.texts).length > 0);

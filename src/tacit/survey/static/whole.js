@@ -3,7 +3,7 @@
 // occur; the rest is independent.
 
 import { amplification, compile, isListed, law, ratio, split, worstAnswers } from "./program.js";
-import { allQuestions, dealsOf, groupsOf, isHidden, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
+import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, isHidden, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
 
 // Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
 const WRITTEN = 2 ** 18;
@@ -23,8 +23,8 @@ export function blocksOf(definition, deal = 0) {
     const own = homes(question);
     if (own.length === 0) continue;
     if (specialOf(question).length > 0 || question.when.length > 0) own.forEach((one) => unite(one, own[0]));
-    for (const { question: earlier } of question.when) {
-      const [before] = byName.has(earlier) ? homes(byName.get(earlier)) : [];
+    for (const condition of conditionsOf(question)) {
+      const before = home.get(attributeOf(definition, condition));
       if (before !== undefined) unite(own[0], before);
     }
   }
@@ -55,11 +55,12 @@ function attributesOf({ groups, questions }) {
 
 // Every way through these questions, given what is known before: answers by attribute.
 function walk(questions, known, definition, isWanted = () => true) {
-  const first = new Map(allQuestions(definition).map(({ name, attributes }) => [name, attributes[0].attribute]));
+  const meets = (record, condition) => condition.answers.includes(record[attributeOf(definition, condition)]);
   let partial = [known];
   for (const question of questions) {
     partial = partial.flatMap((record) => {
-      const asked = question.when.every(({ question: earlier, answers }) => answers.includes(record[first.get(earlier)]));
+      const alternatives = alternativesOf(question.when);
+      const asked = alternatives.length === 0 || alternatives.some((all) => all.every((one) => meets(record, one)));
       const names = namesOf(question).filter(isWanted);
       const ways = asked ? waysOf(question, names) : [names.map(() => NOT_ASKED)];
       return ways.map((way) => ({ ...record, ...Object.fromEntries(names.map((name, index) => [name, way[index]])) }));
@@ -75,7 +76,7 @@ function situations(definition, block) {
   const byName = new Map(allQuestions(definition).map((one) => [one.name, one]));
   const needed = new Set();
   const look = (question) => {
-    for (const { question: earlier } of question.when) {
+    for (const { question: earlier } of conditionsOf(question)) {
       const before = byName.get(earlier);
       if (before && !isHidden(before) && !needed.has(before)) {
         needed.add(before);

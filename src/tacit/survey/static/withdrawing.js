@@ -17,7 +17,7 @@ export async function receiptFor(token) {
   const bytes = crypto.getRandomValues(new Uint8Array(DIGITS / 2));
   const receipt = storage.getItem(name) ?? Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   storage.setItem(name, receipt);
-  return { shown: spelled(receipt), hash: await sha256(`receipt ${receipt}`) };
+  return { shown: spelled(receipt), hash: await sha256(`receipt ${receipt}`), texts: await sha256(`texts ${receipt}`) };
 }
 
 export function forgetReceipts() {

@@ -35,6 +35,7 @@ _TABLES: dict[str, tuple[str, ...]] = {
     "tacit_issuers": ("survey", "private"),
     "tacit_receipts": ("receipt", "box", "report_key"),
     "tacit_withdrawn": ("token", "box"),
+    "tacit_texts": ("text_key", "box", "question", "content"),
 }
 
 

@@ -36,6 +36,11 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE tacit_devices (token TEXT NOT NULL PRIMARY KEY, administrator TEXT NOT NULL, "
         "expires DOUBLE PRECISION NOT NULL)",
     ),
+    # Open texts identify people, so nothing joins them with reports: their keys come from receipts that nobody keeps.
+    (
+        "CREATE TABLE tacit_texts (text_key TEXT NOT NULL PRIMARY KEY, box TEXT NOT NULL, question TEXT NOT NULL, "
+        "content TEXT NOT NULL){suffix}",
+    ),
 )
 VERSION = len(STEPS)
 

@@ -41,18 +41,27 @@ class Overloaded(TacitError):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One report under the hash of its token; `receipt` is the hash of what can withdraw it."""
+    """One report under the hash of its token; `receipt` is the hash of what can withdraw it.
+
+    `texts` are open texts with their keys and questions; they are stored apart.
+    """
 
     survey: StoredSurvey
     box: Box
     token: str
     values: Row
     receipt: str | None = None
+    texts: tuple[tuple[str, str, str], ...] = ()
 
 
 def token_hash(survey: StoredSurvey, token: str) -> str:
     """How a token or a code is kept: nobody who reads the store can answer with what is in it."""
     return hashlib.sha256(f"{survey.fingerprint} {token}".encode()).hexdigest()
+
+
+def text_key(key: str, question: str) -> str:
+    """Under what an open text is kept: it follows from the receipt alone, which the store does not have."""
+    return hashlib.sha256(f"{key} {question}".encode()).hexdigest()
 
 
 def store_batch(database: Database, batch: Sequence[Submission]) -> list[SubmissionOutcome]:
@@ -87,7 +96,10 @@ def _store_box(
     rows = sorted((token, *one.values) for token, (_, one) in first.items() if token not in withdrawn)
     columns = ("report_key", *survey.columns(box))
     fresh = database.insert_new(survey.table(box), columns, rows)
-    _keep_receipts(database, f"{box} {survey.number}", [one for token, (_, one) in first.items() if token in fresh])
+    new = [one for token, (_, one) in first.items() if token in fresh]
+    _keep_receipts(database, f"{box} {survey.number}", new)
+    texts = sorted((key, f"{box} {survey.number}", name, text) for one in new for key, name, text in one.texts)
+    database.insert_new("tacit_texts", ("text_key", "box", "question", "content"), texts)
     stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored(database, survey, box, set(first) - fresh)
     for index, submission in members:
         if submission.token in fresh and first[submission.token][0] == index:

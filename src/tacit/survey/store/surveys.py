@@ -180,13 +180,16 @@ class Store:
         self.database.run("DELETE FROM tacit_issuers WHERE survey = ?", (survey.number,))
         for box in BOXES:
             self.database.reorder(survey.table(box), "report_key")
-        for table, key in (("tacit_receipts", "receipt"), ("tacit_withdrawn", "token")):
+        for table, key in (("tacit_receipts", "receipt"), ("tacit_withdrawn", "token"), ("tacit_texts", "text_key")):
             self.database.reorder(table, key)
         self.codes.tidy()
         self.database.tidy()
 
-    def withdraw(self, survey: StoredSurvey, receipt: str) -> bool:
-        """Delete the report of a receipt, given by its hash; its token is good for no other. False if there is none."""
+    def withdraw(self, survey: StoredSurvey, receipt: str, texts: Sequence[str] = ()) -> bool:
+        """Delete the report of a receipt, given by its hash, and the open texts under these keys.
+
+        The report's token is good for no other. False if there is none.
+        """
         box = f"reports {survey.number}"
         with self.database.transaction():
             states = self.database.rows("SELECT state FROM tacit_surveys WHERE number = ?", (survey.number,))
@@ -198,6 +201,8 @@ class Store:
             ((key,),) = found
             self.database.run(f"DELETE FROM {survey.table('reports')} WHERE report_key = ?", (key,))
             self.database.run("DELETE FROM tacit_receipts WHERE receipt = ?", (receipt,))
+            for text in texts:
+                self.database.run("DELETE FROM tacit_texts WHERE text_key = ?", (text,))
             self.database.run("INSERT INTO tacit_withdrawn VALUES (?, ?)", (key, box))
         return True
 
@@ -216,7 +221,7 @@ class Store:
         self._tidy_all(survey)
 
     def _delete_boxes(self, survey: StoredSurvey) -> None:
-        for table in ("tacit_receipts", "tacit_withdrawn", "tacit_spent"):
+        for table in ("tacit_receipts", "tacit_withdrawn", "tacit_spent", "tacit_texts"):
             for box in BOXES:
                 self.database.run(f"DELETE FROM {table} WHERE box = ?", (f"{box} {survey.number}",))
         self.database.run("DELETE FROM tacit_codes WHERE survey = ?", (survey.number,))
@@ -257,6 +262,11 @@ class Store:
         """The reports in batches, in the order of their random keys and without these."""
         names = ", ".join(map(quoted, survey.columns(box)))
         return self.database.stream(f"SELECT {names} FROM {survey.table(box)} ORDER BY report_key")
+
+    def texts(self, survey: StoredSurvey) -> list[tuple[str, str]]:
+        """Questions and what was written to them, in the order of their random keys: it joins no two of one person."""
+        statement = "SELECT question, content FROM tacit_texts WHERE box = ? ORDER BY text_key"
+        return [(str(name), str(text)) for name, text in self.database.rows(statement, (f"reports {survey.number}",))]
 
     def classifier(self, survey: StoredSurvey) -> dict[str, Any] | None:
         rows = self.database.rows("SELECT document FROM tacit_classifiers WHERE survey = ?", (survey.number,))

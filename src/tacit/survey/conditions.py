@@ -1,0 +1,116 @@
+"""When something is asked, said or ended: conditions on earlier answers, as a questionnaire writes them.
+
+``when: {a: "yes", b: [x, y]}`` wants both; a list of such mappings wants one of them; of a question with several answers an
+option is named. Whatever leaves the page in the clear may depend on public answers only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.survey.openness import refuse_telling
+from tacit.survey.questionnaire import Alternatives, Condition, Question, Quota, ScreenOut, Texts
+from tacit.survey.yaml_lines import Located
+
+# More ways to be asked one question than this are more than anybody can follow.
+MOST_ALTERNATIVES = 64
+PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+def read_conditions(entry: Located, seen: Mapping[str, Question]) -> Alternatives:
+    """The alternatives of a ``when``: lists of conditions, of which one must hold whole."""
+    if isinstance(entry.value, list):
+        parts = [_alternatives(item, seen) for item in entry.items("when")]
+        found = tuple(itertools.chain.from_iterable(parts))
+    else:
+        found = _alternatives(entry, seen)
+    if not found or not all(found):
+        entry.refuse("when needs an earlier question and an answer, such as {smokes: yes}.")
+    if len(found) > MOST_ALTERNATIVES:
+        entry.refuse(f"when has {len(found)} alternatives, more than {MOST_ALTERNATIVES}. Ask in fewer cases.")
+    return tuple(dict.fromkeys(found))
+
+
+def _alternatives(entry: Located, seen: Mapping[str, Question]) -> Alternatives:
+    """All of a mapping's entries must hold; one that names several options of a question holds with any of them."""
+    each = [_ways(name, wanted, seen) for name, wanted in entry.entries().items()]
+    return tuple(itertools.product(*each))
+
+
+def _ways(name: str, wanted: Located, seen: Mapping[str, Question]) -> tuple[Condition, ...]:
+    question = seen.get(name)
+    if question is None or not question.attributes:
+        wanted.refuse(
+            f"when: {name!r} must be an earlier question that has answers. Before this one: {', '.join(seen)}."
+        )
+    names = [item.text("An answer") for item in (wanted.value if isinstance(wanted.value, list) else [wanted])]
+    if question.kind == "several":
+        known = (*(option for option, _ in question.answers), *question.special)
+    else:
+        known = question.attributes[0][1]
+    for answer in names:
+        if answer not in known:
+            wanted.refuse(f"when: {name!r} has no answer {answer!r}. Its answers: {', '.join(known)}.")
+    if question.kind != "several":
+        return (Condition(name, tuple(names)),)
+    first = question.answers[0][0]
+    return tuple(
+        Condition(name, (one,), first) if one in question.special else Condition(name, ("yes",), one) for one in names
+    )
+
+
+def names_in(alternatives: Alternatives) -> list[str]:
+    return list(dict.fromkeys(one.question for alternative in alternatives for one in alternative))
+
+
+def to_document(alternatives: Alternatives) -> list[dict[str, Any]]:
+    """As a definition states it: the conditions that must all hold, or one entry with the alternatives."""
+    listed = [[_condition_document(one) for one in alternative] for alternative in alternatives]
+    return listed[0] if len(listed) == 1 else [{"any": listed}] if listed else []
+
+
+def _condition_document(condition: Condition) -> dict[str, Any]:
+    option = {} if condition.option is None else {"option": condition.option}
+    return {"question": condition.question, **option, "answers": list(condition.answers)}
+
+
+@dataclass(frozen=True)
+class Endings:
+    """Who is asked no further: people for whom it is not meant, and people of whom enough have answered."""
+
+    screen_outs: tuple[ScreenOut, ...]
+    quotas: tuple[Quota, ...]
+
+
+def read_screen_out(item: Located, seen: Mapping[str, Question], text: Texts | None) -> ScreenOut:
+    fields = item.mapping("A screen-out", {"when": True, "text": False})
+    when = read_conditions(fields["when"], seen)
+    refuse_telling(fields["when"], "the screen-out", names_in(when), seen)
+    return ScreenOut(when, text)
+
+
+def read_quota(item: Located, seen: Mapping[str, Question]) -> Quota:
+    fields = item.mapping("A quota", {"when": True, "most": True})
+    when = read_conditions(fields["when"], seen)
+    refuse_telling(fields["when"], "the quota", names_in(when), seen)
+    most = fields["most"].number("most")
+    if most != int(most) or most < 1:
+        fields["most"].refuse(f"most must be a whole number of reports, at least 1, not {most!r}.")
+    return Quota(when, int(most))
+
+
+def check_places(entry: Located, texts: Texts, seen: Mapping[str, Question]) -> None:
+    """A text may repeat what was answered before, as ``{name}``: of public questions with one answer only."""
+    for text in texts.values():
+        for name in PLACE.findall(text):
+            question = seen.get(name)
+            if question is None or len(question.attributes) != 1 or question.kind == "several":
+                entry.refuse(
+                    f"the text repeats {{{name}}}, which is no earlier question with one answer. Before this one: "
+                    f"{', '.join(seen) or 'none'}."
+                )
+            refuse_telling(entry, "the text", [name], seen)

@@ -1,0 +1,184 @@
+"""Everything that can be asked, as a respondent meets it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tacit.survey.definition import Definition
+from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.browser.answering import open_page, send, start
+from tests.browser.asked import ASKED
+from tests.browser.conftest import screenshots
+from tests.browser.test_page import violations
+from tests.browser.test_wire import recorded
+from tests.survey.server import RunningServer
+
+pytestmark = pytest.mark.browser
+
+Served = tuple[RunningServer, Store]
+
+
+@pytest.fixture(scope="module")
+def asked(served: Served) -> StoredSurvey:
+    return served[1].add(Definition.from_yaml(ASKED), ASKED)
+
+
+def test_every_kind_is_asked_and_only_what_may_be_is_sent(context: Any, served: Served, asked: StoredSurvey) -> None:
+    server, store = served
+    traffic = recorded(context)
+    page = open_page(context, server, asked)
+    start(page)
+    page.check("#region-0")
+    page.fill("#born-0", "1985-07-14")
+    assert "1980-01-01 – 1999-12-31" in page.inner_text("#field-born")
+    page.check("#understood-0")  # not right: it is explained, and the first answer counts
+    page.click("button[type=submit]")
+    page.wait_for_selector(".explained")
+    assert "Chance decides on your device" in page.inner_text(".explained")
+    assert page.is_disabled("#understood-1")
+    problems = violations(page)
+    page.click("button[type=submit]")
+    page.wait_for_selector("#spent-0")
+    assert page.inner_text("h1") == "Life in In the north"
+    page.fill("#spent-0", "12x")
+    page.click("button[type=submit]")
+    assert page.inner_text("#error-spent") == "Please enter a number."
+    problems += violations(page)
+    page.fill("#spent-0", "347,50")
+    assert "100–999" in page.inner_text("#field-spent")
+    assert page.locator("#often-0").count() == 0
+    page.check("#takes-2")
+    page.check("#often-1")
+    page.uncheck("#takes-2")
+    assert page.locator("#often-0").count() == 0
+    page.check("#takes-1")
+    assert page.is_checked("#often-1")
+    page.check("#birthday-0")
+    page.screenshot(path=screenshots() / "asked-routed.png", full_page=True)
+    problems += violations(page)
+    page.click("button[type=submit]")
+    page.wait_for_selector("#stress_work-0")
+    assert page.inner_text(".common") == "How hard is it for you In the north?"
+    page.check("#stress_work-2")
+    page.check("#stress_home-0")
+    assert "can show who you are" in page.inner_text("#field-remarks")
+    page.fill("#remarks-0", "The canteen.")
+    page.screenshot(path=screenshots() / "asked-grid.png", full_page=True)
+    problems += violations(page)
+    page.reload()
+    page.wait_for_selector("#remarks-0")
+    assert page.input_value("#remarks-0") == "The canteen."
+    page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+    looked = page.inner_text("dl.open")
+    assert "The canteen." in looked
+    assert "1980-01-01 – 1999-12-31" in looked
+    assert "1985" not in looked
+    page.click("#review button[type=submit]")
+    page.wait_for_selector("#survey[data-state=stored]")
+    (sent,) = [one["body"] for one in traffic if one["method"] == "PUT"]
+    assert set(json.loads(sent)) == {"report", "receipt", "texts"}
+    assert "347" not in sent
+    assert "1985" not in sent
+    ((row,),) = [list(batch) for batch in store.rows(asked)]
+    shown = dict(zip(asked.wire.names, row, strict=True))
+    assert (shown["region"], shown["born"], shown["understood"]) == ("north", "1980-01-01 to 1999-12-31", "no")
+    assert store.texts(asked) == [("remarks", "The canteen.")]
+    assert problems == []
+
+
+def test_whoever_is_screened_out_or_one_too_many_sends_nothing(
+    browser: Any, served: Served, asked: StoredSurvey
+) -> None:
+    server, store = served
+    table = asked.table("reports")
+    names = ", ".join(f'"{name}"' for name in ("report_key", *asked.wire.names))
+    row = ["south" if name == "region" else "x" for name in asked.wire.names]
+    store.database.run(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * (len(row) + 1))})", ("k", *row))
+    for region, told in ((2, "for people who live here"), (1, "Enough people like you")):
+        context = browser.new_context(locale="en")
+        traffic = recorded(context)
+        page = open_page(context, server, asked)
+        page.wait_for_function(
+            "JSON.parse(document.getElementById('status').textContent).full.length === 1 || location.reload()"
+        )
+        page.wait_for_selector("#consent")
+        start(page)
+        page.check(f"#region-{region}")
+        page.fill("#born-0", "1985-07-14")
+        page.check("#understood-1")
+        page.click("button[type=submit]")
+        page.wait_for_selector("#survey[data-state=ended]")
+        assert told in page.inner_text("main")
+        assert {one["method"] for one in traffic} == {"GET"}
+        assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tacit.draft'))") == []
+        context.close()
+    store.database.run(f"DELETE FROM {table} WHERE report_key = 'k'")
+
+
+def test_orders_are_drawn_on_the_device_and_sent_as_nothing(browser: Any, served: Served, asked: StoredSurvey) -> None:
+    server, _ = served
+    questions, answers, bodies = set(), set(), set()
+    for number in range(8):
+        context = browser.new_context(locale="en")
+        traffic = recorded(context)
+        page = open_page(context, server, asked, "#test")
+        start(page)
+        page.check("#region-0")
+        page.fill("#born-0", "1985-07-14")
+        page.check("#understood-1")
+        page.click("button[type=submit]")
+        page.wait_for_selector("#takes-0")
+        page.check("#takes-0")
+        order = [one.get_attribute("id") for one in page.locator("fieldset").all()]
+        assert order.index("field-takes") < order.index("field-often")  # what depends on it stays behind it
+        questions.add(tuple(order))
+        answers.add(tuple(one.get_attribute("id") for one in page.locator("#field-takes input").all()))
+        if number > 1:
+            context.close()
+            continue
+        page.reload()
+        page.wait_for_selector("#takes-0")
+        assert [one.get_attribute("id") for one in page.locator("fieldset").all()] == order
+        for choice in ("#often-0", "#birthday-0"):
+            page.check(choice)
+        page.fill("#spent-0", "5")
+        page.click("button[type=submit]")
+        page.wait_for_selector("#stress_work-0")
+        page.check("#stress_work-0")
+        page.check("#stress_home-0")
+        send(page)
+        (sent,) = [json.loads(one["body"]) for one in traffic if one["method"] == "PUT"]
+        bodies.add((tuple(sorted(sent)), len(sent["report"])))
+        context.close()
+    # Of 6 and of 6 possible orders; eight draws all alike have a chance below 1e-5.
+    assert len(questions) > 1
+    assert len(answers) > 1
+    assert len(bodies) == 1
+
+
+def test_a_grid_and_a_typed_number_read_at_320_pixels_and_from_the_right(browser: Any, served: Served) -> None:
+    server, store = served
+    text = ASKED.replace("name: asked", "name: narrow\nlanguages: [ar]").replace("{yes: ", "{yes: ")
+    survey = store.add(Definition.from_yaml(text), text)
+    context = browser.new_context(viewport={"width": 320, "height": 640}, locale="ar", color_scheme="dark")
+    page = open_page(context, server, survey, "#test")
+    start(page)
+    page.check("#region-0")
+    page.fill("#born-0", "1985-07-14")
+    page.check("#understood-1")
+    page.click("button[type=submit]")
+    page.wait_for_selector("#spent-0")
+    page.fill("#spent-0", "٣٤٧")  # digits of any script
+    assert "100–999" in page.inner_text("#field-spent")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.check("#birthday-0")
+    page.click("button[type=submit]")
+    page.wait_for_selector("#stress_work-0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.screenshot(path=screenshots() / "asked-grid-ar-320.png", full_page=True)
+    assert violations(page) == []
+    context.close()
