@@ -12,10 +12,12 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 
 ROOT = Path(__file__).parents[1]
 SERVERS = ("browser", "postgres", "spark")
+# Packages of many compiled loops. Their tests come first, being many, so that everybody else finds the loops compiled.
+COMPILED = ("design", "joint", "mine", "publish")
 
 
 class TogetherScheduling(LoadScopeScheduling):
-    """The tests of a server stay together, those of a file that share a fixture, and the cases of one test."""
+    """What stays together: the tests of a server, of compiled loops, of a file that shares a fixture, the cases of a test."""
 
     def _split_scope(self, nodeid: str) -> str:
         return server_of(nodeid) or _unit(nodeid)
@@ -31,6 +33,9 @@ def server_of(nodeid: str) -> str | None:
 
 def _unit(nodeid: str) -> str:
     path = nodeid.partition("::")[0]
+    package = next((f"tests/{name}" for name in COMPILED if path.startswith(f"tests/{name}/")), None)
+    if package:
+        return package
     return path if _shares_a_fixture(path) else nodeid.partition("[")[0]
 
 

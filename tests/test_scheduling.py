@@ -20,8 +20,9 @@ def test_the_name_of_a_test_says_which_server_it_needs(request: pytest.FixtureRe
         ("tests/count/test_stored.py::test_b[spark-csv]", "spark"),
         ("tests/survey/test_store.py::test_c[postgres]", "postgres"),
         ("tests/survey/test_store.py::test_c[sqlite]", "tests/survey/test_store.py::test_c"),
+        ("tests/publish/test_search.py::test_e[1]", "tests/publish"),
         ("tests/experiments/test_trees.py::test_d[x]", "tests/experiments/test_trees.py"),
     ],
 )
-def test_what_shares_a_server_a_fixture_or_a_name_stays_together(nodeid: str, unit: str) -> None:
+def test_what_shares_a_server_compiled_loops_a_fixture_or_a_name_stays_together(nodeid: str, unit: str) -> None:
     assert TogetherScheduling._split_scope(None, nodeid) == unit  # type: ignore[arg-type]
