@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -63,25 +65,36 @@ def tables_in(connection) -> list[str]:
     return sorted(name for (name,) in connection.raw_sql(TABLES[connection.name]).fetchall())
 
 
+WISHES = {
+    "whole": {"k": 10},
+    "suppressed": {"k": 5, "suppress": 0.04, "missing": "drop", "sensitive": "salary-class", "l": 2},
+    "local": {"k": 20, "method": "local", "keep": ["sex"]},
+    "levels": {"k": 30, "attributes": ["age", "race", "sex"], "hierarchies": {"race": RACES}},
+    "sets": {"k": 10, "attributes": [["age", "sex"], ["native-country", "race"]], "order": "data"},
+}
+
+
+def wished(name: str) -> tuple[pa.Table, dict]:
+    """All of Adult once; for the other wishes a part of it says the same."""
+    return adult(None if name == "whole" else 8_000), {"missing": "drop", "schema": NINE} | QUICK | WISHES[name]
+
+
+@functools.cache
+def published_from_memory(name: str) -> tuple[dict, list[tuple[str, ...]]]:
+    rows, wishes = wished(name)
+    release = anonymize(rows, **wishes)
+    return release.to_document(), rows_of(release)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "wishes",
-    [
-        {"k": 10},
-        {"k": 5, "suppress": 0.04, "missing": "drop", "sensitive": "salary-class", "l": 2},
-        {"k": 20, "method": "local", "keep": ["sex"]},
-        {"k": 30, "attributes": ["age", "race", "sex"], "hierarchies": {"race": RACES}},
-        {"k": 10, "attributes": [["age", "sex"], ["native-country", "race"]], "order": "data"},
-    ],
-    ids=["whole", "suppressed", "local", "levels", "sets"],
-)
-def test_adult_is_published_as_from_memory(filled: Filled, engine, wishes):
-    rows = adult()
-    wishes = {"missing": "drop", "schema": NINE} | QUICK | wishes
-    ours, theirs = anonymize(filled(engine, rows), **wishes), anonymize(rows, **wishes)
-    assert ours.rows == 30_162
-    assert ours.to_document() == theirs.to_document()
-    assert rows_of(ours) == rows_of(theirs)
+@pytest.mark.parametrize("name", WISHES)
+def test_adult_is_published_as_from_memory(filled: Filled, engine, name):
+    rows, wishes = wished(name)
+    ours = anonymize(filled(engine, rows), **wishes)
+    document, released = published_from_memory(name)
+    assert name != "whole" or ours.rows == 30_162
+    assert ours.to_document() == document
+    assert rows_of(ours) == released
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -270,9 +283,10 @@ print(release.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_table(tmp_path):
-    """Ten times the rows in SQLite; as Python texts the larger table would take more than 150 MB."""
+    """Ten times the rows in SQLite; as Python texts the larger table would take more than 150 MB a million rows."""
+    many = 1_000_000 if os.environ.get("TACIT_SOAK") else 400_000
     peaks = []
-    for rows in (100_000, 1_000_000):
+    for rows in (many // 10, many):
         file = tmp_path / f"{rows}.db"
         with contextlib.closing(sqlite3.connect(file)) as database, database:
             database.execute(f"CREATE TABLE people AS {FEW_COMBINATIONS.format(rows=rows)}")
@@ -280,4 +294,4 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert done.stdout.split()[0] == str(rows)
         peaks.append(int(done.stdout.split()[1]) / 1024)
-    assert peaks[1] - peaks[0] < 60, f"peaks of {peaks} MB"
+    assert peaks[1] - peaks[0] < 60 * many / 1e6, f"peaks of {peaks} MB"

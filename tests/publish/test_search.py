@@ -105,9 +105,9 @@ def test_the_front_keeps_who_is_best_at_something():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", sorted(LEAST_NWP))
+@pytest.mark.parametrize("k", sorted(LEAST_NWP) if "TACIT_SOAK" in os.environ else [min(LEAST_NWP), max(LEAST_NWP)])
 def test_adult_within_a_few_percent_of_the_proven_least(k):
-    """All five seeds are asked under TACIT_SOAK, where the median must be within 1.5%; one is asked always."""
+    """Under TACIT_SOAK every k and five seeds, of which the median must be within 1.5%; always two k and one seed."""
     seeds = range(5) if "TACIT_SOAK" in os.environ else [0]
     problem = adult(k)
     losses = [
