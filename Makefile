@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 # uv installs several times faster than pip; where it cannot run, pip does the same.
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
-.PHONY: setup demo test check lint types imports docs docs-serve bench soak lowest clean
+.PHONY: setup demo test check lint types imports docs docs-serve bench soak mutants lowest clean
 
 setup: $(STAMP)
 
@@ -53,6 +53,11 @@ bench: setup
 soak: setup
 	TACIT_SOAK=1 $(BIN)/python -m pytest -m 'slow or browser or postgres'
 	TACIT_SOAK=1 $(BIN)/python -m benchmarks survey
+
+# Puts small faults into the code and sees whether the tests notice; see docs/testing.md.
+MUTANTS ?= 400
+mutants: setup
+	$(BIN)/python -m tools.mutants --sample $(MUTANTS) --out $(OUT)/mutants.txt
 
 # The oldest versions that pyproject.toml allows, in an environment of their own, with the tests that touch every dependency.
 lowest: setup

@@ -1,0 +1,1 @@
+"""Faults put into the code, to see whether the tests notice: ``make mutants``."""
