@@ -21,7 +21,7 @@ from tacit.estimation.conjunctions import weights_for
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.inversion import inverted
 from tacit.estimation.row_subgroups import RowSubgroup
-from tacit.estimation.subgroups import Subgroup
+from tacit.estimation.subgroups import ClassShares, Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
 from tacit.mine.count_sources import Method, counted_people, ordered_sources
@@ -281,6 +281,40 @@ def test_a_node_answers_otherwise_only_where_a_class_is_ahead_by_enough_standard
         # At least the error of a difference of uncorrelated estimates.
         ahead = shares[leaf.label].probability - shares[tree.label].probability
         assert ahead >= np.hypot(*(share.standard_error for share in shares)) - 1e-9
+
+
+@pytest.mark.parametrize(("correlation", "label"), [(0.6, 1), (0.0, 0), (-0.6, 0)])
+def test_the_answer_above_stands_until_a_class_is_ahead_by_the_error_of_their_difference(
+    correlation: float, label: int
+) -> None:
+    """Two standard errors of the difference are .018, .028 or .036, by the covariance of the two; one is ahead by .025."""
+    disguise = 1e-4 * np.array([[1, correlation], [correlation, 1]])
+    counted = ClassShares(0.425, 1e-4, 1e-4, np.array([0.2, 0.225]), disguise, disguise)
+    grower = Grower(Rules(guard=Guard(label=2)), np.ones(2))
+    assert grower._node(counted, parent_label=0).label == label
+    assert grower._node(counted, parent_label=None).label == 1
+    assert Grower(Rules(), np.ones(2))._node(counted, parent_label=0).label == 1
+
+
+def test_the_score_of_a_split_is_that_of_its_greatest_excess() -> None:
+    rng = np.random.default_rng(3)
+    table, factors, branch_of = rng.random((4, 3)) / 12, np.array([1.0, 0.5, 2.0]), np.array([0, 1, -1, 1])
+    root = rng.normal(size=(12, 12)) / 100
+    covariance = (root @ root.T).reshape(4, 3, 4, 3)
+    weighed = table * factors
+    kept = branch_of >= 0
+    total, classes = weighed[kept].sum(), weighed[kept].sum(axis=0)
+    scores = []
+    for branch in (0, 1):
+        for of_class in range(3):
+            # How the excess of a class in a branch changes with each estimate.
+            here, this = branch_of == branch, np.arange(3) == of_class
+            weights = np.outer(
+                (here - weighed[here].sum() / total) * kept, (this - classes[of_class] / total) * factors
+            )
+            excess = weighed[here, of_class].sum() - weighed[here].sum() * classes[of_class] / total
+            scores.append(excess**2 / np.einsum("ac,acbd,bd", weights, covariance, weights))
+    assert kernels.greatest_score(weighed, covariance, branch_of, factors) == pytest.approx(max(scores))
 
 
 @pytest.mark.parametrize("path", [(), ("smokes",)])

@@ -105,4 +105,25 @@ FAULTS = (
             "tests/survey/test_store.py::test_within_a_commit_reports_lie_by_their_keys_not_as_they_came",
         ],
     ),
+    Fault(
+        "a tree's label guard is dropped",
+        "mine/growth.py",
+        "if parent_label is not None and not self._outweighs(counted, label, parent_label):",
+        "if parent_label is not None and not True:",
+        ["tests/mine/test_tree.py", "-k", "answer_above_stands"],
+    ),
+    Fault(
+        "the covariance of two classes has the wrong sign in a tree's label guard",
+        "mine/growth.py",
+        "variance = max(float(weights @ counted.disguise @ weights), 0.0)",
+        "variance = max(float(abs(weights) @ counted.disguise @ abs(weights)), 0.0)",
+        ["tests/mine/test_tree.py", "-k", "answer_above_stands"],
+    ),
+    Fault(
+        "covariances have the wrong sign in a tree's split guard",
+        "mine/_tree_kernels.py",
+        "        variance = _variance(weights, covariance)\n",
+        "        variance = _variance(np.abs(weights), covariance)\n",
+        ["tests/mine/test_tree.py", "-k", "score_of_a_split"],
+    ),
 )
