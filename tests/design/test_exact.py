@@ -152,11 +152,29 @@ def test_both_bounds_hold_together_and_cost_more_than_either() -> None:
 
 
 @pytest.mark.slow
-def test_sixteen_answers_are_certified_by_generating_vertices() -> None:
-    prior = np.random.default_rng(1).dirichlet(np.full(16, 3.0))
-    point = exact_front(prior, 1000, delta=0.75, privacy=0.5).points[0]
-    assert point.excess <= 1 + 1e-6
-    assert len(point.reports) <= 16 * 17 // 2 + 1
+def test_eighteen_answers_are_certified_by_generating_vertices() -> None:
+    prior = np.random.default_rng(1).dirichlet(np.full(18, 3.0))
+    for point in exact_front(prior, 1000, delta=0.75, privacy=[0.5, 0.8]).points:
+        assert point.gap <= 1e-6
+        assert len(point.reports) <= 18 * 19 // 2 + 1
+        assert point.to_document()["gap"] == point.gap
+
+
+@pytest.mark.slow
+def test_twenty_six_answers_have_a_certified_gap_of_at_most_five_percent() -> None:
+    prior = np.random.default_rng(2).dirichlet(np.full(26, 2.0))
+    front = exact_front(prior, 1000, delta=0.75, privacy=0.6)
+    (point,) = front.points
+    assert 0 <= point.gap <= 0.05
+    assert worst_posterior(point.matrix, prior) <= 0.75 + 1e-9
+    assert point.mse == expected_mse(point.matrix, prior, 1000)
+    assert len(point.reports) <= 26 * 27 // 2 + 1
+    assert "not every report can be tried" in front.warnings[0]
+
+
+def test_more_than_forty_answers_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="at most 40 answers, not 41; beyond that there is no certified bound"):
+        exact_front(np.full(41, 1 / 41), 1000, delta=0.75)
 
 
 def test_generated_vertices_give_the_listed_answer(monkeypatch: pytest.MonkeyPatch) -> None:

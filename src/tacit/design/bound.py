@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.certificate import Dual
-from tacit.design.column_generation import FEW_VERTICES, certified_design
+from tacit.design.column_generation import certified_design, posteriors_under
 from tacit.design.front import Front
 from tacit.design.interior import single_thread
-from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
+from tacit.design.relaxation import relaxed_dual
 from tacit.errors import InvalidInput
 
 Matrix = NDArray[np.float64]
@@ -34,8 +34,9 @@ class Spread:
 
 
 DENSE = Spread(duals=40, bend=3, short_of_most=0.001)
-# Where vertices must be generated each dual takes seconds, the more so near the top; few are left for low privacies.
-SPARSE = Spread(duals=6, bend=1, short_of_most=0.005)
+# Beyond ten answers the duals come from the relaxation; each takes longer, the more so with many answers.
+MANY_ANSWERS = 16
+SPARSE, SPARSER = Spread(duals=12, bend=2, short_of_most=0.002), Spread(duals=6, bend=1, short_of_most=0.005)
 
 
 class LowerBound:
@@ -47,12 +48,15 @@ class LowerBound:
     @classmethod
     def between(cls, problem: DesignProblem, lowest: float, highest: float) -> LowerBound:
         """The bound from exact solutions spread over the privacies that are wanted."""
-        vertices = uniform_and_capped(problem.n_answers, problem.posterior_cap)
-        spread = DENSE if len(vertices) <= FEW_VERTICES else SPARSE
-        levels = spread.levels(problem, lowest, highest)
+        prior, cap = problem.prior, problem.posterior_cap
+        vertices = posteriors_under(problem.n_answers, cap)
         with single_thread():
-            duals = tuple(certified_design(vertices, problem.prior, 1 - level).dual for level in levels)
-        return cls(problem, duals)
+            if isinstance(vertices, np.ndarray):
+                levels = DENSE.levels(problem, lowest, highest)
+                return cls(problem, tuple(certified_design(vertices, prior, 1 - level).dual for level in levels))
+            spread = SPARSE if problem.n_answers <= MANY_ANSWERS else SPARSER
+            levels = spread.levels(problem, lowest, highest)
+            return cls(problem, tuple(relaxed_dual(prior, 1 - level, cap) for level in levels))
 
     def at(self, privacy: float) -> float:
         return self.problem.mse(max(dual.least_trace(self.problem.prior, 1 - privacy) for dual in self.duals))

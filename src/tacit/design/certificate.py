@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
 
+ROUNDING = 1e-13  # of the terms of the inequality, relative
+
 
 @dataclass(frozen=True, eq=False)
 class Dual:
@@ -32,9 +34,16 @@ class Dual:
     def repaired(self, vertices: Matrix, prior: Matrix) -> Dual:
         """The dual shifted until no vertex violates it, with room for the rounding of that very check."""
         lawful = Dual(self.root, self.price, max(0.0, self.budget_price))
-        scale = float(((vertices / prior @ self.root) ** 2).sum(axis=1).max() + np.abs(self.price).max())
-        shift = max(0.0, float(lawful.violations(vertices, prior).max())) + 1e-13 * scale
-        return Dual(self.root, self.price + shift, lawful.budget_price)  # posteriors sum to one
+        return lawful.shifted(float(lawful.violations(vertices, prior).max()), prior)
+
+    def shifted(self, excess: float, prior: Matrix) -> Dual:
+        """The dual that holds where no vertex exceeds this one by more, with room for the rounding of that check."""
+        largest = float(np.abs(self.root @ self.root / np.outer(prior, prior)).max())  # posteriors sum to one
+        return Dual(
+            self.root,
+            self.price + max(0.0, excess) + ROUNDING * (largest + np.abs(self.price).max()),
+            self.budget_price,
+        )
 
     def least_trace(self, prior: Matrix, budget: float) -> float:
         """Lower bound on ``trace J^-1`` of every channel within the budget; infinite if none is."""

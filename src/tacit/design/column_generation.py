@@ -1,24 +1,39 @@
-"""The certified design over many vertices: those the dual asks for are generated, and what is not needed is pruned."""
+"""The certified design over many posteriors: those the dual asks for are generated, and what is not needed is pruned."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.certificate import Dual
 from tacit.design.interior import solve_design
+from tacit.design.posteriors import uniform_and_capped
+from tacit.design.relaxation import relaxed_dual
+from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.design._pricing_kernels import Prices
 
 Matrix = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 CERTIFIED_GAP = 1e-6
 # Below this all vertices are used at once; above, those the dual asks for are added round by round.
 FEW_VERTICES = 1500
 ADDED_PER_ROUND = 400
-MOST_ROUNDS = 60
+MOST_ROUNDS = 40
+# Every set of so many answers can be gone through in a second; beyond, the relaxation alone proves.
+MOST_ENUMERATED = 22
+MOST_ANSWERS = 40
+ENOUGH_RELAXED = 0.01  # gap to the relaxation's bound at which the search for more posteriors ends
+CLIMBS_PER_ANSWER = 30  # random sets from which posteriors are searched uphill
 # Chances below this are what an interior point leaves on posteriors that are not used.
 NEGLIGIBLE = 1e-9
+BARELY_USED = 1e-7  # what a coarse solution leaves on them
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,25 +55,182 @@ def information(posteriors: Matrix, chances: Matrix, prior: Matrix) -> Matrix:
     return (likelihoods.T * chances) @ likelihoods
 
 
-def certified_design(vertices: Matrix, prior: Matrix, budget: float | None) -> CertifiedDesign:
-    """The design of least ``trace J^-1`` over all `vertices` within the budget."""
-    if len(vertices) <= FEW_VERTICES:
-        design = solve_design(vertices, prior, budget)
-        return CertifiedDesign(vertices, design.weights, design.dual)
-    rng = np.random.default_rng(0)  # the choice of the first vertices moves the work, not the answer
-    used = rng.choice(len(vertices), size=FEW_VERTICES, replace=False)
+class Vertices(Protocol):
+    """Posteriors to choose from, too many to use at once."""
+
+    def first(self, prior: Matrix, budget: float | None) -> tuple[Matrix, Dual | None]:
+        """Some to start with, and a dual that is known to hold for all."""
+        ...
+
+    def asked_for(self, dual: Dual, prior: Matrix, wanted: int) -> tuple[Matrix, float]:
+        """Those that exceed the dual most, and the largest excess of all; infinite where that is not known."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Vertices that are all at hand."""
+
+    posteriors: Matrix
+
+    def first(self, prior: Matrix, budget: float | None) -> tuple[Matrix, Dual | None]:
+        rng = np.random.default_rng(0)  # the choice of the first vertices moves the work, not the answer
+        return self.posteriors[rng.choice(len(self.posteriors), size=FEW_VERTICES, replace=False)], None
+
+    def asked_for(self, dual: Dual, prior: Matrix, wanted: int) -> tuple[Matrix, float]:
+        violations = dual.violations(self.posteriors, prior)
+        strongest = np.argpartition(-violations, wanted)[:wanted]
+        return self.posteriors[strongest[violations[strongest] > 0]], float(violations.max())
+
+
+@dataclass(frozen=True, eq=False)
+class Capped:
+    """All posteriors under a bound: uniform on a set, or as many entries delta as fit and the rest; never listed."""
+
+    n_answers: int
+    delta: float
+
+    @property
+    def n_capped(self) -> int:
+        fit = math.floor(1 / self.delta + NEGLIGIBLE)
+        return fit if 1 - fit * self.delta > NEGLIGIBLE and fit < self.n_answers else 0
+
+    @property
+    def count(self) -> int:
+        """About how many there are."""
+        return 2**self.n_answers + (math.comb(self.n_answers, self.n_capped) * self.n_answers if self.n_capped else 0)
+
+    @property
+    def least_size(self) -> int:
+        return math.ceil(1 / self.delta - NEGLIGIBLE)
+
+    def first(self, prior: Matrix, budget: float | None) -> tuple[Matrix, Dual | None]:
+        """Posteriors that meet the relaxation's dual or nearly so, others, and that dual."""
+        dual = relaxed_dual(prior, self.delta if budget is None else budget, self.delta)
+        rng = np.random.default_rng(0)  # the choice of the first vertices moves the work, not the answer
+        # Random posteriors too: those that meet the dual may be few, and tell nothing about some answers.
+        sets = self._random_sets(rng, prior, None)
+        some = [self._climbed(dual, prior), self._posteriors(sets, np.full(len(sets), -1))]
+        if self.n_capped:
+            sets = self._random_sets(rng, prior, self.n_capped)
+            free = (sets[:, None] >> np.arange(self.n_answers) & 1) == 0
+            rests = np.where(free, rng.random(free.shape), -1.0).argmax(axis=1)
+            some.append(self._posteriors(sets, rests))
+        return np.vstack(some), dual
+
+    def asked_for(self, dual: Dual, prior: Matrix, wanted: int) -> tuple[Matrix, float]:
+        from tacit.design import _pricing_kernels
+
+        if self.n_answers > MOST_ENUMERATED:
+            climbed = self._climbed(dual, prior)
+            violations = dual.violations(climbed, prior)
+            return climbed[np.argsort(-violations)][: min(wanted, int((violations > 0).sum()))], math.inf
+        asked = _pricing_kernels.among_all(self._prices(dual, prior), wanted, 0.0)
+        return self._posteriors(asked.sets, asked.rests), float(asked.largest)
+
+    def _prices(self, dual: Dual, prior: Matrix) -> Prices:
+        from tacit.design._pricing_kernels import Prices
+
+        matrix = dual.root @ dual.root / np.outer(prior, prior)
+        return Prices(matrix, dual.price, dual.budget_price, self.delta, self.least_size, self.n_capped)
+
+    def _climbed(self, dual: Dual, prior: Matrix) -> Matrix:
+        from tacit.design import _pricing_kernels
+
+        prices, rng = self._prices(dual, prior), np.random.default_rng(int(dual.price.view(np.uint64).sum() >> 1))
+        even = _pricing_kernels.uphill(prices, self._random_sets(rng, prior, None))
+        strongest = np.unique(even.sets, return_index=True)[1]
+        strongest = strongest[np.argsort(-even.excess[strongest])][: CLIMBS_PER_ANSWER * self.n_answers]
+        asked = [_pricing_kernels.Asked(even.sets[strongest], even.rests[strongest], even.excess[strongest], 0.0)]
+        if self.n_capped:
+            asked.append(_pricing_kernels.uphill_capped(prices, self._random_sets(rng, prior, self.n_capped)))
+        sets, rests = (np.concatenate([getattr(each, name) for each in asked]) for name in ("sets", "rests"))
+        return self._posteriors(*np.unique(np.stack([sets, rests]), axis=1))
+
+    def _random_sets(self, rng: np.random.Generator, prior: Matrix, size: int | None) -> Codes:
+        """Codes of random sets, of one size or of all that are permitted; half of them hold frequent answers rather."""
+        count = CLIMBS_PER_ANSWER * self.n_answers
+        if size is None:  # the largest entry is spread evenly, not the number of answers
+            sizes = np.round(1 / rng.uniform(1 / self.n_answers, 1 / self.least_size, count)).astype(np.int64)
+        else:
+            sizes = np.full(count, size)
+        drawn = rng.gumbel(size=(count, self.n_answers))
+        drawn[::2] += np.log(prior)
+        ranks = (-drawn).argsort(axis=1).argsort(axis=1)
+        codes: Codes = ((ranks < sizes[:, None]) << np.arange(self.n_answers)).sum(axis=1)
+        return codes
+
+    def _posteriors(self, sets: Codes, rests: Codes) -> Matrix:
+        members = (sets[:, None] >> np.arange(self.n_answers) & 1).astype(np.float64)
+        capped = rests >= 0
+        made = np.where(capped[:, None], self.delta * members, members / members.sum(axis=1, keepdims=True))
+        made[np.flatnonzero(capped), rests[capped]] = 1 - self.n_capped * self.delta
+        return made
+
+
+def posteriors_under(n_answers: int, delta: float) -> Matrix | Capped:
+    """All posteriors a channel of least error may use under a bound: listed while they are few."""
+    if n_answers > MOST_ANSWERS:
+        raise InvalidInput(
+            f"The exact front and its bound are for at most {MOST_ANSWERS} answers, not {n_answers}; beyond that there is no "
+            "certified bound. Merge rare answers, or use the method optrr."
+        )
+    if Capped(n_answers, delta).count <= FEW_VERTICES:
+        return uniform_and_capped(n_answers, delta)
+    return Capped(n_answers, delta)
+
+
+def certified_design(
+    vertices: Matrix | Vertices, prior: Matrix, budget: float | None, known: Matrix | None = None
+) -> CertifiedDesign:
+    """The design of least ``trace J^-1`` over all `vertices` within the budget; `known` are some that may be of use."""
+    if isinstance(vertices, np.ndarray):
+        if len(vertices) <= FEW_VERTICES:
+            design = solve_design(vertices, prior, budget)
+            return CertifiedDesign(vertices, design.weights, design.dual)
+        vertices = Listed(vertices)
+    first, bound = vertices.first(prior, budget)
+    return _generated(vertices, prior, budget, _joined(first, known), bound)
+
+
+def _generated(
+    vertices: Vertices, prior: Matrix, budget: float | None, posteriors: Matrix, bound: Dual | None
+) -> CertifiedDesign:
+    """Solve over some posteriors and add those that the dual asks for, until the proof is closed or none is left."""
+    guessed = 0.0 if budget is None else budget
+    # The prior itself is a permitted posterior (a report that says nothing) and makes every round feasible.
+    posteriors = np.vstack([prior, posteriors])
+    tolerance = 1e-4
     for _ in range(MOST_ROUNDS):
-        # The prior itself is a permitted posterior (a report that says nothing) and makes every round feasible.
-        posteriors = np.vstack([prior, vertices[used]])
-        design = solve_design(posteriors, prior, budget)
-        found = CertifiedDesign(posteriors, design.weights, design.dual.repaired(vertices, prior))
-        if relative_gap(found, prior, budget) <= CERTIFIED_GAP / 10:
-            break
-        violations = design.dual.violations(vertices, prior)
-        asked_for = np.argpartition(-violations, ADDED_PER_ROUND)[:ADDED_PER_ROUND]
+        design = solve_design(posteriors, prior, budget, tolerance)
+        asked, largest = vertices.asked_for(design.dual, prior, max(ADDED_PER_ROUND, len(prior) ** 2 // 2))
+        enough = CERTIFIED_GAP / 10
+        if math.isfinite(largest):
+            here = design.dual.shifted(largest, prior)
+            bound = here if bound is None else max(here, bound, key=lambda each: each.least_trace(prior, guessed))
+        elif bound is not None:
+            enough = ENOUGH_RELAXED
+        made = CertifiedDesign(posteriors, design.weights, bound or design.dual)
+        gap = relative_gap(made, prior, budget)
+        if gap <= enough or not len(asked):
+            if tolerance <= 1e-9 or gap <= enough:
+                break
+            tolerance = 1e-9
+        tolerance = min(tolerance, max(1e-9, 0.01 * gap))
         # Posteriors that got no chance stay: the dual is not unique, and they keep it from swinging back.
-        used = np.union1d(used, asked_for[violations[asked_for] > 0])
-    return found
+        posteriors = _joined(posteriors, asked)
+    if tolerance <= 1e-9:
+        return made
+    used = made.chances > BARELY_USED  # solved well, the others' chances vanish
+    final = solve_design(posteriors[used], prior, budget)
+    return CertifiedDesign(posteriors[used], final.weights, made.dual)
+
+
+def _joined(some: Matrix, others: Matrix | None) -> Matrix:
+    """Both, each posterior once."""
+    together = some if others is None else np.vstack([some, others])
+    _, first = np.unique(together.round(12), axis=0, return_index=True)
+    return together[np.sort(first)]
 
 
 def relative_gap(design: CertifiedDesign, prior: Matrix, budget: float | None) -> float:

@@ -46,6 +46,11 @@ class FrontPoint:
         """How many times the least possible error this channel's is."""
         return None if self.lower_bound is None else self.mse / self.lower_bound
 
+    @property
+    def gap(self) -> float | None:
+        """How far its error may be above the least possible, as a share of that; below 1e-6 is proved to be the least."""
+        return None if self.excess is None else max(self.excess - 1, 0.0)
+
     def to_document(self) -> dict[str, Any]:
         return {
             "privacy": self.privacy,
@@ -55,6 +60,7 @@ class FrontPoint:
             "matrix": self.matrix.tolist(),
             "reports": list(self.reports),
             "lower_bound": self.lower_bound,
+            "gap": self.gap,
         }
 
 
@@ -129,7 +135,7 @@ class Front:
     def table(self, rows: int = 12) -> str:
         """Up to `rows` points spread over the front, as text."""
         chosen = np.unique(np.linspace(0, len(self.points) - 1, min(rows, len(self.points))).round().astype(int))
-        lines = ["privacy        MSE   lower bound   excess   worst posterior     gamma   reports"]
+        lines = ["privacy        MSE   lower bound   excess      gap   worst posterior     gamma   reports"]
         lines += [_row(self.points[i]) for i in chosen]
         return "\n".join(lines)
 
@@ -204,7 +210,9 @@ def _point_from_document(point: Mapping[str, Any]) -> FrontPoint:
 
 
 def _row(point: FrontPoint) -> str:
-    bound = f"{point.lower_bound:13.4g}{point.excess:9.3f}" if point.lower_bound else f"{'-':>13}{'-':>9}"
+    bound = f"{'-':>13}{'-':>9}{'-':>9}"
+    if point.lower_bound and point.gap is not None:
+        bound = f"{point.lower_bound:13.4g}{point.excess:9.3f}{_percent(point.gap):>9}"
     gamma = f"{point.gamma:10.4g}" if math.isfinite(point.gamma) else f"{'infinite':>10}"
     return f"{point.privacy:7.4f}{point.mse:11.4g}{bound}{point.worst_posterior:18.4f}{gamma}{len(point.reports):10d}"
 
@@ -238,3 +246,8 @@ def _label(chances: Matrix, prior: Matrix, answers: Sequence[str]) -> str:
 def _listed(chosen: NDArray[np.intp], answers: Sequence[str]) -> str:
     names = [answers[i] for i in chosen]
     return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+
+
+def _percent(gap: float) -> str:
+    """A gap as a reader needs it: to a tenth of a percent, or that it is none."""
+    return "< 0.01%" if gap < 1e-4 else f"{100 * gap:.2f}%" if gap < 0.1 else f"{100 * gap:.0f}%"
