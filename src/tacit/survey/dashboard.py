@@ -101,7 +101,8 @@ def dashboard(
     counted = counted_once(reports, _tables(survey, by))
     # Sets are compared report by report, while they are held; all else is counted already.
     fits = [
-        fit_of(reports if isinstance(reports, Reports) else counted, group) for group in survey.definition.scheme.groups
+        fit_of(reports if isinstance(reports, Reports) else counted, group)
+        for group in (() if survey.definition.scheme.is_dealt else survey.definition.groups)
     ]
     return Dashboard(
         counts=counts,
@@ -123,7 +124,11 @@ def _tables(survey: StoredSurvey, by: str | None) -> list[list[str]]:
     """Everything that the page estimates: each question, each with the one they are crossed with, each group."""
     scheme = survey.definition.scheme
     crossed = [[by, name] for name in scheme.schema.names if name != by] if by else []
-    return [[name] for name in scheme.schema.names] + crossed + [list(group.names) for group in scheme.groups]
+    return (
+        [[name] for name in scheme.schema.names]
+        + crossed
+        + ([] if scheme.is_dealt else [list(group.names) for group in scheme.groups])
+    )
 
 
 def promises(definition: Definition) -> Promises:
@@ -158,7 +163,7 @@ def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str, 
     from tacit.estimation import estimate
 
     found = estimate(reports, [attribute])
-    group = next((one for one in survey.definition.scheme.groups if attribute in one.names), None)
+    group = next((one for one in survey.definition.groups if attribute in one.names), None)
     rows = []
     for code, cell in enumerate(found.cells()):
         share = cell["probability"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -23,8 +24,8 @@ from tacit.randomness import ONE
 from tacit.schema import Attribute
 from tacit.survey.conditions import to_document
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
-from tacit.survey.proposal import GroupDocument, attribute_of, groups_of
-from tacit.survey.questionnaire import Question, SurveyQuestionnaire
+from tacit.survey.proposal import GroupDocument, attribute_of, groups_of, written_channel
+from tacit.survey.questionnaire import Deal, Question, SurveyQuestionnaire
 from tacit.survey.reading import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
 from tacit.survey.verification import examine, whole_text
@@ -72,7 +73,7 @@ class Definition:
             "pages": [
                 {
                     "title": page.title,
-                    "questions": [_question_document(question) for question in page.questions],
+                    "questions": [_question_document(question, questionnaire.deals) for question in page.questions],
                     **({"shuffle": True} if page.is_shuffled else {}),
                 }
                 for page in questionnaire.pages
@@ -156,7 +157,16 @@ class Definition:
     @cached_property
     def columns(self) -> tuple[Attribute, ...]:
         """The columns of a report: those of the groups, then the public attributes."""
-        return self.scheme.report_schema.attributes
+        if not self.scheme.is_dealt:
+            return self.scheme.report_schema.attributes
+        every = [one for dealt in self.scheme.questionnaires for one in dealt.report_schema.attributes]
+        return tuple({one.name: one for one in every}.values())
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of every version that a respondent may be dealt, each once."""
+        every = [group for dealt in self.scheme.questionnaires for group in dealt.groups]
+        return tuple({json.dumps(group.to_document(), sort_keys=True): group for group in every}.values())
 
     @property
     def questions(self) -> list[dict[str, Any]]:
@@ -191,7 +201,10 @@ def _checked_label(document: dict[str, Any], place: Located) -> dict[str, Any]:
     return examination.label
 
 
-def _question_document(question: Question) -> dict[str, Any]:
+def _question_document(question: Question, deals: Sequence[Deal] = ()) -> dict[str, Any]:
+    arms = {
+        deal.name: {"mode": "self", "help": deal.own[question.name].help} for deal in deals if question.name in deal.own
+    }
     options = (
         [name for name, _ in question.answers] if question.kind == "several" else [None] * bool(question.attributes)
     )
@@ -212,6 +225,7 @@ def _question_document(question: Question) -> dict[str, Any]:
             for (name, _), option in zip(question.attributes, options, strict=True)
         ],
         **_more(question),
+        **({"arms": arms} if arms else {}),
     }
 
 
@@ -223,6 +237,7 @@ def _more(question: Question) -> dict[str, Any]:
         **({"grid": {"name": question.grid.name, "text": question.grid.text}} if question.grid else {}),
         **({"shuffle": True} if question.is_shuffled else {}),
         **({"known": list(question.known)} if question.known else {}),
+        **({"deals": list(question.deals)} if question.deals else {}),
         **({"correct": question.correct, "explain": question.explain} if question.correct else {}),
     }
 
@@ -237,8 +252,47 @@ def _scheme(questionnaire: SurveyQuestionnaire) -> Scheme:
     }
     routing = routing_of(questionnaire.questions)
     made = [_checked_group(group, document, routing, questionnaire.allow_unbounded) for group in groups]
-    document["groups"] = made
+    if questionnaire.deals:
+        document["questionnaires"] = _dealt(questionnaire, made, document, routing)
+    else:
+        document["groups"] = made
     return Scheme.from_document(document | ({"prior": prior} if prior else {}))
+
+
+def _dealt(
+    questionnaire: SurveyQuestionnaire, made: list[dict[str, Any]], schema: dict[str, Any], routing: Routing
+) -> list[dict[str, Any]]:
+    """The groups of each version that a respondent may be dealt."""
+    home = {name: question.name for question in questionnaire.questions for name, _ in question.attributes}
+    dealt = []
+    for deal in questionnaire.deals:
+        groups = []
+        for group in made:
+            names = {home[name] for name in group["attributes"]}
+            if names & deal.left_out and not names <= deal.left_out:
+                deal.place.refuse(
+                    f"{deal.name!r} asks only some of {', '.join(sorted(names))}, which are disguised together. Put them all "
+                    "into one part, or into groups of their own."
+                )
+            if not names <= deal.left_out:
+                groups.append(_own_version(deal, names, group, schema, routing, questionnaire.allow_unbounded))
+        if not groups:
+            deal.place.refuse(f"{deal.name!r} asks no disguised question at all. Ask some question in every version.")
+        dealt.append({"name": deal.name, "probability": deal.share, "groups": groups})
+    return dealt
+
+
+def _own_version(
+    deal: Deal, names: set[str], group: dict[str, Any], schema: dict[str, Any], routing: Routing, allow_unbounded: bool
+) -> dict[str, Any]:
+    """A group as one version disguises it: where people do it themselves, by their own device's law."""
+    own = next((device for name, device in deal.own.items() if name in names), None)
+    if own is None:
+        return group
+    if len(group["attributes"]) > 1:
+        deal.place.refuse(f"{', '.join(sorted(names))} are disguised together; an own device disguises one question.")
+    written = {"attributes": group["attributes"], "channel": written_channel(own.channel), "place": own.channel}
+    return _checked_group(written, schema, routing, allow_unbounded)
 
 
 def _attributes(questionnaire: SurveyQuestionnaire) -> list[Attribute]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
 from tacit.reports import scheme_note
+from tacit.schema import RESERVED
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.wire import Column
 from tacit.table.files import table_writer
@@ -41,10 +42,13 @@ def arrow_batches(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
     """The reports in batches of columns, sets as lists."""
     import pyarrow as pa
 
+    schema = empty_table(survey).schema
     for rows in store.rows(survey):
         columns: dict[str, Any] = {}
         for column, values in zip(survey.wire.columns, zip(*rows, strict=True), strict=True):
-            columns[column.name] = pa.array([json.loads(value) for value in values] if column.members else values)
+            # What was not dealt is empty.
+            read = [None if one is None else json.loads(one) for one in values] if column.members else values
+            columns[column.name] = pa.array(read, schema.field(column.name).type)
         yield pa.table(columns)
         time.sleep(BREATH_SECONDS)
 
@@ -76,7 +80,7 @@ def codebook(survey: StoredSurvey) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["column", "label", "answers", "channel"])
-    for group in definition.scheme.groups:
+    for group in definition.groups:
         channel = json.dumps(group.to_document()["channel"])
         label = " + ".join(definition.label(name) for name in group.names)
         for attribute in group.report_attributes:
@@ -137,7 +141,7 @@ def write_parquet(store: Store, survey: StoredSurvey, path: Path) -> None:
 
 def _label(survey: StoredSurvey, column: str) -> str:
     name = column.split("=")[0]
-    is_public = name in survey.definition.scheme.public_names
+    is_public = name in (*survey.definition.scheme.public_names, RESERVED)
     return f"{survey.definition.label(name)} ({'not disguised' if is_public else 'disguised'})"
 
 

@@ -29,7 +29,7 @@ def promise(definition: Definition) -> tuple[dict[str, Any], list[str]]:
     gamma = definition.whole.gamma
     lines = [f"{definition.title()} (wave {definition.wave}), fingerprint {definition.fingerprint}"]
     groups = []
-    for group in definition.scheme.groups:
+    for group in definition.groups:
         told = [answer for answer in answers if answer.attribute in group.names]
         sure = max(surest(answer) for answer in told)
         groups.append({**group.to_document(), "worst_posterior": sure, "gamma": _finite(group.channel.amplification)})
@@ -58,7 +58,7 @@ def promise(definition: Definition) -> tuple[dict[str, Any], list[str]]:
 
 def check_whole(definition: Definition) -> None:
     """Refuse a questionnaire whose answers together tell more than the page allows."""
-    bounded = [group.channel.amplification for group in definition.scheme.groups]
+    bounded = [group.channel.amplification for group in definition.groups]
     gamma = definition.whole.gamma
     if math.isinf(gamma):
         gamma = math.prod(one for one in bounded if math.isfinite(one))

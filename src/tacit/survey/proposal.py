@@ -37,7 +37,7 @@ def groups_of(questionnaire: SurveyQuestionnaire) -> list[GroupDocument]:
 
 def attribute_of(question: Question, name: str, answers: tuple[str, ...]) -> Attribute:
     """The attribute of a question; an empty cell of a truth file is read as not asked where that can be."""
-    missing = NOT_ASKED if question.when else None
+    missing = NOT_ASKED if question.when or question.deals else None
     return Attribute(name, answers, ordered=question.ordered, missing=missing)
 
 
@@ -77,7 +77,7 @@ class _Proposal:
             self.check_member(written, name)
         if not written.questions:
             written.place.refuse("a group needs at least one sensitive question.")
-        channel = _written_channel(written)
+        channel = written_channel(written.channel)
         # In the order in which they are asked, filters first: the even prior goes along the routing.
         members = [one for one in self.routing.questions if one.name in written.questions]
         blocks = [
@@ -170,12 +170,11 @@ class _Proposal:
         return LEVELS[level]
 
 
-def _written_channel(written: WrittenGroup) -> dict[str, Any]:
-    channel = written.channel.plain()
+def written_channel(entry: Located) -> dict[str, Any]:
+    """A channel as the questionnaire writes it."""
+    channel = entry.plain()
     if not isinstance(channel, dict) or "kind" not in channel:
-        written.channel.refuse(f"a channel must be a mapping with a kind, one of {', '.join(KINDS)}.")
+        entry.refuse(f"a channel must be a mapping with a kind, one of {', '.join(KINDS)}.")
     if channel["kind"] not in KINDS:
-        written.channel.refuse(
-            f"the channel kind {channel['kind']!r} does not exist. {suggestion(str(channel['kind']), KINDS)}"
-        )
+        entry.refuse(f"the channel kind {channel['kind']!r} does not exist. {suggestion(str(channel['kind']), KINDS)}")
     return channel

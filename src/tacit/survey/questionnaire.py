@@ -22,7 +22,9 @@ __all__ = [
     "PREFER_NOT_TO_SAY",
     "Alternatives",
     "Condition",
+    "Deal",
     "Grid",
+    "OwnDevice",
     "Page",
     "Question",
     "Quota",
@@ -119,6 +121,7 @@ class Question:
     known: tuple[float, ...] | None = None  # a control item: the true shares of its answers
     correct: str | None = None  # a comprehension check: the right answer,
     explain: Texts | None = None  # and what is said to whoever gives another
+    deals: tuple[str, ...] = ()  # a public question that only these versions ask
 
     @property
     def is_sensitive(self) -> bool:
@@ -137,7 +140,7 @@ class Question:
     @property
     def attributes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Names and answers of the attributes this question is reported as; an open text is none."""
-        special = self.special + (NOT_ASKED,) * bool(self.when)
+        special = self.special + (NOT_ASKED,) * bool(self.when or self.deals)
         if self.kind == "text":
             return ()
         if self.kind == "several":
@@ -152,6 +155,28 @@ class WrittenGroup:
     questions: tuple[str, ...]
     channel: Located
     prior: tuple[float, ...] | None
+    place: Located
+
+
+@dataclass(frozen=True)
+class OwnDevice:
+    """How a question is asked of those who disguise it themselves."""
+
+    channel: Located
+    help: Texts
+
+
+@dataclass(frozen=True)
+class Deal:
+    """One of several versions of the questions; each respondent is dealt one at random.
+
+    `left_out` are sensitive questions that it does not ask, `own` those that its respondents disguise themselves.
+    """
+
+    name: str
+    share: float
+    left_out: frozenset[str]
+    own: dict[str, OwnDevice]
     place: Located
 
 
@@ -185,6 +210,7 @@ class SurveyQuestionnaire:
     retention: date | None  # after this day the reports are deleted
     screen_outs: tuple[ScreenOut, ...]
     quotas: tuple[Quota, ...]
+    deals: tuple[Deal, ...]  # none where everybody is asked the same
     place: Located
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit.survey.answer_kinds import NAME, OWN_KEY, Answers, named_texts, read_answers, read_day, read_texts
 from tacit.survey.conditions import check_places, names_in, read_conditions, read_quota, read_screen_out
+from tacit.survey.dealing import read_deals, with_direct_questions
 from tacit.survey.openness import refuse_telling
 from tacit.survey.questionnaire import (
     ACCESS,
@@ -28,6 +29,7 @@ _TOP = {
     "name": True, "wave": False, "title": True, "introduction": True, "contact": True, "languages": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
     "together": False, "retention": False, "words": False, "screen_out": False, "quotas": False,
+    "split": False, "arms": False,
 }  # fmt: skip
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "answers": False, "scale": False, "ranges": False,
@@ -58,6 +60,8 @@ class _Reader:
 
     def questionnaire(self, root: Located, top: dict[str, Located], words: dict[str, Words]) -> SurveyQuestionnaire:
         pages = self.pages(top["pages"])
+        deals = read_deals(top, self.seen, self.languages)
+        pages = with_direct_questions(pages, deals)
         groups = tuple(_group(item) for item in top["groups"].items("groups")) if "groups" in top else ()
         return SurveyQuestionnaire(
             name=_name(top["name"], "The survey's name"),
@@ -80,6 +84,7 @@ class _Reader:
                 for item in _items(top, "screen_out")
             ),
             quotas=tuple(read_quota(item, self.seen) for item in _items(top, "quotas")),
+            deals=deals,
             place=root,
         )
 

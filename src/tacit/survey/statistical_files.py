@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 from tacit.errors import InvalidInput
 from tacit.extras import require
+from tacit.schema import RESERVED
 from tacit.survey.store.surveys import Store, StoredSurvey
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _variable(survey: StoredSurvey, column: Column, taken: set[str]) -> Variable
     taken.add(name.lower())
     definition = survey.definition
     asked = re.split(r"[=:]", column.name)[0]
-    is_public = asked in definition.scheme.public_names
+    is_public = asked in (*definition.scheme.public_names, RESERVED)
     text = " + ".join(definition.label(part) for part in asked.split("+"))
     label = f"{'not disguised' if is_public else 'disguised'}: {text}"
     answers = () if column.members or column.is_whole_number else tuple(str(value) for value in column.table.values())
@@ -80,8 +81,10 @@ def coded_frame(store: Store, survey: StoredSurvey) -> pd.DataFrame:
     columns: list[list[Any]] = [[] for _ in shown]
     for rows in store.rows(survey):
         for values, one, known, column in zip(zip(*rows, strict=True), shown, codes, columns, strict=True):
-            column.extend(values if one.is_text or not one.answers else [known[str(value)] for value in values])
-    data = {one.name: pd.Series(column, dtype=_kind(one)) for one, column in zip(shown, columns, strict=True)}
+            column.extend(values if one.is_text or not one.answers else [known.get(str(value)) for value in values])
+    # Whole numbers have no place for what was not dealt.
+    kinds = ["float64" if None in column else _kind(one) for one, column in zip(shown, columns, strict=True)]
+    data = {one.name: pd.Series(column, dtype=kind) for one, column, kind in zip(shown, columns, kinds, strict=True)}
     return pd.DataFrame(data)
 
 
@@ -132,9 +135,7 @@ def ddi_codebook(survey: StoredSurvey) -> str:
     method = ElementTree.SubElement(ElementTree.SubElement(study, "method"), "notes")
     method.text = NOTE
     data = ElementTree.SubElement(root, "dataDscr")
-    laws = {
-        name: json.dumps(group.to_document()["channel"]) for group in definition.scheme.groups for name in group.names
-    }
+    laws = {name: json.dumps(group.to_document()["channel"]) for group in definition.groups for name in group.names}
     for one in variables(survey):
         _ddi_variable(data, one, laws)
     ElementTree.indent(root)
@@ -192,12 +193,13 @@ def _r_estimates(survey: StoredSurvey) -> Iterator[str]:
     for attribute in survey.definition.columns:
         if attribute.name in survey.definition.scheme.public_names:
             yield f"print(prop.table(table(reports[[{_r_text(attribute.name)}]])))"
-    for group in survey.definition.scheme.groups:
+    for group in survey.definition.groups:
         first, *others = group.attributes
         # One column whose values are the answers themselves: bits, sets and groups need more than a matrix.
-        is_plain = not others and coded.get(first.name) == first.answers
+        is_plain = not others and coded.get(first.name) == first.answers and not survey.definition.scheme.is_dealt
         if not is_plain or len(first.answers) ** 2 > LARGEST_LAW:
-            yield f"# {', '.join(group.names)}: disguised together or as sets; estimate with: tacit estimate reports.parquet"
+            why = "disguised together, as sets or in versions"
+            yield f"# {', '.join(group.names)}: {why}; estimate with: tacit estimate reports.parquet"
             continue
         answers = ", ".join(map(_r_text, first.answers))
         law = ", ".join(f"{chance:.17g}" for chance in group.channel.matrix.reshape(-1))

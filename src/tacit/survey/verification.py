@@ -155,6 +155,19 @@ def mode_of(question: Document) -> str:
     return str(question.get("mode") or ("disguised" if question["sensitive"] else "public"))
 
 
+def mode_in(question: Document, deal: Document) -> str:
+    """How a question is answered in one of the versions that may be dealt."""
+    return str((question.get("arms") or {}).get(deal["name"], {}).get("mode") or mode_of(question))
+
+
+def _dealt_in(question: Document, deals: Sequence[Document]) -> set[Any]:
+    """The versions that ask a question."""
+    if not is_hidden(question):
+        return set(question.get("deals") or [deal["name"] for deal in deals])
+    own = set(_attribute_names(question))
+    return {deal["name"] for deal in deals if any(own & set(group["attributes"]) for group in deal["groups"])}
+
+
 def is_hidden(question: Document) -> bool:
     return mode_of(question) in ("disguised", "self")
 
@@ -220,7 +233,7 @@ def _question_objections(question: Document, answers: Mapping[str, Any], documen
         yield _objection("attribute", (name,), f"Each answer of {name!r} must be reported by exactly one attribute.")
     if "edges" in question and not _are_ranges(question["edges"], own):
         yield _objection("answers_differ", (name,), f"The ranges of {name!r} do not fit its {len(own)} answers.")
-    special = _special(question) + [NOT_ASKED] * bool(question["when"])
+    special = _special(question) + [NOT_ASKED] * bool(question["when"] or question.get("deals"))
     wanted = [*(["no", "yes"] if several else own), *special]
     for attribute in _attribute_names(question):
         if list(answers.get(attribute, [])) != wanted:
@@ -233,6 +246,13 @@ def _question_objections(question: Document, answers: Mapping[str, Any], documen
         yield _objection(
             "languages", (name,), f"A text of {name!r} is missing, or two are the same, in one of the languages."
         )
+    names = [deal["name"] for deal in dealt(document)]
+    if "deals" in question and (is_hidden(question) or not set(question["deals"]) <= set(names)):
+        yield _objection(
+            "mode", (name,), f"{name!r} is asked in some versions only, which must exist and send it in the clear."
+        )
+    if any(arm.get("mode") != "self" or deal not in names for deal, arm in (question.get("arms") or {}).items()):
+        yield _objection("mode", (name,), f"{name!r} is asked in an arm that does not exist.")
     yield from _routing_objections(question, answers, questions_of(document))
     if mode_of(question) not in MODES:
         yield _objection(
@@ -346,13 +366,15 @@ def _place_objections(document: Document, by_name: Mapping[str, Document]) -> It
 
 def _own_device_objections(document: Document) -> Iterator[Objection]:
     """What a respondent's own device shows is sent as it is: its group is that question alone, and nothing depends on it."""
-    groups = [group for deal in range(len(dealt(document))) for group in _groups(document, deal)]
+    groups = [_groups(document, deal) for deal in range(len(dealt(document)))]
     routed_on = {condition["question"] for one in questions_of(document) for condition in conditions_of(one)}
-    for question in (one for one in questions_of(document) if mode_of(one) == "self"):
+    for question, number in itertools.product(questions_of(document), range(len(groups))):
+        if mode_in(question, dealt(document)[number]) != "self":
+            continue
         name = _attribute_names(question)[0]
         alone = all(
             group.names == (name,) and group.records is None and group.node.report_radices == group.radices
-            for group in groups
+            for group in groups[number]
             if name in group.names
         )
         bound = question["kind"] == "several" or question["when"] or _special(question) or question["name"] in routed_on
@@ -367,14 +389,16 @@ def _own_device_objections(document: Document) -> Iterator[Objection]:
 
 def _repeated(document: Document) -> Iterator[Objection]:
     for language in document["languages"]:
-        texts: dict[str, str] = {}
+        texts: dict[str, Document] = {}
         for question in questions_of(document):
             folded = unicodedata.normalize("NFKC", whole_text(question, language)).lower()
             plain = " ".join(re.sub(r"[\W_]", lambda one: _kept(one[0]), folded).split())
-            if plain in texts:
-                both = (texts[plain], question["name"])
+            earlier = texts.get(plain)
+            # Versions that ask one thing in two ways ask nobody twice.
+            if earlier and _dealt_in(earlier, dealt(document)) & _dealt_in(question, dealt(document)):
+                both = (earlier["name"], question["name"])
                 yield _objection("twice", both, f"{both[0]!r} and {both[1]!r} ask the same in {language!r}.")
-            texts[plain] = question["name"]
+            texts[plain] = question
 
 
 def _kept(character: str) -> str:

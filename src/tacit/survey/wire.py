@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.channel.scheme import Questionnaire
 from tacit.errors import InvalidInput
-from tacit.schema import Attribute
+from tacit.schema import RESERVED, Attribute
 from tacit.survey.definition import Definition
 from tacit.table.columns import file_columns
 from tacit.table.hashed import Hashing
@@ -84,18 +85,25 @@ class Wire:
     """
 
     columns: tuple[Column, ...]
+    # Where chance deals several questionnaires: the shape of each, behind a digit that says which.
+    dealt: tuple[tuple[str, Wire], ...] = ()
 
     @classmethod
     def of(cls, definition: Definition) -> Wire:
-        columns: list[Column] = []
-        for group in definition.scheme.groups:
-            members = group.channel.report_members
-            for attribute in group.report_attributes:
-                columns.extend(_columns(attribute, members))
-        public = definition.scheme.schema.select(definition.scheme.public_names)
-        for attribute in public:
-            columns.extend(_columns(attribute, 0))
-        return cls(tuple(columns))
+        scheme = definition.scheme
+        shapes = [(one.name, cls(tuple(_questionnaire_columns(one)))) for one in scheme.questionnaires]
+        if not scheme.is_dealt:
+            return shapes[0][1]
+        names = {spelled(number, len(shapes)): name for number, (name, _) in enumerate(shapes)}
+        columns: dict[str, Column] = {RESERVED: Column(RESERVED, names)}
+        for _, shape in shapes:
+            for column in shape.columns:
+                known = columns.setdefault(column.name, column)
+                if (known.members, known.radices) != (column.members, column.radices):
+                    raise InvalidInput(
+                        f"Two versions report {column.name!r} in different shapes. Disguise it alike in both."
+                    )
+        return cls(tuple(columns.values()), tuple(shapes))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,7 +115,9 @@ class Wire:
         return sum(column.width * (column.members or 1) for column in self.columns)
 
     def decode(self, text: str) -> tuple[Any, ...]:
-        """The columns of a report; anything that no honest page sends is refused."""
+        """The columns of a report, None where one was not dealt; anything that no honest page sends is refused."""
+        if self.dealt:
+            return self._decode_dealt(text)
         if len(text) != self.length:
             raise InvalidReport(f"A report of this survey has {self.length} characters, not {len(text)}.")
         values: list[Any] = []
@@ -129,8 +139,22 @@ class Wire:
             start = stop
         return tuple(values)
 
+    def _decode_dealt(self, text: str) -> tuple[Any, ...]:
+        first = self.columns[0]
+        if text[: first.width] not in first.table:
+            raise InvalidReport(f"No questionnaire of this survey begins with {text[: first.width]!r}.")
+        name = first.table[text[: first.width]]
+        shape = dict(self.dealt)[name]
+        given = dict(zip(shape.names, shape.decode(text[first.width :]), strict=True)) | {first.name: name}
+        return tuple(given.get(column.name) for column in self.columns)
+
     def encode(self, values: Sequence[Any]) -> str:
         """The text of a report, given the values of its columns."""
+        if self.dealt:
+            given = dict(zip(self.names, values, strict=True))
+            shape = dict(self.dealt)[given[RESERVED]]
+            place = {name: digit for digit, name in self.columns[0].table.items()}
+            return place[given[RESERVED]] + shape.encode([given[name] for name in shape.names])
         digits: list[str] = []
         for column, value in zip(self.columns, values, strict=True):
             if column.radices:
@@ -139,6 +163,14 @@ class Wire:
             back = {shown: digit for digit, shown in column.table.items()}
             digits.extend([back[one] for one in json.loads(value)] if column.members else [back[value]])
         return "".join(digits)
+
+
+def _questionnaire_columns(questionnaire: Questionnaire) -> Iterator[Column]:
+    for group in questionnaire.groups:
+        for attribute in group.report_attributes:
+            yield from _columns(attribute, group.channel.report_members)
+    for attribute in questionnaire.public:
+        yield from _columns(attribute, 0)
 
 
 def _columns(attribute: Attribute, members: int) -> list[Column]:

@@ -2,7 +2,7 @@
 // asked. `tacit survey verify` makes the same checks from outside.
 
 import { BadProgram } from "./program.js";
-import { allQuestions, answersOf, conditionsOf, dealsOf, groupsOf, isHidden, modeOf, NOT_ASKED, placesIn, plainText, specialOf, wholeText } from "./questionnaire.js";
+import { allQuestions, answersOf, conditionsOf, dealsOf, groupsOf, isDealt, isHidden, modeIn, modeOf, NOT_ASKED, placesIn, plainText, specialOf, wholeText } from "./questionnaire.js";
 import { told, wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
@@ -84,7 +84,8 @@ function shapeObjections(definition) {
     const grouped = groups.flatMap(({ attributes }) => attributes);
     if (new Set(grouped).size !== grouped.length || grouped.some((name) => !answers.has(name))) reasons.push(objection("attribute", grouped));
   }
-  for (const question of questions) reasons.push(...questionObjections(question, answers, languages, questions));
+  const versions = dealt.map(({ name }) => name);
+  for (const question of questions) reasons.push(...questionObjections(question, answers, languages, questions), ...versionObjections(question, versions));
   for (const text of ["title", "introduction", "contact"]) if (!saysIn(definition[text], languages)) reasons.push(objection("languages", [text]));
   return reasons;
 }
@@ -99,7 +100,7 @@ function questionObjections(question, answers, languages, questions) {
   const own = attributes.map(({ option }) => option);
   if (own.length !== options.length || own.some((option, index) => option !== options[index])) reasons.push(objection("attribute", [name]));
   if (question.edges && !areRanges(question)) reasons.push(objection("answers_differ", [name]));
-  const special = [...specialOf(question), ...(when.length > 0 ? [NOT_ASKED] : [])];
+  const special = [...specialOf(question), ...(when.length > 0 || question.deals ? [NOT_ASKED] : [])];
   const wanted = kind === "several" ? ["no", "yes", ...special] : [...question.answers.map((one) => one.name), ...special];
   for (const { attribute } of attributes) {
     const listed = answers.get(attribute) ?? [];
@@ -153,13 +154,20 @@ function openObjections(definition, questions) {
   return reasons;
 }
 
+// What only some versions ask is sent in the clear, and arms are versions that exist.
+function versionObjections(question, versions) {
+  const isOpen = !question.deals || (!isHidden(question) && question.deals.every((name) => versions.includes(name)));
+  const areArms = Object.entries(question.arms ?? {}).every(([name, { mode }]) => mode === "self" && versions.includes(name));
+  return isOpen && areArms ? [] : [objection("mode", [question.name])];
+}
+
 // What a respondent's own device shows is sent as it is: its group is that question alone, and nothing depends on it.
 function ownDeviceObjections(definition, questions, dealt) {
-  const groups = dealt.flatMap((_, deal) => groupsOf(definition, deal));
-  const isAlone = ({ attributes: [{ attribute }] }) =>
-    groups.filter(({ names }) => names.includes(attribute)).every(({ names, records, node, sizes }) => names.length === 1 && !records && node.shape.length === 1 && node.shape[0] === sizes[0]);
+  const isAlone = ({ attributes: [{ attribute }] }, deal) =>
+    groupsOf(definition, deal).filter(({ names }) => names.includes(attribute)).every(({ names, records, node, sizes }) => names.length === 1 && !records && node.shape.length === 1 && node.shape[0] === sizes[0]);
   const isFree = (one) => one.kind !== "several" && one.when.length === 0 && specialOf(one).length === 0 && !questions.some((other) => conditionsOf(other).some(({ question }) => question === one.name));
-  return questions.filter((one) => modeOf(one) === "self" && !(isAlone(one) && isFree(one))).map((one) => objection("mode", [one.name]));
+  const isWrong = (one) => dealt.some((_, deal) => modeIn(one, definition, deal) === "self" && !(isFree(one) && isAlone(one, deal)));
+  return questions.filter(isWrong).map((one) => objection("mode", [one.name]));
 }
 
 // What is asked, and how it is called: modes, texts, routing, harmless questions.
@@ -179,8 +187,11 @@ function askedObjections(definition) {
     for (const question of questions) {
       const { name } = question;
       const plain = plainText(wholeText(question, language));
-      if (texts.has(plain)) reasons.push(objection("twice", [texts.get(plain), name]));
-      texts.set(plain, name);
+      // Versions that ask one thing in two ways ask nobody twice.
+      const earlier = texts.get(plain);
+      const isTwice = earlier && dealt.some((_, deal) => isDealt(earlier, definition, deal) && isDealt(question, definition, deal));
+      if (isTwice) reasons.push(objection("twice", [earlier.name, name]));
+      texts.set(plain, question);
     }
   }
   dealt.forEach(({ groups }, deal) =>

@@ -1,7 +1,7 @@
 // Questions as form fields. What is chosen or typed goes into `given`, which never leaves the page.
 
 import { element } from "./dom.js";
-import { DECLINED, isHidden, modeOf, specialOf } from "./questionnaire.js";
+import { DECLINED, isHidden, specialOf } from "./questionnaire.js";
 import { answerText } from "./words.js";
 
 export function isAnswered(question, { answers, harmless, texts }) {
@@ -19,12 +19,13 @@ export function openText({ kind, edges }, words) {
 // A question as a fieldset; `changed` is called after each choice, because it may show or hide another question.
 export function field(question, given, view, changed) {
   const { words, said } = view;
-  const { name, help, harmless } = question;
+  const { name, harmless } = question;
+  const help = view.helpOf(question);
   const described = [help && `help-${name}`, question.kind === "text" && `warning-${name}`, `error-${name}`].filter(Boolean);
   return element(
     "fieldset",
     { id: `field-${name}`, class: question.grid ? "row" : null, "aria-describedby": described.join(" ") },
-    element("legend", {}, said(question.text), " ", element("span", { class: "mark" }, markOf(question, words))),
+    element("legend", {}, said(question.text), " ", element("span", { class: "mark" }, markOf(question, view))),
     help && element("p", { id: `help-${name}`, class: "help" }, said(help)),
     inputs(question, given, view, changed),
     harmless && harmlessQuestion(question, given, view, changed),
@@ -44,8 +45,8 @@ export function gridOf(questions, given, view, changed) {
   );
 }
 
-function markOf(question, words) {
-  if (modeOf(question) === "self") return words.selfMark;
+function markOf(question, { words, modeNow }) {
+  if (modeNow(question) === "self") return words.selfMark;
   return isHidden(question) ? words.sensitive : words.public;
 }
 

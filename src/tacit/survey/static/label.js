@@ -3,7 +3,7 @@
 import { element } from "./dom.js";
 import { boundedGamma, WHOLE_NOTICE } from "./checks.js";
 import { everyDigits, isListed, law, split, WordDraws } from "./program.js";
-import { allQuestions, modeOf, NOT_ASKED, wholeText } from "./questionnaire.js";
+import { allQuestions, dealsOf, modeOf, NOT_ASKED, wholeText } from "./questionnaire.js";
 import { told } from "./whole.js";
 import { times, upTo } from "./words.js";
 
@@ -28,7 +28,7 @@ export function sentences(block, { words, textOf }) {
   const [group] = block.groups;
   if (block.questions[0].harmless) lines.push(words.harmlessLabel({ times: times(words, group.node.parts[0][0]).own }));
   else if (block.groups.length === 1 && looksLikeAnswers(group) && isListed(group.node)) lines.push(...chanceSentences(group, words, textOf));
-  if (block.questions.some((one) => modeOf(one) === "self")) lines.push(words.selfLabel);
+  if (block.isOwnDevice) lines.push(words.selfLabel);
   lines.push(words.atMost({ percent: percentAtMost(Math.max(...Object.values(block.worst))) }));
   if (block.gamma === Infinity) lines.push(words.ruledOut, words.unboundedNotice);
   return lines;
@@ -62,6 +62,8 @@ export const blocksOfAll = ({ deals }) => deals.flatMap(({ blocks }) => blocks);
 
 export function privacyLabel(definition, whole, view) {
   const { words, language } = view;
+  const versions = dealsOf(definition).length;
+  const isSome = allQuestions(definition).some(({ deals }) => deals);
   const inMode = (mode) => allQuestions(definition).filter((one) => modeOf(one) === mode).map((one) => view.said({ [language]: wholeText(one, language) }));
   const entry = (titles, lines) => [
     element("dt", {}, titles.join(" · ")),
@@ -72,9 +74,10 @@ export function privacyLabel(definition, whole, view) {
       "dl",
       { class: "label" },
       alike(whole, view).map(({ titles, lines }) => entry(titles, lines)),
-      inMode("direct").length > 0 && entry(inMode("direct"), [words.directLabel]),
+      inMode("direct").length > 0 && entry(inMode("direct"), [isSome ? words.directSome : words.directLabel]),
       inMode("public").length > 0 && entry(inMode("public"), [words.publicLabel]),
     ),
+    versions > 1 && element("p", { class: "versions" }, words.dealLabel({ n: versions })),
     ...wholeSentences(whole, view).map((line) => element("p", { class: "whole" }, line)),
   ];
 }

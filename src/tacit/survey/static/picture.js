@@ -3,13 +3,12 @@
 import { element } from "./dom.js";
 import { blocksOfAll, freshDraws, looksLikeAnswers, MOST_LISTED, percentAtMost, shownText, truthText } from "./label.js";
 import { isListed, split } from "./program.js";
-import { modeOf } from "./questionnaire.js";
 
 const DOTS = 100;
 
 // What is shown: rather a question whose reports look like its answers, and one that this device disguises itself.
 function pictured(whole) {
-  const blocks = blocksOfAll(whole).filter(({ questions }) => questions.every((one) => modeOf(one) !== "self"));
+  const blocks = blocksOfAll(whole).filter((block) => !block.isOwnDevice);
   const groups = blocks.flatMap((block) => block.groups.map((group) => ({ group, block }))).filter(({ group }) => group.node.size <= MOST_LISTED);
   return groups.find(({ group }) => looksLikeAnswers(group) && isListed(group.node) && group.names.length === 1) ?? groups[0] ?? null;
 }

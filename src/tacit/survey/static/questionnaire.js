@@ -80,13 +80,17 @@ export function publicAttributes(definition) {
   return definition.scheme.attributes.filter(({ name }) => !hidden.has(name));
 }
 
+// How a question is answered in one of the versions that may be dealt.
+export const modeIn = (question, definition, deal) => question.arms?.[dealsOf(definition)[deal].name]?.mode ?? modeOf(question);
+
 // Whether a group is one question that the respondent disguises before entering it.
-export function isOwnDevice(definition, { names }) {
-  return allQuestions(definition).some((one) => modeOf(one) === "self" && one.attributes.some(({ attribute }) => names.includes(attribute)));
+export function isOwnDevice(definition, { names }, deal = 0) {
+  return allQuestions(definition).some((one) => modeIn(one, definition, deal) === "self" && one.attributes.some(({ attribute }) => names.includes(attribute)));
 }
 
 // A question whose attributes are in some questionnaire's groups, but not in the one that was dealt, is left out.
-function isDealt(question, definition, deal) {
+export function isDealt(question, definition, deal) {
+  if (question.deals) return question.deals.includes(dealsOf(definition)[deal].name);
   if (!definition.scheme.questionnaires || !isHidden(question)) return true;
   return dealsOf(definition)[deal].groups.some(({ attributes }) => question.attributes.some(({ attribute }) => attributes.includes(attribute)));
 }

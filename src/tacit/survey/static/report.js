@@ -37,7 +37,7 @@ export async function disguised(definition, { answers, harmless, deal = 0 }, { b
     const content = await contentOf(definition, group);
     const codes = truthDigits(group, truth);
     // What a respondent's own device has shown is disguised already; its program only states the law.
-    const run = () => (isOwnDevice(definition, group) ? codes : group.node.run(codes, draws, harmlessDigits(definition, group, harmless)));
+    const run = () => (isOwnDevice(definition, group, deal) ? codes : group.node.run(codes, draws, harmlessDigits(definition, group, harmless)));
     const drawn = known[content]?.digits ?? run();
     const { gamma } = blocks.find((block) => block.groups.includes(group));
     if (!known[content]) kept[content] = { digits: drawn, gamma: Number.isFinite(gamma) ? gamma : null };

@@ -1,6 +1,6 @@
 // One respondent's visit: what the page was given, what was answered so far, and in which words it speaks.
 
-import { allQuestions, dealsOf, holds, isAsked, placesIn, readCode, wholeText } from "./questionnaire.js";
+import { allQuestions, dealsOf, holds, isAsked, modeIn, placesIn, readCode, wholeText } from "./questionnaire.js";
 import { isAnswered } from "./fields.js";
 import { forgetDraft, keepDraft } from "./sealed.js";
 import { answerText } from "./words.js";
@@ -53,7 +53,11 @@ export const session = {
 };
 session.code = link.get("code") ? readCode(link.get("code")) : null;
 
-export const view = () => ({ words: session.words, language: session.language, textOf, said, ordered });
+export const view = () => ({ words: session.words, language: session.language, textOf, said, ordered, modeNow, helpOf });
+
+// How a question is answered, and what helps to, in the version that this respondent was dealt.
+const modeNow = (question) => modeIn(question, definition, session.deal);
+const helpOf = (question) => question.arms?.[dealsOf(definition)[session.deal].name]?.help ?? question.help;
 
 // A text in the reader's language, with what was answered before in its places.
 export function said(texts) {

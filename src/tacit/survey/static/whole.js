@@ -3,7 +3,7 @@
 // occur; the rest is independent.
 
 import { amplification, compile, isListed, law, ratio, split, worstAnswers } from "./program.js";
-import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, isHidden, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
+import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, isHidden, isOwnDevice, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
 
 // Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
 const WRITTEN = 2 ** 18;
@@ -219,7 +219,7 @@ export function wholeReport(definition) {
       const found = known.get(key);
       const figures = found ? renamed(found, block) : figuresOf(definition, block);
       if (!found) known.set(key, { block, figures });
-      return { ...block, ...figures };
+      return { ...block, ...figures, isOwnDevice: block.groups.some((group) => isOwnDevice(definition, group, deal)) };
     });
     return { blocks, gamma: blocks.reduce((all, { gamma }) => all * gamma, 1) };
   });

@@ -165,7 +165,8 @@ class Store:
     def create_box(self, survey: StoredSurvey, box: Box) -> None:
         kinds = ["INTEGER"] if box == "second" else [_kind(column) for column in survey.wire.columns]
         columns = "".join(
-            f", {quoted(name)} {kind} NOT NULL" for name, kind in zip(survey.columns(box), kinds, strict=True)
+            f", {quoted(name)} {kind}{'' if survey.wire.dealt else ' NOT NULL'}"
+            for name, kind in zip(survey.columns(box), kinds, strict=True)
         )
         self.database.run(
             f"CREATE TABLE {survey.table(box)} (report_key TEXT NOT NULL PRIMARY KEY{columns}){self.database.table_suffix}"
