@@ -55,7 +55,7 @@ def test_people_read_words(table, tmp_path):
         "--out",
         tmp_path / "out.parquet",
     )
-    assert "A classifier of sex is right for" in answer.out
+    assert "whose sex is guessed right" in answer.out
     assert "everyone hides among at least" in answer.out
     assert "Written and verified" in answer.out
     checked = tacit("check", tmp_path / "out.parquet", "--attributes", "age,town,sex,illness")

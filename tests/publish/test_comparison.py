@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.publish import anonymize as plainly_anonymize
-from tacit.publish.usefulness import labels_overlap, largest_lost_group, query_error
+from tacit.publish.usefulness import labels_overlap, largest_lost_group, linear_survival, query_error
 from tests.publish.test_anonymization import QUICK, people
 from tests.publish.wishes import anonymize
 
@@ -91,3 +91,35 @@ def test_the_largest_group_that_suppression_loses_is_named():
     lost = largest_lost_group(anonymize(towns, 10, ["town"], suppress=0.01, **QUICK).recoding)
     assert (lost.attribute, lost.answer, lost.rows) == ("town", "e", 2)
     assert largest_lost_group(anonymize(towns, 10, ["town"], **QUICK).recoding) is None
+
+
+def test_correlations_and_coefficients_are_those_of_spread_labels():
+    """A release that merges nothing keeps all; one that merges everything keeps nothing of what attributes share."""
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 6, 400)
+    data = {"x": [str(v) for v in x], "y": [str(v) for v in np.clip(x + rng.integers(-1, 2, 400), 0, 5)]}
+    same = linear_survival(anonymize(data, 1, method="local").recoding)
+    assert same.correlation_error == pytest.approx(0, abs=1e-9)
+    assert same.coefficient_error == pytest.approx(0, abs=1e-9)
+    lost = linear_survival(anonymize(data, 300, method="local").recoding)
+    true = np.corrcoef(x, np.array(data["y"], int))[0, 1]
+    assert lost.correlation_error == pytest.approx(true)
+    assert lost.coefficient_error == pytest.approx(true)
+
+
+def test_several_classifiers_are_told_for_every_method():
+    data = people()
+    release = anonymize(data, 6, ["age", "town"], method="compare", keep=["sex"], **QUICK)
+    told = release.compared.classifiers("sex")
+    assert list(told) == [result.method for result in release.methods]
+    for own in told.values():
+        assert set(own.models) == {"naive Bayes", "decision tree", "logistic regression"}
+        assert all(0 <= share <= 1 for pair in own.models.values() for share in pair)
+
+
+def test_a_preference_for_little_bias_makes_local_classes_larger():
+    data = people() | {"town": ["Ulm"] * 150 + people()["town"][150:]}
+    plain = anonymize(data, 3, ["age", "town"], method="local")
+    even = anonymize(data, 3, ["age", "town"], method="local", prefer_loss=0.9, prefer_bias=0.001)
+    assert even.ach <= even.publication.preference.achievement(np.array([plain.nwp]), np.array([plain.necd]))[0]
+    assert even.necd <= plain.necd

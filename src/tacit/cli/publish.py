@@ -54,6 +54,7 @@ def publish(
     population: given.PopulationSize = 100,
     polish: given.Polish = True,
     seconds: given.Seconds = None,
+    nodes: given.Nodes = None,
     seed: given.Seed = None,
     pick: given.Pick = None,
     again: given.Again = False,
@@ -100,7 +101,9 @@ def publish(
         loss=prefer_loss, bias=prefer_bias, weights=listed_numbers("weights", weights), method=method, order=order,
         hierarchies=hierarchies, missing=missing, granularity=_steps(granularity, schema), keep_order=keep_order,
     )  # fmt: skip
-    effort = Effort(evaluations=evaluations, population=population, polish=polish, seconds=seconds, seed=seed)
+    effort = Effort(
+        evaluations=evaluations, population=population, polish=polish, seconds=seconds, nodes=nodes, seed=seed
+    )
     if roles is not None:
         protection, preferences = _by_roles(roles, asked.people, protection, preferences, listed_names(drop))
     return _release(asked, Settings(protection, preferences, effort), _schema(schema, listed_names(drop)))
@@ -305,7 +308,17 @@ def _print(release: Release, written: dict[str, Any], asked: Asked) -> None:
 
 
 def _print_methods(release: Release) -> None:
-    columns = ("method", "NWP", "NECD", "effective k", "suppressed", "query error", "labels overlap", "written")
+    columns = (
+        "method",
+        "NWP",
+        "NECD",
+        "effective k",
+        "suppressed",
+        "query error",
+        "coefficients off",
+        "labels overlap",
+        "written",
+    )
     rows = [
         (
             result.method,
@@ -314,6 +327,7 @@ def _print_methods(release: Release) -> None:
             result.effective_k,
             result.suppressed,
             f"{result.query_error:.1%}",
+            f"{result.coefficient_error:.3f}",
             "yes" if result.labels_overlap else "no",
             "yes" if result.written else "",
         )
@@ -365,10 +379,15 @@ def _advancing(bar: Any) -> Callable[[float, str], None]:
 
 
 def _survival(release: Release, target: str | None) -> dict[str, Any]:
-    from tacit.publish.usefulness import classifier_survival, table_error
+    """What is left of tables of two attributes and, for a target, of classifiers under every method."""
+    from tacit.publish.usefulness import table_error
 
-    found: dict[str, Any] = {"pair_error": table_error(release.recoding)}
-    return found | ({"classifier": vars(classifier_survival(release, target))} if target else {})
+    survived: dict[str, Any] = {"pair_error": table_error(release.recoding)}
+    if target is None:
+        return survived
+    by_method = {method: vars(own) for method, own in release.compared.classifiers(target).items()}
+    written = next(result.method for result in release.compared.methods if result.written)
+    return survived | {"classifier": by_method[written], "classifiers": by_method}
 
 
 def _survival_words(survived: dict[str, Any]) -> str:
@@ -377,8 +396,9 @@ def _survival_words(survived: dict[str, Any]) -> str:
     )
     if "classifier" in survived:
         c = survived["classifier"]
-        words += f" A classifier of {c['target']} is right for {c['after']:.1%} of unseen rows; on the original for "
-        words += f"{c['before']:.1%}, and guessing the most frequent answer for {c['majority_share']:.1%}."
+        words += f" Unseen rows whose {c['target']} is guessed right, on the original and on the release: "
+        words += ", ".join(f"{model} {before:.1%} and {after:.1%}" for model, (before, after) in c["models"].items())
+        words += f"; by the most frequent answer alone {c['majority_share']:.1%}."
     return words
 
 

@@ -60,8 +60,9 @@ Evaluations = Annotated[int, typer.Option(help="Generalizations to evaluate.")]
 PopulationSize = Annotated[int, typer.Option(help="Population of the search.")]
 Polish = Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")]
 Seconds = Annotated[
-    float | None, typer.Option(min=0, help="CPU seconds for the proof; 30 (with --suppress 0), for exact 600.")
+    float | None, typer.Option(min=0, help="CPU seconds for the proof; 30 (with --suppress 0), for exact 300.")
 ]
+Nodes = Annotated[int | None, typer.Option(help="Most nodes that the proof visits.")]
 Seed = Annotated[int | None, typer.Option(help="Makes the search repeatable.")]
 Pick = Annotated[int | None, typer.Option(help="Write this alternative of the front, numbered from 0.")]
 Again = Annotated[bool, typer.Option("--again", help="Release an input that was released before; says what k remains.")]

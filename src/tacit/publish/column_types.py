@@ -6,8 +6,10 @@ dates, prefixes of codes, steps of numbers, the frequent ones of many names.
 
 from __future__ import annotations
 
+import hmac
 import math
 import re
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownName
+from tacit.publish.number_bins import bin_rule, binned_attribute
 from tacit.schema import Attribute, numeric
 from tacit.table.columns import as_numpy, as_text, missing_values, plain
 from tacit.table.infer import MissingPolicy, infer_schema
@@ -352,10 +355,53 @@ class FrequentReading:
         return {"type": "nominal", "names": list(self.names)}
 
 
+@dataclass(frozen=True)
+class PseudonymReading:
+    """Identifiers as random pseudonyms: without the key nobody can tell whose one is."""
+
+    key: str  # hexadecimal
+
+    @classmethod
+    def drawn(cls, name: str, column: pa.ChunkedArray) -> PseudonymReading:
+        """A fresh key; refused for a column that repeats, because a repeated pseudonym links the rows of a person."""
+        texts = as_text(plain(column))
+        if missing_values(plain(column)).any():
+            raise InvalidInput(
+                f"{name!r} has missing values, so it cannot become a pseudonym. Give it the role identifier."
+            )
+        if len(texts.unique()) < len(texts):
+            raise InvalidInput(
+                f"{name!r} repeats: its pseudonyms would link the rows of a person. Give it the role identifier (it is then left "
+                "out), or person."
+            )
+        return cls(secrets.token_hex(32))
+
+    def answers(self) -> tuple[str, ...]:
+        raise InvalidInput("Pseudonyms are known only with the values they stand for.")
+
+    def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        import pyarrow as pa
+
+        key = bytes.fromhex(self.key)
+        texts = as_text(plain(column)).to_pylist()
+        return pa.chunked_array([pa.array([hmac.digest(key, text.encode(), "sha256")[:8].hex() for text in texts])])
+
+    def to_document(self) -> dict[str, Any]:
+        return {"type": "pseudonym", "key": self.key}
+
+
+def pseudonym_column(name: str, column: pa.ChunkedArray) -> TypedColumn:
+    """An identifier that is published under random pseudonyms."""
+    reading = PseudonymReading.drawn(name, column)
+    answers = sorted(reading.read(column).to_pylist())
+    return TypedColumn(Attribute(name, tuple(answers)), reading)
+
+
 def reading_from_document(document: Mapping[str, Any]) -> Reading:
     """A reading that a private manifest keeps."""
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
     kinds: dict[str, Any] = {"date": DateReading, "code": CodeReading, "nominal": FrequentReading}
+    kinds["pseudonym"] = PseudonymReading
     reading: Reading = kinds[str(fields.pop("type"))](**fields)
     return reading
 
@@ -371,6 +417,8 @@ def typed_column(
     import pyarrow as pa
 
     kind = kind or found_type(name, column)
+    if isinstance(granularity, str) and kind == "number":
+        return _stepped(name, column, missing, granularity)
     if isinstance(granularity, str) and kind != "date":
         raise InvalidInput(f"{name!r} holds no dates, so it has no step {granularity!r}. Give a number, such as 5.")
     if kind == "date":
@@ -413,8 +461,8 @@ def _read_column(
     return TypedColumn(Attribute(name, answers, ordered=ordered), reading)
 
 
-def _stepped(name: str, column: pa.ChunkedArray, missing: MissingPolicy, width: float | None) -> TypedColumn:
-    """Numbers in steps of one width; without one, of the smallest round width that makes few enough."""
+def _stepped(name: str, column: pa.ChunkedArray, missing: MissingPolicy, width: float | str | None) -> TypedColumn:
+    """Numbers in steps of one width (without one, the smallest round one that makes few enough), or by a rule."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -426,6 +474,8 @@ def _stepped(name: str, column: pa.ChunkedArray, missing: MissingPolicy, width: 
         values = pc.utf8_trim_whitespace(as_text(plain(column).filter(~absent))).cast(pa.float64())
     except pa.ArrowInvalid:
         raise InvalidInput(f"{name!r} holds values that are not numbers, so it cannot be cut.") from None
+    if isinstance(width, str):
+        return TypedColumn(binned_attribute(name, as_numpy(values), *bin_rule(name, width)))
     return TypedColumn(stepped_attribute(name, as_numpy(values), width))
 
 

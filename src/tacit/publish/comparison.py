@@ -12,7 +12,16 @@ from typing import Any
 from tacit.publish.methods import Alternative, Answer, find, proven
 from tacit.publish.publication import Publication
 from tacit.publish.search import Progress
-from tacit.publish.usefulness import LostGroup, labels_overlap, largest_lost_group, query_error, table_error
+from tacit.publish.usefulness import (
+    ClassifierSurvival,
+    LostGroup,
+    labels_overlap,
+    largest_lost_group,
+    linear_survival,
+    query_error,
+    survival_in,
+    table_error,
+)
 
 SHOWN_SUPPRESSION = 0.04  # of the rows: shown beside a release without suppression, never written unasked
 
@@ -29,6 +38,8 @@ class MethodResult:
     suppressed: int
     query_error: float  # median relative error of random queries
     table_error: float  # mean total variation of the tables of two attributes
+    correlation_error: float  # mean absolute difference of correlations
+    coefficient_error: float  # of standardized coefficients of regressions of each attribute on all others
     labels_overlap: bool
     largest_lost_group: LostGroup | None
     written: bool
@@ -36,6 +47,7 @@ class MethodResult:
     @classmethod
     def of(cls, publication: Publication, answer: Answer, *, written: bool) -> MethodResult:
         recoding = answer.recoding
+        linear = linear_survival(recoding)
         return cls(
             _named(publication, answer),
             answer.suppress,
@@ -45,6 +57,8 @@ class MethodResult:
             recoding.suppressed,
             query_error(recoding),
             table_error(recoding),
+            linear.correlation_error,
+            linear.coefficient_error,
             labels_overlap(recoding),
             largest_lost_group(recoding) if recoding.suppressed else None,
             written,
@@ -67,12 +81,20 @@ class Comparison:
     methods: tuple[MethodResult, ...]
     front: tuple[Alternative, ...]
     why: str | None
+    answers: tuple[tuple[Publication, Answer], ...]  # of each method, in their order
 
     @classmethod
     def of_one(cls, publication: Publication, answer: Answer) -> Comparison:
         """A single method, which is published whatever comes of it."""
         alone = MethodResult.of(publication, answer, written=True)
-        return cls(publication, answer, (alone,), answer.front, None)
+        return cls(publication, answer, (alone,), answer.front, None, ((publication, answer),))
+
+    def classifiers(self, target: str) -> dict[str, ClassifierSurvival]:
+        """How well classifiers of a published attribute survive every method."""
+        return {
+            result.method: survival_in(publication, answer.recoding, target)
+            for result, (publication, answer) in zip(self.methods, self.answers, strict=True)
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +124,8 @@ def compare(publication: Publication, progress: Progress | None = None) -> Compa
         for candidate in candidates
     )
     front = tuple(entry for candidate in candidates for entry in candidate.answer.front)
-    return Comparison(chosen.publication, answer, results, front, _reason(chosen, candidates))
+    answers = tuple((own.publication, answer if own is chosen else own.answer) for own in candidates)
+    return Comparison(chosen.publication, answer, results, front, _reason(chosen, candidates), answers)
 
 
 def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]]:

@@ -15,19 +15,19 @@ from tacit.publish.proof import Proof
 Levels = tuple[int, ...]  # fineness of each attribute
 
 
-def prove_levels(problem: Problem, start: Bits, seconds: float) -> Proof:
+def prove_levels(problem: Problem, start: Bits, seconds: float, nodes: int | None = None) -> Proof:
     """The first publishable combination of levels in order of loss: coarser ones only lose more.
 
-    Stops when the time is over, or at Ctrl-C, with the bound reached until then.
+    Stops when the CPU seconds or the combinations are spent, or at Ctrl-C, with the bound reached until then.
     """
     lattice = _Lattice(problem, start)
-    began, complete = time.monotonic(), True
+    began, complete = time.process_time(), True
     try:
-        while lattice.is_open and time.monotonic() - began < seconds:
+        while lattice.is_open and time.process_time() - began < seconds and (nodes is None or lattice.visited < nodes):
             lattice.step()
     except KeyboardInterrupt:
         complete = False
-    seconds_taken = time.monotonic() - began
+    seconds_taken = time.process_time() - began
     return Proof(lattice.best_bits, lattice.best, lattice.lower_bound, lattice.visited, seconds_taken, complete)
 
 

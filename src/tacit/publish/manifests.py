@@ -49,6 +49,7 @@ def public_manifest(release: Release) -> dict[str, Any]:
         "quasi_identifiers": [[tally.names[j] for j in members] for members in tally.sets],
         "sensitive": [_sensitive(release, name) for name in protection.sensitive],
         "kept": list(protection.keep),
+        "pseudonyms": list(protection.pseudonyms),
         "persons": release.publication.persons is not None,
         "labels": release.recoding.released_labels(),
         "sorted": not release.keep_order,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.publish.achievement import Preference
 from tacit.publish.lattice import prove_levels
-from tacit.publish.local import recode_locally
+from tacit.publish.local import LocalClasses, recode_locally
 from tacit.publish.local_persons import recode_persons_locally
 from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
 from tacit.publish.proof import Proof, provable, prove
@@ -19,7 +19,7 @@ from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.search import Found, Progress, search
 
-PROOF_SECONDS = {"search": 30.0, "exact": 600.0, "local": 0.0}
+PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 0.0}  # of the processor
 MOST_TRIED = 2_000  # generalizations that are counted person by person until one keeps its promise
 
 
@@ -160,11 +160,12 @@ def _proof_seconds(publication: Publication, method: str) -> float:
 def _proof(publication: Publication, method: str, start: Bits, progress: Progress | None) -> Proof | None:
     """The proof, where one is asked for and there is one; asked for in vain, it is refused."""
     problem, seconds = publication.problem, _proof_seconds(publication, method)
+    nodes = publication.settings.effort.nodes
     leveled = problem.space.levels[0, problem.space.first_value[:-1]] >= 0
     if leveled.all() and problem.demand.limit == 0 and seconds > 0:
-        return prove_levels(problem, start, seconds)
+        return prove_levels(problem, start, seconds, nodes)
     if method == "exact" or (seconds > 0 and provable(problem) is None):
-        return prove(problem, start, seconds, progress)
+        return prove(problem, start, seconds, progress, nodes=nodes)
     return None
 
 
@@ -174,10 +175,32 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
     return bool(first < second - 1e-12)
 
 
+def _preferred(publication: Publication, found: LocalClasses, method: str) -> LocalClasses:
+    """Local classes of the size that meets the preference best.
+
+    Where the bias falls short of it by more than the loss, classes of twice the size are tried, while that helps.
+    """
+    problem, preference = publication.problem, publication.preference
+
+    def shortfalls(classes: NDArray[np.int64]) -> tuple[float, float]:
+        loss, bias = publication.loss_and_bias(publication.boxed(classes, method))
+        return preference.share_of_loss * loss, (1 - preference.share_of_loss) * bias
+
+    loss, bias = shortfalls(found.classes)
+    k = 2 * problem.k
+    while found.complete and bias > loss and 2 * k <= problem.rows:
+        wider = recode_locally(replace(problem, demand=problem.demand._replace(k=k)))
+        shorter = shortfalls(wider.classes)
+        if max(shorter) >= max(loss, bias):
+            break
+        found, (loss, bias), k = wider, shorter, 2 * k
+    return found
+
+
 def _locally(publication: Publication, method: str, progress: Progress | None) -> Answer:
     problem, persons = publication.problem, publication.persons
     if persons is None:
-        found = recode_locally(problem, progress=progress)
+        found = _preferred(publication, recode_locally(problem, progress=progress), method)
     else:
         protection = publication.settings.protection
         found = recode_persons_locally(persons, publication.rows, problem.weights, protection, progress)

@@ -22,6 +22,7 @@ from tacit.publish.column_types import (
     ColumnType,
     Reading,
     TypedColumn,
+    pseudonym_column,
     stepped_attribute,
     typed_column,
 )
@@ -49,6 +50,7 @@ class Wanted:
 
     columns: tuple[str, ...] | None = None  # None for all
     as_they_are: tuple[str, ...] = ()  # of any number of answers, because they are not generalized
+    pseudonyms: tuple[str, ...] = ()
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     granularity: Mapping[str, float | str] = field(default_factory=dict)
     readings: Mapping[str, Reading] = field(default_factory=dict)  # known already, with a schema
@@ -113,6 +115,8 @@ def typed_schema(table: pa.Table, missing: MissingPolicy, wanted: Wanted) -> tup
 
 
 def _typed(table: pa.Table, name: str, missing: MissingPolicy, wanted: Wanted) -> TypedColumn:
+    if name in wanted.pseudonyms:
+        return pseudonym_column(name, table.column(name))
     if name in wanted.as_they_are:
         alone = infer_schema(table.select([name]), missing=missing, most_answers=table.num_rows)
         return TypedColumn(alone[name])

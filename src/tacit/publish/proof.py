@@ -24,6 +24,7 @@ from tacit.publish.search import Progress
 # Bounds are sums of a few hundred terms below one; differences below this are rounding.
 ROUNDING = 1e-10
 REPORT_EVERY = 0.2  # seconds
+BRANCHES_TRIED = 6  # cuts that a node could be split by
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Proof:
     nwp: float
     lower_bound: float
     nodes: int
-    seconds: float
+    seconds: float  # of the processor
     complete: bool  # False when interrupted; the bound is true all the same
 
     @property
@@ -63,25 +64,30 @@ def provable(problem: Problem) -> str | None:
     return None
 
 
-def prove(problem: Problem, start: Bits, seconds: float, progress: Progress | None = None) -> Proof:
-    """Improve on the publishable `start` until nothing better can exist, or the time is over, or Ctrl-C."""
+def prove(
+    problem: Problem, start: Bits, seconds: float, progress: Progress | None = None, *, nodes: int | None = None
+) -> Proof:
+    """Improve on the publishable `start` until nothing better can exist, or CPU seconds or nodes are spent, or Ctrl-C.
+
+    With `nodes` and enough seconds the bound is the same on every machine.
+    """
     reason = provable(problem)
     if reason:
         raise InvalidInput(f"Method 'exact' cannot be used here: {reason}. Use method 'search'.")
     tree = _Tree(problem, start)
-    began, complete = time.monotonic(), True
+    began, complete = time.process_time(), True
     try:
         tree.probe_root(began + seconds)
         reported = began
-        while tree.is_open and time.monotonic() - began < seconds:
+        while tree.is_open and time.process_time() - began < seconds and (nodes is None or tree.nodes < nodes):
             tree.step()
-            if progress and time.monotonic() - reported > REPORT_EVERY:
-                reported = time.monotonic()
+            if progress and time.process_time() - reported > REPORT_EVERY:
+                reported = time.process_time()
                 gap = tree.best - tree.lower_bound
                 progress((reported - began) / seconds, f"proving: {tree.best:.4f}, at most {gap:.4f} from the least")
     except KeyboardInterrupt:
         complete = False  # what is known so far is the answer
-    return Proof(tree.best_bits, tree.best, tree.lower_bound, tree.nodes, time.monotonic() - began, complete)
+    return Proof(tree.best_bits, tree.best, tree.lower_bound, tree.nodes, time.process_time() - began, complete)
 
 
 class _Tree:
@@ -132,7 +138,7 @@ class _Tree:
         decided = -1
         while decided != (decided := int((root != OPEN).sum())):
             for bit in np.flatnonzero(root == OPEN):
-                if time.monotonic() > deadline:
+                if time.process_time() > deadline:
                     break
                 for choice, opposite in ((FORCED, FORBIDDEN), (FORBIDDEN, FORCED)):
                     if root[bit] == OPEN and self._bound(_with(root, bit, choice)) >= self.best - ROUNDING:
@@ -167,10 +173,32 @@ class _Tree:
         candidates = open_cuts[cuts[open_cuts] == 1] if cuts[open_cuts].any() else open_cuts
         if not len(candidates):
             return
-        # The cut whose loss would cost most: forcing it binds the other attributes, forbidding it raises the bound.
-        bit = candidates[np.argmax(self._rise[candidates])]
-        for choice in (FORCED, FORBIDDEN):
-            self._push(max(self._in_hand, found), _with(status, bit, choice))
+        for value, child in self._split(status, candidates, found):
+            if value < self.best - ROUNDING:
+                heapq.heappush(self._heap, (max(self._in_hand, found, value), next(self._age), child))
+
+    def _split(
+        self, status: NDArray[np.uint8], candidates: NDArray[np.intp], found: float
+    ) -> list[tuple[float, NDArray[np.uint8]]]:
+        """Both ways of the cut that raises the bound most, among those whose loss would cost most.
+
+        Forcing a cut binds the other attributes, forbidding it raises the bound of its own; a cut is worth as much as both
+        gains multiplied.
+        """
+        order = np.argsort(-self._rise[candidates])[:BRANCHES_TRIED]
+        best: list[tuple[float, NDArray[np.uint8]]] = []
+        most = -1.0
+        for bit in candidates[order]:
+            sides = []
+            for choice in (FORCED, FORBIDDEN):
+                child = _with(status, bit, choice)
+                sides.append((self._bound(child), child))
+            gains = [min(value, self.best) - found + 1e-9 for value, _ in sides]
+            if gains[0] * gains[1] > most:
+                most, best = gains[0] * gains[1], sides
+            if max(gains) >= self.best - found:
+                return sides  # one way is closed: nothing is split
+        return best
 
 
 def _with(status: NDArray[np.uint8], bit: np.intp, choice: int) -> NDArray[np.uint8]:

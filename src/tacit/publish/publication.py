@@ -18,7 +18,7 @@ from tacit.publish.achievement import Preference
 from tacit.publish.column_types import Reading
 from tacit.publish.combinations import Combinations
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
-from tacit.publish.opening import Wanted, open_input, tally
+from tacit.publish.opening import Wanted, is_stored, open_input, tally
 from tacit.publish.order import ordered_by_data
 from tacit.publish.persons import PersonRows, person_rows
 from tacit.publish.population import Population, open_population, people_in_classes, with_population
@@ -117,6 +117,12 @@ def pose_publication(
     `readings` say how columns become the answers of a schema that was found before.
     """
     protection, preferences = settings.protection, settings.preferences
+    if protection.pseudonyms and schema is not None and not readings:
+        raise InvalidInput("A schema lists answers, and a pseudonym has none yet. Give roles instead of the schema.")
+    if protection.pseudonyms and is_stored(data):
+        raise InvalidInput(
+            "Pseudonyms are not drawn in a database. Write the table to a Parquet file and publish that."
+        )
     source = open_input(data, schema, missing=preferences.missing, wanted=_wanted(settings, readings or {}))
     source = ordered_by_data(source) if preferences.order == "data" else source
     sets = _quasi_identifier_sets(settings, source.schema)
@@ -191,7 +197,7 @@ def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
     sets: Any = protection.attributes
     named = None if sets is None else tuple(dict.fromkeys([*(name for members in sets for name in members), *apart]))
     types: Any = preferences.types or {}
-    return Wanted(named, apart, types, preferences.granularity or {}, readings)
+    return Wanted(named, apart, tuple(protection.pseudonyms), types, preferences.granularity or {}, readings)
 
 
 def _completed(settings: Settings, known: Mapping[str, Hierarchy]) -> Settings:

@@ -59,6 +59,7 @@ class Release:
     methods: tuple[MethodResult, ...]  # what was compared, this release among it
     why: str | None  # it was taken, where several methods were compared
     warnings: tuple[str, ...]
+    compared: Comparison  # all methods with what they found
 
     @classmethod
     def of(cls, publication: Publication, answer: Answer, compared: Comparison | None = None) -> Release:
@@ -82,6 +83,7 @@ class Release:
             methods=compared.methods,
             why=compared.why,
             warnings=tuple(_warnings(publication, answer)),
+            compared=compared,
         )
 
     @property
@@ -288,7 +290,7 @@ def _warnings_of_columns(publication: Publication) -> Iterator[str]:
             "told of everybody in the class."
         )
     rows = publication.rows.rows
-    for name in protection.others:
+    for name in (*protection.sensitive, *protection.keep):
         if schema[name].size > rows * NEARLY_UNIQUE:
             yield (
                 f"{name!r} has {schema[name].size:,} different values in {rows:,} rows and is published as it is: whoever knows "

@@ -20,7 +20,9 @@ from tacit.table.columns import as_text, missing_values, plain
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "household", "weight", "kept", "ignored"]
+Role = Literal[
+    "identifier", "pseudonym", "quasi-identifier", "sensitive", "person", "household", "weight", "kept", "ignored"
+]
 SAMPLED_ROWS = 100_000  # of a database table
 NEARLY_ALL = 0.95  # of the rows: different values of a column that names its rows
 LONG_TEXT = 40  # characters on average
@@ -108,6 +110,7 @@ class Roles:
             attributes=known if protection.attributes is None else protection.attributes,
             sensitive=protection.sensitive or self.named("sensitive"),
             keep=protection.keep or self.named("kept"),
+            pseudonyms=protection.pseudonyms or self.named("pseudonym"),
             person=protection.person or self.person,
         )
 

@@ -36,6 +36,8 @@ class Protection:
     attributes
         The quasi-identifiers: what somebody may know of a person. Several sets that nobody knows together are given as
         a list of lists. By default every attribute that is neither sensitive nor kept.
+    pseudonyms
+        Identifiers that are different in every row and published under random pseudonyms.
     sensitive, keep
         Columns that are published as they are; `l` and `t` are about the sensitive ones.
     l, t, entropy, recursive, beta
@@ -70,17 +72,20 @@ class Protection:
     people: Any = None
     k_map: int | None = None
     presence: tuple[float, float] | None = None
+    pseudonyms: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
             raise InvalidInput(f"k must be a whole number of at least 1, not {self.k!r}.")
-        for name in ("sensitive", "keep"):
+        for name in ("sensitive", "keep", "pseudonyms"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         if self.attributes is not None:
             object.__setattr__(self, "attributes", _name_sets(self.attributes))
         self._check_diversity()
         self._check_people()
+        if self.pseudonyms and self.person is not None:
+            raise InvalidInput("A pseudonym beside person would make rows of a person visible. Leave one of both away.")
         _checked_share("suppress", self.suppress, below_one=True)
 
     def _check_diversity(self) -> None:
@@ -136,7 +141,7 @@ class Protection:
     @property
     def others(self) -> tuple[str, ...]:
         """The columns that are published as they are."""
-        return (*self.sensitive, *self.keep)
+        return (*self.sensitive, *self.keep, *self.pseudonyms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,8 +210,9 @@ class Effort:
         Of the search.
     polish
         ``False`` gives the published search alone.
-    seconds
-        For the proof: by default 30 after a search (none where rows may be suppressed), 600 for "exact".
+    seconds, nodes
+        For the proof, in CPU seconds: by default 30 after a search (none where rows may be suppressed), 300 for "exact"; and
+        the most nodes it visits, by which it ends at the same place on every machine.
     seed
         Makes the search repeatable.
     """
@@ -215,6 +221,7 @@ class Effort:
     population: int = 100
     polish: bool = True
     seconds: float | None = None
+    nodes: int | None = None
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -225,6 +232,10 @@ class Effort:
             raise InvalidInput(
                 f"A population of {self.population} cannot be evaluated with {self.evaluations} evaluations."
             )
+        if self.nodes is not None and (
+            isinstance(self.nodes, bool) or not isinstance(self.nodes, int) or self.nodes < 0
+        ):
+            raise InvalidInput(f"nodes must be a whole number of at least 0, not {self.nodes!r}.")
         if self.seconds is not None and not 0 <= self.seconds < math.inf:
             raise InvalidInput(f"seconds must be a number from 0, not {self.seconds!r}. With 0 nothing is proven.")
 

@@ -13,6 +13,7 @@ from tacit.errors import UnknownName
 from tacit.publish.recoding import Recoding
 
 if TYPE_CHECKING:
+    from tacit.publish.publication import Publication
     from tacit.publish.release import Release
 
 TRAINING_SHARE = 2 / 3
@@ -105,42 +106,126 @@ def table_error(recoding: Recoding) -> float:
 
 
 @dataclass(frozen=True)
+class LinearSurvival:
+    """How far correlations, and coefficients of regressions of each attribute on all others, are from the original."""
+
+    correlation_error: float  # mean absolute difference over pairs of attributes
+    coefficient_error: float  # of standardized coefficients, over all of them
+
+
+def linear_survival(recoding: Recoding) -> LinearSurvival:
+    """Pairwise and regression coefficients before and after; answers count as their places in their order.
+
+    The reader spreads each label evenly over its answers: labels stand for their means, and what is within a label adds to
+    the variance of its attribute alone.
+    """
+    counts, kept = recoding.counts.astype(np.float64), recoding.classes >= 0
+    before = _correlations(recoding.combinations.codes.astype(np.float64), counts, np.zeros(recoding.labels.shape[1]))
+    means, within = [], []
+    for j, members in enumerate(recoding.members):
+        places, sizes = np.arange(members.shape[1]), members.sum(axis=1)
+        mean = members @ places / sizes
+        spread = members @ places**2 / sizes - mean**2
+        means.append(mean[recoding.labels[kept, j]])
+        within.append(np.average(spread[recoding.labels[kept, j]], weights=counts[kept]))
+    after = _correlations(np.stack(means, axis=1), counts[kept], np.array(within))
+    pairs = np.triu_indices(len(before), 1)
+    if not len(pairs[0]):
+        return LinearSurvival(0.0, 0.0)
+    return LinearSurvival(
+        float(np.abs(before - after)[pairs].mean()), float(np.abs(_coefficients(before) - _coefficients(after)).mean())
+    )
+
+
+def _correlations(values: Floats, counts: Floats, within: Floats) -> Floats:
+    """The correlation matrix of weighted rows with further variances of their own; constants correlate with nothing."""
+    centred = values - np.average(values, axis=0, weights=counts)
+    covariance = (centred * counts[:, None]).T @ centred / counts.sum() + np.diag(within)
+    deviations = np.sqrt(np.diag(covariance))
+    scale = np.where(deviations > 1e-12, deviations, np.inf)
+    return covariance / np.outer(scale, scale) + np.diag((deviations <= 1e-12).astype(np.float64))
+
+
+def _coefficients(correlations: Floats) -> Floats:
+    """Standardized coefficients of every attribute on all others, by rows; attributes that say the same share them."""
+    rows = []
+    for j in range(len(correlations)):
+        others = [i for i in range(len(correlations)) if i != j]
+        rows.append(np.linalg.pinv(correlations[np.ix_(others, others)], rcond=1e-9) @ correlations[others, j])
+    return np.stack(rows)
+
+
+CLASSIFIERS = ("naive Bayes", "decision tree", "logistic regression")
+
+
+@dataclass(frozen=True)
 class ClassifierSurvival:
-    """Accuracy of naive Bayes on unseen rows, trained and asked in the original and in the published form."""
+    """Accuracy of classifiers on unseen rows, trained and asked in the original and in the published form."""
 
     target: str
-    before: float
+    before: float  # of naive Bayes
     after: float
     majority_share: float
+    models: dict[str, tuple[float, float]]  # of each classifier: before, after
 
 
 def classifier_survival(release: Release, target: str, seed: int = 0) -> ClassifierSurvival:
     """How well `target`, a published attribute, is predicted from the other quasi-identifiers, before and after."""
-    if target not in (*release.recoding.tally.names, *release.others):
-        raise UnknownName("Published attribute", target, (*release.recoding.tally.names, *release.others))
-    recoding = release.recoding
+    return survival_in(release.publication, release.recoding, target, seed)
+
+
+def survival_in(publication: Publication, recoding: Recoding, target: str, seed: int = 0) -> ClassifierSurvival:
+    """The same for any recoding of a publication."""
     names = recoding.tally.names
-    counted = release.input.sparse_tally([*names, *(() if target in names else (target,))])
-    codes = counted.codes[:, : len(names)]
+    others = publication.settings.protection.others
+    if target not in (*names, *others):
+        raise UnknownName("Published attribute", target, (*names, *others))
+    counted = publication.input.sparse_tally([*names, *(() if target in names else (target,))])
+    codes = counted.codes[:, : len(names)].astype(np.int64)
     place = recoding.combinations.places(list(codes.T))
     inputs = [j for j, name in enumerate(names) if name != target]
     truth, kept = counted.codes[:, counted.columns.index(target)], recoding.classes[place] >= 0
     # Every row goes to training by the toss of a coin; rows that show the same are tossed together.
     training = np.random.default_rng(seed).binomial(counted.counts, TRAINING_SHARE)
     test = counted.counts - training
-    return ClassifierSurvival(
-        target,
-        _accuracy(codes[:, inputs], truth, training, test),
-        _accuracy(recoding.labels[place][:, inputs], truth, training * kept, test * kept),
-        float(np.bincount(truth, counted.counts).max() / counted.counts.sum()),
-    )
+    shown = recoding.labels[place][:, inputs]
+    middles = np.stack([_middles(recoding.members[j])[recoding.labels[place, j]] for j in inputs], axis=1)
+    models = {}
+    for model in CLASSIFIERS:
+        before = _accuracy(model, codes[:, inputs], codes[:, inputs].astype(np.float64), truth, training, test)
+        after = _accuracy(model, shown, middles, truth, training * kept, test * kept)
+        models[model] = (before, after)
+    majority = float(np.bincount(truth, counted.counts).max() / counted.counts.sum())
+    return ClassifierSurvival(target, *models["naive Bayes"], majority, models)
 
 
-def _accuracy(codes: Codes, truth: Codes, training: Codes, test: Codes) -> float:
-    """Share of `test` rows that naive Bayes of the `training` rows gets right; both count combinations."""
+def _middles(members: NDArray[np.bool_]) -> Floats:
+    """The mean place of the answers behind each label."""
+    return members @ np.arange(members.shape[1]) / members.sum(axis=1)
+
+
+def _accuracy(model: str, codes: Codes, places: Floats, truth: Codes, training: Codes, test: Codes) -> float:
+    """Share of `test` rows that a classifier of the `training` rows gets right; both count combinations.
+
+    Naive Bayes sees labels as names, the others see the places of the answers in their order.
+    """
+    from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import CategoricalNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
 
     seen = training > 0
-    model = CategoricalNB(min_categories=codes.max(axis=0) + 1)
-    model.fit(codes[seen], truth[seen], sample_weight=training[seen])
-    return float(np.average(model.predict(codes) == truth, weights=test))
+    if model == "naive Bayes":
+        bayes = CategoricalNB(min_categories=codes.max(axis=0) + 1)
+        bayes.fit(codes[seen], truth[seen], sample_weight=training[seen])
+        return float(np.average(bayes.predict(codes) == truth, weights=test))
+    if model == "decision tree":
+        fitted = DecisionTreeClassifier(min_samples_leaf=20, random_state=0)
+        fitted.fit(places[seen], truth[seen], sample_weight=training[seen])
+    elif len(np.unique(truth[seen])) < 2:
+        return float(np.average(truth[seen][0] == truth, weights=test))
+    else:
+        fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=300))
+        fitted.fit(places[seen], truth[seen], logisticregression__sample_weight=training[seen])
+    return float(np.average(fitted.predict(places) == truth, weights=test))
