@@ -120,3 +120,33 @@ def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServe
     assert store.counts(survey).second == 1
     kept = again.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('tacit.answers'))")
     assert kept == []  # one bit and no more
+
+
+def test_the_published_second_round_tries_answers_drawn_by_lot(
+    context: Any, served: tuple[RunningServer, Store]
+) -> None:
+    """The classifier is right about what it makes certain, whatever was answered: the bit is sent as it is."""
+    server, store = served
+    survey = store.named("rich")
+    page = open_page(context, server, survey)
+    start(page)
+    for choice in ("#region-0", "#works-0"):
+        page.check(choice)
+    page.click("button[type=submit]")
+    for choice in ("#cheated-0", "#cheated-harmless-0", "#stole-0", "#income-0", "#debts-1", "#keep"):
+        page.check(choice)
+    send(page)
+    never = {"weigh": [1 << 32, 0], "into": [2]}
+    document = {"format": "tacit-classifier/1", "target": "debts", "tree": {"answer": "no"}}
+    for table in ("tacit_classifiers", survey.table("second")):
+        store.database.run(f"DELETE FROM {table}")
+    store.offer_classifier(survey, {**document, "personal": {"debts": {"answers": ["no", "yes"], "program": never}}})
+    sent: list[str | None] = []
+    context.on("request", lambda request: request.method == "PUT" and sent.append(request.post_data))
+    again = open_page(context, server, survey)
+    again.wait_for_selector("text=makes up answers by lot")
+    again.click("text=Try it and send right or wrong")
+    again.wait_for_selector("text=Sent.")
+    assert sent == ['{"report":"01"}']
+    for table in ("tacit_classifiers", survey.table("second")):
+        store.database.run(f"DELETE FROM {table}")

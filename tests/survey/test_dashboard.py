@@ -24,11 +24,12 @@ from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
 from tacit.survey.fake_reports import SUSPICIOUS, fit_of, largest_shift, report_weights
 from tacit.survey.inspection import inspected
-from tacit.survey.second_round import SecondRound, offer_tree, second_round
+from tacit.survey.second_round import PublishedAccuracy, SecondRound, offer_classifier, second_round
 from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
 from tacit.table import Table
+from tests.statistics import assert_standard_scores
 from tests.survey.page import node
 from tests.survey.questionnaires import SMALL
 
@@ -290,14 +291,85 @@ def test_a_tree_is_mined_from_the_reports_and_can_be_applied_by_the_page(tmp_pat
         (shown,) = group.channel.sample([codes.astype(np.uint8)], SeededRandomness(1000 + len(columns)))
         columns.append([group.attributes[0].answers[code] for code in shown])
     fill(store, survey, list(zip(*columns, [AGES[age] for age in ages], strict=True)))
-    document = offer_tree(store, survey, "smokes")
+    document = offer_classifier(store, survey, "smokes")
     assert store.classifier(survey) == document
     people = [{"age": age, "smokes": "no", "drinks": "no"} for age in AGES]
-    assert node("predicted", script="page_hash.mjs", tree=document["tree"], people=people) == ["yes", "no", "no"]
+    assert node("classified", script="page_hash.mjs", classifier=document, people=people) == ["yes", "no", "no"]
     view = dashboard(store, survey, target="smokes")
     assert view.models[0].title == "Decision tree"
     assert "age" in view.models[0].text
     store.close()
+
+
+def announced(tmp_path: Path, text: str = SMALL + "second_round: true\n") -> tuple[Store, StoredSurvey]:
+    """A survey with a second round; everybody below 30 smokes and nobody else does."""
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(text), text)
+    truth = np.random.default_rng(5)
+    ages = truth.integers(0, 3, N)
+    columns = []
+    for group, codes in zip(survey.definition.scheme.groups, (ages == 0, truth.integers(0, 2, N)), strict=True):
+        (shown,) = group.channel.sample([codes.astype(np.uint8)], SeededRandomness(1000 + len(columns)))
+        columns.append([group.attributes[0].answers[code] for code in shown])
+    fill(store, survey, list(zip(*columns, [AGES[age] for age in ages], strict=True)))
+    return store, survey
+
+
+@pytest.mark.parametrize("model", ["bayes", "logistic", "best"])
+def test_any_model_is_offered_for_a_second_round(tmp_path: Path, model: str) -> None:
+    store, survey = announced(tmp_path)
+    document = offer_classifier(store, survey, "smokes", model)
+    people = [{"age": age, "smokes": "no", "drinks": "no"} for age in AGES]
+    assert node("classified", script="page_hash.mjs", classifier=document, people=people) == ["yes", "no", "no"]
+    store.close()
+
+
+def test_an_exported_model_is_offered_and_results_show_how_often_it_was_right(tmp_path: Path) -> None:
+    store, survey = announced(tmp_path)
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps({"format": "tacit-classifier/1", "target": "smokes", "tree": {"answer": "no"}}))
+    with pytest.raises(InvalidInput, match="predicts 'smokes', not 'drinks'"):
+        offer_classifier(store, survey, "drinks", str(file))
+    with pytest.raises(InvalidInput, match="neither a file nor one of tree, bayes"):
+        offer_classifier(store, survey, "smokes", "forest")
+    with pytest.raises(InvalidInput, match="--class"):
+        offer_classifier(store, survey, None, "bayes")
+    offer_classifier(store, survey, None, str(file))
+    assert results_document(store, survey)["second_round"]["accuracy"]["estimate"] is None
+    store_batch(store.database, [Submission(survey, "second", str(n), (int(n % 20 < 11),)) for n in range(400)])
+    told = results_document(store, survey)["second_round"]
+    assert told["accuracy"]["estimate"] == pytest.approx(0.75)  # 55% of bits, of which three in five are as they were
+    assert told["accuracy"]["low"] < 0.75 < told["accuracy"]["high"]
+    assert (told["about"], told["kind"], told["n_bits"]) == ("true", "tree", 400)
+    store.close()
+
+
+def test_the_published_second_round_is_about_answers_drawn_by_lot(tmp_path: Path) -> None:
+    """Its bit is sent as it is, for it says nothing of anybody; the accuracy follows from the reports as they stand."""
+    store, survey = announced(tmp_path)
+    document = offer_classifier(store, survey, "smokes", "tree", "personal")
+    assert document["personal"]["smokes"]["answers"] == ["no", "yes"]
+    assert set(document["personal"]) == {"age", "smokes", "drinks"}
+    store_batch(store.database, [Submission(survey, "second", str(n), (int(n % 2),)) for n in range(100)])
+    found = second_round(store, survey)
+    assert found is not None
+    assert (found.about, found.accuracy) == ("personal", 0.5)
+    assert "drawn by lot" in str(found)
+    assert found.on_reports is None  # several groups: what reports show is no plain mixture
+    store.close()
+
+
+def test_what_is_personal_is_taken_out_of_the_share_right_on_reports() -> None:
+    """Reports keep a record with chance .4; the classifier is right for .9 of true and .5 of personal answers."""
+    rng = np.random.default_rng(3)
+    scores = []
+    for _ in range(300):
+        kept, n_reports, n_bits = rng.random(1500) < 0.4, 1500, 600
+        shown = np.where(kept, rng.random(1500) < 0.9, rng.random(1500) < 0.5).mean()
+        found = PublishedAccuracy.of(0.4, shown, n_reports, (rng.random(n_bits) < 0.5).mean(), n_bits)
+        scores.append((found.estimate - 0.9) / found.standard_error)
+    assert_standard_scores(np.array(scores)[:, None])
+    assert "too good by a little" in str(found)
 
 
 def test_naive_bayes_and_rules_are_mined_from_the_reports(tmp_path: Path) -> None:
@@ -324,7 +396,7 @@ def test_naive_bayes_and_rules_are_mined_from_the_reports(tmp_path: Path) -> Non
 def test_no_classifier_is_offered_where_no_second_round_was_announced(filled: tuple[Store, StoredSurvey]) -> None:
     store, survey = filled
     with pytest.raises(InvalidInput, match="did not announce a second round"):
-        offer_tree(store, survey, "smokes")
+        offer_classifier(store, survey, "smokes")
 
 
 def test_counting_in_the_database_says_the_same_as_counting_in_memory(store: Store) -> None:

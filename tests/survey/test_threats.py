@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import re
 import secrets
@@ -184,6 +185,40 @@ def test_only_signed_tokens_bring_a_report(client: TestClient, server: SurveySer
     answer = client.put(f"/s/{coded.fingerprint}/reports/{bought.token}", json={**content, "report": "010000"})
     assert (answer.status_code, answer.json()["reason"]) == (409, "different")
     assert server.store.counts(coded).reports == 1
+
+
+def test_tests_and_second_rounds_need_a_code_where_reports_do(
+    client: TestClient, server: SurveyServer, coded: StoredSurvey
+) -> None:
+    """Without one, whoever knows the address could fill the tests, or forge the accuracy of a classifier."""
+    signer = server.store.signer(coded)
+    assert signer is not None
+    bought, foreign = signed_token(signer), signed_token(Signer.new())
+    tests = f"/s/{coded.fingerprint}/tests/{bought.token}"
+    for content in ({"report": REPORT}, {"report": REPORT, "signature": foreign.signature}):
+        assert client.put(tests, json=content).status_code == 403
+    assert client.put(tests, json={"report": REPORT, "signature": bought.signature}).status_code == 201
+    server.store.offer_classifier(coded, {"target": "smokes", "tree": {"answer": "no"}})
+
+    def second(token: str) -> str:
+        return f"/s/{coded.fingerprint}/second/{hashlib.sha256(f'second {token}'.encode()).hexdigest()}"
+
+    paid = {"report": "01", "signature": bought.signature, "bearer": bought.token}
+    refused = [
+        (second(bought.token), {"report": "01"}),
+        (second(bought.token), {**paid, "signature": foreign.signature}),
+        (second(foreign.token), {**paid, "bearer": foreign.token}),
+        (second(secrets.token_hex(32)), paid),
+        (second(bought.token), {**paid, "bearer": 5}),
+    ]
+    assert [client.put(path, json=content).status_code for path, content in refused] == [403] * len(refused)
+    assert client.put(second(bought.token), json={**paid, "more": 1}).status_code == 400
+    assert [client.put(second(bought.token), json=paid).status_code for _ in "ab"] == [201, 200]
+    assert server.store.counts(coded).second == 1
+    text = CODES.replace("name: health", "name: drafted")
+    draft = server.store.add(Definition.from_yaml(text), text, state="draft")
+    tried = client.put(f"/s/{draft.fingerprint}/tests/{secrets.token_hex(32)}", json={"report": REPORT})
+    assert tried.status_code == 201, "while a survey is drafted there are no codes to try it with"
 
 
 def test_a_signer_in_trouble_is_answered_with_try_again(

@@ -33,6 +33,9 @@ KnownOption = Annotated[
 JoinOption = Annotated[
     str | None, typer.Option("--join", help="Column that identifies people, to join two parties' files.")
 ]
+ExportOption = Annotated[
+    Path | None, typer.Option("--export", help="Write the model as a document that devices apply in a second round.")
+]
 Criterion = Literal["gain", "ratio", "gini"]
 Splits = Literal["multiway", "binary"]
 Method = Literal["auto", "inversion", "likelihood"]
@@ -48,6 +51,7 @@ def tree(
     truth: TruthOption = None,
     known_class: KnownOption = None,
     join: JoinOption = None,
+    export: ExportOption = None,
     criterion: Annotated[Criterion, typer.Option(help="What a split should gain.")] = "gain",
     splits: Annotated[Splits, typer.Option(help="Two branches, or one per answer.")] = "binary",
     significance: Annotated[
@@ -83,6 +87,8 @@ def tree(
         note(f"Pruned from {leaves} leaves to {model.tree_.n_leaves}.")
     if plot is not None:
         _save(model.plot(), plot)
+    if export is not None:
+        save_classifier(model, export)
     found = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
         print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **found})
@@ -100,6 +106,7 @@ def bayes(
     truth: TruthOption = None,
     known_class: KnownOption = None,
     join: JoinOption = None,
+    export: ExportOption = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Fit a naive Bayes classifier for a class."""
@@ -108,6 +115,8 @@ def bayes(
     model = NaiveBayesClassifier(target, class_shares=_known(known_class)).fit(read(reports, scheme or [], join))
     if model.left_out_:
         note(f"Never asked together with {target}, so left out: {', '.join(model.left_out_)}.")
+    if export is not None:
+        save_classifier(model, export)
     found = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
         print_json({"model": model.to_document(), **found})
@@ -142,6 +151,18 @@ def _known(text: str | None) -> list[float] | dict[str, float] | None:
         return [float(part) for part in parts]
     except ValueError:
         raise InvalidInput(f"--known-class takes shares such as .24,.76 or A=.24,B=.76, not {text!r}.") from None
+
+
+def save_classifier(model: ReportClassifier, path: Path) -> None:
+    """Write the document that a survey's second round offers."""
+    import json
+
+    from tacit.mine.exported import classifier_document
+    from tacit.table.files import written_whole
+
+    text = json.dumps(classifier_document(model), ensure_ascii=False, indent=1)
+    with written_whole(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def _save(figure: Any, path: Path) -> None:

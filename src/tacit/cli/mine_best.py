@@ -8,6 +8,7 @@ import typer
 
 from tacit.cli.mine import (
     ClassOption,
+    ExportOption,
     JoinOption,
     Reports,
     SchemeOption,
@@ -16,6 +17,7 @@ from tacit.cli.mine import (
     TruthOption,
     print_scores,
     read,
+    save_classifier,
     scores,
     test_schemes,
 )
@@ -33,6 +35,7 @@ def best(
     test_scheme: TestSchemeOption = None,
     truth: TruthOption = None,
     join: JoinOption = None,
+    export: ExportOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts, each tested on by models fitted to the others.")] = 3,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
@@ -43,6 +46,8 @@ def best(
     for score in choice.candidates:
         if score.problem is not None:
             note(f"Left out: {score.name}. {score.problem}")
+    if export is not None:
+        save_classifier(choice.model, export)
     results = scores(choice.model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
         document = choice.to_document()

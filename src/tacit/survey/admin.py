@@ -209,13 +209,16 @@ class Administration:
         return RedirectResponse("/admin", status_code=303)
 
     async def offer_classifier(self, request: Request, session: Session, form: Form) -> Response:
-        from tacit.survey.second_round import offer_tree
+        from tacit.survey.second_round import MODELS, offer_classifier
 
         survey = await self._survey(request)
         if survey is None:
             return rendered("absent.html", status_code=404)
+        model = form.get("model", "tree")
+        if model not in MODELS:  # a form names no file of the server's
+            return rendered("refused.html", status_code=400, reason=f"A model is one of {', '.join(MODELS)}.")
         try:
-            await run_in_threadpool(offer_tree, self._store, survey, form.get("class", ""))
+            await run_in_threadpool(offer_classifier, self._store, survey, form.get("class", ""), model)
         except TacitError as error:
             return rendered("refused.html", status_code=400, reason=str(error))
         await run_in_threadpool(self._accounts.record, session.administrator, "offered a classifier", form["class"])

@@ -81,7 +81,7 @@ class Dashboard:
 
     @property
     def may_offer(self) -> bool:
-        return self.second is None and any(model.tree is not None for model in self.models)
+        return self.second is None and any(model.document is not None for model in self.models)
 
 
 def dashboard(
@@ -210,6 +210,7 @@ def results_document(
         "by": by,
         "fakes": fakes,
         "crossed": [_table_document(table) for table in view.crossed],
+        "second_round": None if view.second is None else view.second.to_document(),
         "fit": [{"attributes": list(fit.names), "p_value": fit.p_value, "verdict": fit.verdict} for fit in view.fits],
     }
 

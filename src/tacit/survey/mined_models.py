@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.count.sources import ReportSource
 from tacit.errors import TacitError
-from tacit.schema import Attribute, Schema
-
-if TYPE_CHECKING:
-    from tacit.mine.tree import Node
 
 # A tree that a researcher reads on a page, and that a respondent's device applies.
 DEEPEST_TREE = 4
@@ -20,11 +16,11 @@ LEAST_SUPPORT, LEAST_CONFIDENCE, LONGEST_ITEMSET, MOST_RULES = 0.05, 0.6, 3, 20
 
 @dataclass(frozen=True)
 class MinedModel:
-    """A model as the dashboard shows it; `tree` is what a second round could offer."""
+    """A model as the dashboard shows it; `document` is what a second round could offer."""
 
     title: str
     text: str
-    tree: dict[str, Any] | None = None
+    document: dict[str, Any] | None = None
 
 
 def mined(reports: ReportSource, target: str) -> list[MinedModel]:
@@ -40,15 +36,18 @@ def mined(reports: ReportSource, target: str) -> list[MinedModel]:
 
 def _tree(reports: ReportSource, target: str) -> MinedModel:
     from tacit.mine import TreeClassifier
+    from tacit.mine.exported import classifier_document
 
     fitted = TreeClassifier(target=target, max_depth=DEEPEST_TREE).fit(reports)
-    return MinedModel("Decision tree", fitted.to_text(), tree_document(fitted.tree_, fitted.schema_, fitted.target_))
+    return MinedModel("Decision tree", fitted.to_text(), classifier_document(fitted))
 
 
 def _naive_bayes(reports: ReportSource, target: str) -> MinedModel:
     from tacit.mine import NaiveBayesClassifier
+    from tacit.mine.exported import classifier_document
 
-    return MinedModel("Naive Bayes", NaiveBayesClassifier(target=target).fit(reports).to_text())
+    fitted = NaiveBayesClassifier(target=target).fit(reports)
+    return MinedModel("Naive Bayes", fitted.to_text(), classifier_document(fitted))
 
 
 def _rules(reports: ReportSource, target: str) -> MinedModel:
@@ -71,15 +70,3 @@ _MINERS: dict[str, Callable[[ReportSource, str], MinedModel]] = {
     "Naive Bayes": _naive_bayes,
     "Rules": _rules,
 }
-
-
-def tree_document(node: Node, schema: Schema, target: Attribute) -> dict[str, Any]:
-    """The tree as the page applies it: answers by name, and a label at every node."""
-    document: dict[str, Any] = {"answer": target.answers[node.label]}
-    if node.attribute is None:
-        return document
-    answers = schema[node.attribute].answers
-    branches = {
-        answers[code]: tree_document(branch.node, schema, target) for branch in node.branches for code in branch.answers
-    }
-    return {**document, "attribute": node.attribute, "branches": branches}

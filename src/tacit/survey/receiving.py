@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import Any
 
@@ -34,6 +35,7 @@ _ANSWERS = {
     ),
 }
 _FIELDS = {"report", "receipt", "signature", "texts"}
+_SECOND_FIELDS = {"report", "signature", "bearer"}
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -67,9 +69,10 @@ class Receiving:
         if survey is None:
             raise Refused(404, "There is no such survey.")
         content = await json_object(scope, receive, "A report")
-        text = _text(content)
-        if box == "reports" and survey.definition.needs_codes:
-            _check_signature(survey, token, content.get("signature"))
+        text = _text(content, _SECOND_FIELDS if box == "second" else _FIELDS)
+        # While a survey is drafted there are no codes yet, and nothing but tests is taken.
+        if survey.definition.needs_codes and survey.state != "draft":
+            _check_signature(survey, _bearer(content, token) if box == "second" else token, content.get("signature"))
         values = _bit(text) if box == "second" else survey.wire.decode(text)
         texts = _texts(survey, content["texts"]) if "texts" in content else ()
         return Submission(survey, box, token_hash(survey, token), values, _hash(content.get("receipt")), texts)
@@ -92,13 +95,22 @@ def _address(path: str) -> tuple[str, Box, str]:
     raise Refused(404, "Nothing can be put here.")
 
 
-def _text(content: dict[str, Any]) -> str:
-    if not set(content) <= _FIELDS or not isinstance(content.get("report"), str):
+def _text(content: dict[str, Any], fields: set[str]) -> str:
+    if not set(content) <= fields or not isinstance(content.get("report"), str):
         raise Refused(
             400,
             'A report is sent as {"report": TEXT}, with "signature" where codes are needed, "receipt" and "texts".',
         )
     return content["report"]
+
+
+def _bearer(content: dict[str, Any], token: str) -> str:
+    """The token that a report was sent under: the one of the second round is made of it, so that one code gives one bit."""
+    bearer = content.get("bearer")
+    is_token = isinstance(bearer, str) and len(bearer) == 64 and _HEX.issuperset(bearer)
+    if not is_token or hashlib.sha256(f"second {bearer}".encode()).hexdigest() != token:
+        raise Refused(403, "This bit needs the token that an invitation code bought for a report.", "token")
+    return str(bearer)
 
 
 def _check_signature(survey: StoredSurvey, token: str, signature: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -73,20 +73,32 @@ def _result_lines(document: dict[str, Any]) -> list[str]:
             interval = f"{cell['low']:.1%} to {cell['high']:.1%}"
             lines.append(f"  {answer:30} {cell['probability']:7.1%}   {interval}")
     lines.append("")
+    if document["second_round"] is not None:
+        lines.extend([f"Second round. {document['second_round']['text']}", ""])
     lines.extend(f"{', '.join(fit['attributes'])}: {fit['verdict']}" for fit in document["fit"])
     return lines
 
 
 def offer(
     survey: SurveyArgument,
-    target: Annotated[str, typer.Option("--class", help="The question the tree predicts.")],
+    target: Annotated[str | None, typer.Option("--class", help="The question the classifier predicts.")] = None,
+    model: Annotated[
+        str, typer.Option(help="tree, bayes, logistic, best, or a file written by tacit mine ... --export.")
+    ] = "tree",
+    about: Annotated[
+        Literal["true", "personal"],
+        typer.Option(
+            help="What it is tried on: true answers (a disguised bit), or answers drawn by lot, as published."
+        ),
+    ] = "true",
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Mine a tree, freeze it and offer it for the second round."""
+    """Freeze a classifier, mined from the reports or read from a file, and offer it for the second round."""
     with opened_store(store) as opened:
-        from tacit.survey.second_round import offer_tree
+        from tacit.survey.second_round import offer_classifier
 
-        document = offer_tree(opened, opened.named(survey), target)
-        record(opened, "offered a classifier", target)
-    show(document, [f"A tree for {target!r} is offered; results show how often it was right."], as_json=as_json)
+        document = offer_classifier(opened, opened.named(survey), target, model, about)
+        record(opened, "offered a classifier", document["target"])
+    told = f"A classifier of {document['target']!r} ({model}) is offered; results show how often it was right."
+    show(document, [told], as_json=as_json)

@@ -7,7 +7,7 @@ import { element, paragraphs } from "./dom.js";
 import { freshDraws, privacyLabel, simulator } from "./label.js";
 import { picture } from "./picture.js";
 import { compile } from "./program.js";
-import { predicted, readCode } from "./questionnaire.js";
+import { classified, readCode } from "./questionnaire.js";
 import { forget, forgetDraft } from "./sealed.js";
 import { definition, fingerprint, link, needsCode, session, status, view } from "./session.js";
 import { bought } from "./tokens.js";
@@ -134,6 +134,12 @@ function ledgerLines() {
   return [words.ledger({ n: entries.length, times: upTo(gamma, language) }), gamma > WHOLE_CAP && words.ledgerNotice].filter(Boolean).map((line) => element("p", { class: "ledger" }, line));
 }
 
+// Answers drawn by lot and afresh. What was drawn for the report would tell, together with it, whether that was the truth.
+function madeUp(personal) {
+  const drawn = ([attribute, { answers, program }]) => [attribute, answers[compile(program, [answers.length]).run([0], freshDraws())[0]]];
+  return Object.fromEntries(Object.entries(personal).map(drawn));
+}
+
 // A frozen classifier is tried on the answers kept here; one bit is sent.
 function secondRound() {
   const { words, kept } = session;
@@ -141,19 +147,23 @@ function secondRound() {
   const result = element("p", { role: "status" });
   const answer = async (event) => {
     event.target.disabled = true;
-    const right = predicted(status.classifier.tree, kept.truth) === kept.truth[status.classifier.target];
-    const [bit] = compile(definition.second_program, [2]).run([right ? 1 : 0], freshDraws());
+    const { target, personal } = status.classifier;
+    const tried = personal ? madeUp(personal) : kept.truth;
+    const right = classified(status.classifier, tried) === tried[target] ? 1 : 0;
+    const [bit] = personal ? [right] : compile(definition.second_program, [2]).run([right], freshDraws());
     const token = await sha256(`second ${kept.token}`);
-    const body = JSON.stringify({ report: `0${bit}` });
+    // Where reports need a code, the token it bought shows that this device sent one.
+    const bought = kept.signature ? { bearer: kept.token, signature: kept.signature } : {};
+    const body = JSON.stringify({ report: `0${bit}`, ...bought });
     const outcome = await device.send({ path: `/s/${fingerprint}/second/${token}`, body });
     // One bit and no more: another classifier must not be able to ask these answers a second question.
     await forget(fingerprint);
     session.kept = null;
-    result.textContent = outcome.state === "refused" ? outcome.reason : words.secondSent;
+    result.textContent = outcome.state === "refused" ? outcome.reason : personal ? words.secondPersonalSent : words.secondSent;
   };
   return [
     element("h2", {}, words.secondRound),
-    element("p", {}, words.secondHelp),
+    element("p", {}, status.classifier.personal ? words.secondPersonal : words.secondHelp),
     element("p", {}, element("button", { type: "button", onclick: answer }, words.secondSend)),
     result,
   ];

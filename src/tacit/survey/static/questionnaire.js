@@ -143,7 +143,17 @@ export function readCode(typed) {
   return sum % 32 === 0 ? code : null;
 }
 
-// What a frozen classifier says of these answers: {answer} at a leaf, {attribute, branches, answer} at a test.
+// What a frozen classifier says of these answers: by its tree, or by scores, whole numbers that are added up.
+export function classified({ tree, scores }, truth) {
+  if (tree) return predicted(tree, truth);
+  const sums = [...scores.start];
+  for (const [attribute, answers] of Object.entries(scores.answers)) {
+    (answers[truth[attribute]] ?? []).forEach((more, place) => (sums[place] += more));
+  }
+  return scores.classes[sums.indexOf(Math.max(...sums))];
+}
+
+// A tree: {answer} at a leaf, {attribute, branches, answer} at a test.
 export function predicted(node, truth) {
   while (node.attribute !== undefined) node = node.branches[truth[node.attribute]] ?? { answer: node.answer };
   return node.answer;

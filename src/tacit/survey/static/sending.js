@@ -63,7 +63,7 @@ export async function sendReport(told) {
     body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature, texts: openTexts(receipt.texts) }),
   };
   device.keepUnsent(submission);
-  if (session.keepAnswers && !isShared) await remember(fingerprint, { truth: truths(definition, session.answers, deal), token });
+  if (session.keepAnswers && !isShared) await remember(fingerprint, { truth: truths(definition, session.answers, deal), token, signature: session.bearer?.signature });
   session.isSent = true;
   await forgetAnswers();
   told({ state: "sending" }, made, receipt);
