@@ -21,7 +21,7 @@ FOLDER = "reference/python"
 # Subject: title, and the packages whose public names belong to it.
 SUBJECTS = {
     "data": ("Data and reports", {"schema", "dataset", "reports", "bundled", "errors"}),
-    "schemes": ("Schemes and disguising", {"channel", "disguising"}),
+    "schemes": ("Schemes and disguising", {"channel", "disguising", "spark_disguising"}),
     "channels": ("Channels", set()),
     "devices": ("Devices", set()),
     "design": ("Design and planning", {"design"}),

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from tacit.schema import Attribute as Attribute
     from tacit.schema import Cut as Cut
     from tacit.schema import Schema as Schema
+    from tacit.spark_disguising import disguise_on_spark as disguise_on_spark
 
     channels = _channel
 
@@ -81,6 +82,7 @@ _HOMES = {
     "Dataset": "tacit.dataset",
     "design_scheme": "tacit.design.scheme",
     "disguise": "tacit.disguising",
+    "disguise_on_spark": "tacit.spark_disguising",
     "choose_model": "tacit.mine",
     "cross_validate": "tacit.mine",
     "disguised_accuracy": "tacit.mine",

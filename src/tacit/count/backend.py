@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import sqlite3
 import sys
@@ -32,6 +33,8 @@ DRIVER_ERRORS = (
     ("pyspark.errors", "PySparkException"),
     ("ibis.common.exceptions", "IbisError"),
 )
+# What Tacit itself refused on a machine of a cluster comes back inside the cluster's complaint.
+OWN_REFUSAL = re.compile(r"tacit\.errors\.\w+: (.+)")
 
 
 @contextlib.contextmanager
@@ -45,6 +48,9 @@ def asking(what: str) -> Iterator[None]:
         except Exception as error:
             if not isinstance(error, _driver_errors()):
                 raise
+            own = OWN_REFUSAL.search(str(error))
+            if own is not None:
+                raise InvalidInput(own[1].strip()) from error
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise InvalidInput(
                 f"{what} failed: {reason.rstrip('.')}. Is the table there, complete, and of the columns the scheme names?"

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tacit.count.backend import asking
+from tacit.count.spark import SparkAddress
 from tacit.errors import InvalidInput, MissingExtra
 from tacit.table.csv_format import csv_format
 from tacit.table.files import checked_file, csv_header, is_parquet
@@ -30,15 +31,15 @@ def opened(where: str | Path, *, writable: bool = False) -> Any:
     ``reports.csv`` and ``reports.parquet`` are read by DuckDB, which needs no more memory for larger files.
     ``postgresql://user@host/database?table=reports`` (or ``table=schema.reports``),
     ``sqlite:///folder/file.db?table=reports`` and ``duckdb:///folder/file.db?table=reports`` name a table of a
-    database; ``spark:reports`` a table of the Spark session that is active, ``spark:reports.parquet`` a file or folder
-    that it reads. DuckDB locks a file that somebody may write to, so it is opened for reading unless `writable`.
+    database; ``spark:reports``, ``spark:reports.parquet`` and ``spark://host:port/db.reports`` one of Spark (see
+    `tacit.count.spark`). DuckDB locks a file that somebody may write to, so it is opened for reading unless `writable`.
     """
     name = str(where)
     with asking(f"Opening {shown(name)}"):
         if name.startswith(POSTGRES):
             return _postgres_table(name)
         if name.startswith(SPARK):
-            return _spark_table(name.removeprefix(SPARK))
+            return _spark_table(name)
         if name.startswith(SQLITE):
             return _sqlite_table(name)
         if name.startswith(DUCKDB):
@@ -132,19 +133,14 @@ def split_address(address: str) -> tuple[str, str]:
     return f"{bare}?{urlencode(options)}" if options else bare, table
 
 
-def _spark_table(name: str) -> Any:
+def _spark_table(address: str) -> Any:
     import ibis
 
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtra("Reading Spark tables", "spark") from None
-    if not name:
-        raise InvalidInput("'spark:' does not name a table or a file. Write spark:NAME or spark:FILE.parquet.")
-    connection = ibis.pyspark.connect(SparkSession.builder.getOrCreate())
-    suffix = Path(name).suffix.lower()
-    if suffix in (".parquet", ".pq"):
-        return connection.read_parquet(name)
-    if suffix == ".csv":
-        return connection.read_csv(name, header=True, inferSchema=False, escape='"')
-    return connection.table(name)
+    place = SparkAddress.parse(address)
+    connection = ibis.pyspark.connect(place.session())
+    if place.is_table:
+        *database, name = place.name.rsplit(".", 1)
+        return connection.table(name, database=database[0] if database else None)
+    if place.kind == "csv":
+        return connection.read_csv(place.name, header=True, inferSchema=False, escape='"')
+    return connection.read_parquet(place.name)

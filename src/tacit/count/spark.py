@@ -1,0 +1,99 @@
+"""Tables and files of Spark by their address: which session reads them, and what they are called there.
+
+``spark:reports`` and ``spark:db.reports`` are tables of the session that is active, or of a new one with the machine's own
+settings; ``spark:FILE.parquet``, ``spark:folder/`` and patterns are files that it reads. ``spark://host:port/db.reports`` names
+the cluster as well. Settings follow a question mark: ``spark:reports?spark.executor.memory=4g``.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import parse_qsl
+
+from tacit.errors import InvalidInput, MissingExtra
+
+PREFIX = "spark:"
+PATIENCE_SECONDS = 5.0  # to reach a cluster's master, before Spark tries for minutes
+_MASTER = re.compile(r"spark://(?P<host>[^/:]+):(?P<port>\d+)/(?P<name>.+)")
+_TABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*){0,2}")
+
+
+@dataclass(frozen=True)
+class SparkAddress:
+    """A table or files of Spark, and the session to find them in."""
+
+    name: str
+    master: str | None
+    settings: dict[str, str]
+
+    @classmethod
+    def parse(cls, address: str) -> SparkAddress:
+        bare, _, query = address.partition("?")
+        settings = dict(parse_qsl(query))
+        for key in settings:
+            if not key.startswith("spark."):
+                raise InvalidInput(
+                    f"{key!r} is no setting of Spark: they begin with 'spark.', as spark.executor.memory."
+                )
+        if bare.startswith("spark://"):
+            match = _MASTER.fullmatch(bare)
+            if match is None:
+                raise InvalidInput(f"{address!r} must name a cluster and a table: spark://host:port/db.table")
+            return cls(match["name"], f"spark://{match['host']}:{match['port']}", settings)
+        name = bare.removeprefix(PREFIX)
+        if not name:
+            raise InvalidInput("'spark:' does not name a table or a file. Write spark:NAME or spark:FILE.parquet.")
+        return cls(name, None, settings)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is the name of a table and not of files."""
+        return bool(_TABLE.fullmatch(self.name)) and self.kind is None
+
+    @property
+    def kind(self) -> str | None:
+        """How files of this name are written, where the name says it."""
+        suffix = PurePosixPath(self.name).suffix.lower()
+        return {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}.get(suffix)
+
+    def session(self) -> Any:
+        """The active session, or a new one; one that is on another cluster than the address is refused."""
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise MissingExtra("Reading Spark tables", "spark") from None
+        if self.master is not None:
+            _check_reachable(self.master)
+        builder = SparkSession.builder.appName("tacit")
+        for key, value in self.settings.items():
+            builder = builder.config(key, value)
+        active = SparkSession.getActiveSession()
+        if active is not None and self.master is not None and active.sparkContext.master != self.master:
+            raise InvalidInput(
+                f"A Spark session is active on {active.sparkContext.master!r}, so {self.master!r} cannot be used in the same "
+                "process. Stop that session, or leave the cluster out of the address."
+            )
+        return (builder if self.master is None else builder.master(self.master)).getOrCreate()
+
+    def frame(self, session: Any) -> Any:
+        """The data frame of the table or files; CSV stays text."""
+        if self.is_table:
+            return session.table(self.name)
+        if self.kind == "csv":
+            return session.read.csv(self.name, header=True, inferSchema=False, escape='"')
+        return session.read.parquet(self.name)
+
+
+def _check_reachable(master: str) -> None:
+    host, _, port = master.removeprefix("spark://").rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS).close()
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise InvalidInput(
+            f"No Spark master answers at {master!r} ({reason}). Is the cluster up, and the port right?"
+        ) from None
