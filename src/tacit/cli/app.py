@@ -14,7 +14,11 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
     "demo": ("Run the whole story on bundled census data and write one self-contained page.", "demo:demo"),
     "design": (
         "Choose how to disguise.",
-        {"front": "design_front:front", "scheme": "design_scheme:design_scheme"},
+        {
+            "advise": "design_advise:advise",
+            "front": "design_front:front",
+            "scheme": "design_scheme:design_scheme",
+        },
     ),
     "measure": (
         "Say what a scheme protects, what that means for one person, and the errors to expect.",

@@ -54,7 +54,7 @@ def front(
 
     methods = _checked_methods(method)
     shares, counted, n_rows = expected_shares(distribution, categories, prior, data, attribute, schema)
-    names = _checked_answers(answers, counted)
+    names = checked_answers(answers, counted)
     gammas = _gammas(gamma, epsilon)
     if gammas and methods != ["exact"]:
         raise InvalidInput("--gamma and --epsilon bound the exact method only. Use --method exact, or --delta.")
@@ -131,7 +131,7 @@ def _checked_methods(text: str) -> list[str]:
     return names
 
 
-def _checked_answers(named: str | None, counted: list[str] | None) -> list[str] | None:
+def checked_answers(named: str | None, counted: list[str] | None) -> list[str] | None:
     """The names of the answers: those of the file, or those given for a prior that has none."""
     if named is None:
         return counted

@@ -2,10 +2,12 @@
 
 optimal_front    OptRR's search (and the classic families) as a privacy/error front
 exact_front      the least error any channel can have, with its proof
+advise           ways to disguise one question, side by side
 choose_point     one channel of a front, by what its user needs
 robustness       what a channel is worth where the prior was wrong
 """
 
+from tacit.design.advice import Advice, advise
 from tacit.design.choose import choose_point, read_front, recipe_of
 from tacit.design.exact import exact_front
 from tacit.design.front import Front, FrontPoint
@@ -15,9 +17,11 @@ from tacit.design.problem import closeness
 from tacit.design.wrong_prior import Robustness, robustness
 
 __all__ = [
+    "Advice",
     "Front",
     "FrontPoint",
     "Robustness",
+    "advise",
     "choose_point",
     "closeness",
     "exact_front",
