@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tacit.errors import InvalidInput, UnknownAnswer, UnknownName
@@ -213,6 +213,9 @@ class Schema:
     """
 
     attributes: tuple[Attribute, ...]
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
+    _places: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.attributes, Attribute | str) or not all(
@@ -224,16 +227,16 @@ class Schema:
                 f"{wrong if isinstance(wrong, str) else type(wrong).__name__}."
             )
         object.__setattr__(self, "attributes", tuple(self.attributes))
+        # Wide questionnaires look attributes up by the hundred thousand.
+        object.__setattr__(self, "names", tuple(attribute.name for attribute in self.attributes))
+        object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
+        object.__setattr__(self, "_places", {name: place for place, name in enumerate(self.names)})
         names = self.names
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             raise InvalidInput(f"Two attributes are called {repeated!r}. Give each its own name.")
         if RESERVED in names:
             raise InvalidInput(f"No attribute may be called {RESERVED!r}: report files use this column themselves.")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(attribute.name for attribute in self.attributes)
 
     def __iter__(self) -> Iterator[Attribute]:
         return iter(self.attributes)
@@ -242,13 +245,17 @@ class Schema:
         return len(self.attributes)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return name in self._by_name
 
     def __getitem__(self, name: str) -> Attribute:
-        for attribute in self.attributes:
-            if attribute.name == name:
-                return attribute
-        raise UnknownName("Attribute", name, self.names)
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise UnknownName("Attribute", name, self.names) from None
+
+    def place(self, name: str) -> int:
+        """Where an attribute stands among the others."""
+        return self._places[self[name].name]
 
     def shape(self, names: Iterable[str] | None = None) -> tuple[int, ...]:
         """Number of answers of each attribute, or of each of these."""

@@ -18,13 +18,13 @@ from tests.survey.server import running_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-TOGETHER = SMALL + "groups:\n  - questions: [smokes, drinks]\n    channel: {{kind: {}, gamma: 9}}\n"
+TOGETHER = SMALL + "groups:\n  - questions: [smokes, drinks]\n    channel: {kind: KIND, gamma: 9}\n"
 
 
 @pytest.mark.parametrize("kind", ["hadamard", "local-hashing"])
 def test_a_browser_sends_numbers_for_a_whole_group(browser: Any, tmp_path: Path, kind: str) -> None:
     store_url = tmp_path / "survey.db"
-    (tmp_path / "survey.yaml").write_text(TOGETHER.format(kind))
+    (tmp_path / "survey.yaml").write_text(TOGETHER.replace("KIND", kind))
     opened = tacit_survey("open", tmp_path / "survey.yaml", "--store", store_url)
     assert "error" not in opened
     store = Store.open(store_url)

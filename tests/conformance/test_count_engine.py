@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,7 @@ AWKWARD = Schema(
 )
 SHOWN = Schema((attribute("a", 3), attribute("bits", 3, "bits"), attribute("set", 4, "set")))
 HASHED = Schema((attribute("a", 3), attribute("h", 11, "hashed", 4), attribute("b", 2), attribute("g", 6, "hashed", 8)))
+WIDE = Schema(tuple(attribute(f"q{i}", size) for i, size in enumerate((2, 30, 3, 60, 2, 41, 2, 50, 2, 40, 37, 2))))
 BITS = Schema((attribute("a", 3), attribute("x", 3, "bits"), attribute("y", 2, "bits")))
 
 
@@ -71,6 +73,14 @@ def test_tallies_are_the_counts_of_the_rows(build: Build) -> None:
         np.testing.assert_array_equal(counts, counted_by_hand(table, columns))
     assert engine.n_rows == 200
     assert engine.tallies([]) == []
+
+
+def test_all_pairs_of_many_columns_are_the_counts_of_the_rows(build: Build) -> None:
+    table = random_table(WIDE, 150, seed=7)
+    wanted = [*itertools.combinations(WIDE.names, 2), ("q3",), ("q1", "q0", "q5")]
+    for columns, counts in zip(wanted, build(table).tallies(wanted), strict=True):
+        assert counts.dtype == np.int64
+        np.testing.assert_array_equal(counts, counted_by_hand(table, columns))
 
 
 def test_answers_are_compared_as_text(build: Build) -> None:

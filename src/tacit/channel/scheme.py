@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -64,7 +64,7 @@ class Group:
         None  # the legal ones, where routing leaves not all; the channel then acts on their numbers
     )
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
 
@@ -148,12 +148,24 @@ class Questionnaire:
 
     def group_of(self, name: str) -> Group | None:
         """The group that disguises an attribute; None where it is public."""
-        for group in self.groups:
-            if name in group.names:
-                return group
-        if name in self.attributes:
-            return None
-        raise UnknownName("Attribute", name, self.attributes)
+        try:
+            return self._group_by_name[name]
+        except KeyError:
+            raise UnknownName("Attribute", name, self.attributes) from None
+
+    @cached_property
+    def _group_by_name(self) -> dict[str, Group | None]:
+        public: dict[str, Group | None] = {attribute.name: None for attribute in self.public}
+        return public | {name: group for group in self.groups for name in group.names}
+
+    def groups_of(self, names: Iterable[str]) -> list[Group]:
+        """The groups that disguise some attributes, in the order of the questionnaire."""
+        touched = {id(group): group for group in map(self.group_of, names) if group is not None}
+        return sorted(touched.values(), key=lambda group: self._place_of[id(group)])
+
+    @cached_property
+    def _place_of(self) -> dict[int, int]:
+        return {id(group): place for place, group in enumerate(self.groups)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.count.abilities import distinct_in_memory
 from tacit.count.hashed import hashed_column, hashed_counts
-from tacit.count.planner import tallied_by_covers
+from tacit.count.many import ManyTallies
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.slots import crossed, joint_slots, widest
 from tacit.count.sparse import occurring
@@ -19,7 +20,9 @@ from tacit.count.totals import NUMPY_LOOPS, checked_products, compiled_loops, to
 from tacit.schema import Schema
 from tacit.table import Table
 
-# From here on the compiled kernels earn their import.
+# From so many codes on, rows times columns of all tables, the compiled kernels earn their import; once they are there,
+# from so many rows on.
+COMPILED_CODES = 1 << 24
 COMPILED_ROWS = 1 << 19
 # Codes of a block and the histograms they are counted into share the second-level cache.
 BLOCK_ROWS = 1 << 16
@@ -30,7 +33,7 @@ FLUSH_ROWS = 1 << 31
 
 @dataclass(frozen=True, eq=False)
 class MemoryEngine:
-    """Counts a table of codes; from `compiled_from` rows on with compiled kernels.
+    """Counts a table of codes; where at least `compiled_from` codes are looked at with compiled kernels.
 
     >>> from tacit import Attribute, Schema
     >>> from tacit.table import Table
@@ -40,7 +43,7 @@ class MemoryEngine:
     """
 
     table: Table
-    compiled_from: int = COMPILED_ROWS
+    compiled_from: int = COMPILED_CODES
 
     @property
     def schema(self) -> Schema:
@@ -59,24 +62,21 @@ class MemoryEngine:
         """The different rows of some columns, and how many rows show each."""
         return distinct_in_memory(self.table, None, columns)
 
-    @property
-    def _is_compiled(self) -> bool:
-        return self.n_rows >= self.compiled_from
+    def _is_compiled(self, looked_at: int) -> bool:
+        """Whether so many codes are looked at that compiled loops earn their import, or are there already."""
+        loaded = "numba" in sys.modules and self.n_rows >= COMPILED_ROWS
+        return looked_at >= self.compiled_from or (loaded and self.compiled_from <= COMPILED_CODES)
 
     def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:
         return self.tallies([columns])[0]
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        return tallied_by_covers(column_sets, self.schema, self._counted, merge=self._is_compiled)
-
-    def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
-        """One pass over the rows."""
-        hashed = hashed_column(self.schema, columns)
-        if hashed is not None:
-            return hashed_counts(self.table, columns, hashed)
-        shape = tuple(self.schema[name].tally_size for name in columns)
-        counted = compiled_counts if self._is_compiled else numpy_counts
-        return counted(self.table, columns, math.prod(shape)).reshape(shape)
+        looked_at = self.n_rows * sum(map(len, column_sets))
+        compiled = self._is_compiled(looked_at)
+        counted = compiled_tally if compiled else numpy_tally
+        many = ManyTallies(self.schema, column_sets, counted, merge=compiled, compiled=compiled)
+        many.add(self.table)
+        return many.tallies()
 
     def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
         checked_single(self.schema, columns)
@@ -85,8 +85,29 @@ class MemoryEngine:
 
     def totals(self, products: Sequence[Product]) -> Totals:
         checked_products(self.schema, products)
-        loops = compiled_loops() if self._is_compiled else NUMPY_LOOPS
+        looked_at = self.n_rows * sum(len(product) for product in products)
+        loops = compiled_loops() if self._is_compiled(looked_at) else NUMPY_LOOPS
         return totals_by_tallies(self, products, lambda others: totals_by_rows(self.table, others, loops))
+
+
+def numpy_tally(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
+    """One pass over the rows."""
+    return _tally(table, columns, numpy_counts)
+
+
+def compiled_tally(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
+    """One pass over the rows, by compiled loops."""
+    return _tally(table, columns, compiled_counts)
+
+
+def _tally(
+    table: Table, columns: Sequence[str], counts: Callable[[Table, Sequence[str], int], NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    hashed = hashed_column(table.schema, columns)
+    if hashed is not None:
+        return hashed_counts(table, columns, hashed)
+    shape = tuple(table.schema[name].tally_size for name in columns)
+    return counts(table, columns, math.prod(shape)).reshape(shape)
 
 
 def numpy_counts(table: Table, columns: Sequence[str], cells: int) -> NDArray[np.int64]:

@@ -14,6 +14,8 @@ from tacit.schema import Schema
 
 # Two copies of this many 32-bit counters fit a second-level cache of one megabyte, and leave room for the codes.
 COVER_CELLS = 1 << 16
+# Up to so many tables the best columns are looked for one by one; the search grows faster than the number of tables.
+SEARCHED_TABLES = 128
 
 
 @dataclass(frozen=True)
@@ -27,24 +29,84 @@ class Cover:
 def covers(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int = COVER_CELLS) -> tuple[Cover, ...]:
     """Few sets of columns, each within `cells` where possible, of which every wanted set is a subset.
 
-    Greedy: the largest set that is left grows by the column that completes most others, as long as it fits.
-
     >>> covers([["a"], ["b"], ["a", "b"]], {"a": 2, "b": 3})
     (Cover(columns=('a', 'b'), wanted=(0, 1, 2)),)
     """
+    if len(wanted) <= SEARCHED_TABLES:
+        return _searched(wanted, sizes, cells)
+    return block_covers(wanted, sizes, cells)
+
+
+def _searched(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int) -> tuple[Cover, ...]:
+    """Greedy: the largest set that is left grows by the column that completes most others, as long as it fits."""
     left = {position: frozenset(columns) for position, columns in enumerate(wanted)}
     order = sorted(left, key=lambda position: -_cells(left[position], sizes))
-    found = []
+    chosen = []
     for position in order:
         if position not in left:
             continue
         grown = _grown(left[position], left.values(), sizes, cells)
         inside = tuple(other for other, columns in left.items() if columns <= grown)
         used = frozenset().union(*(left[other] for other in inside))
-        found.append(Cover(tuple(name for name in sizes if name in used), inside))
+        chosen.append(Cover(tuple(name for name in sizes if name in used), inside))
         for other in inside:
             del left[other]
-    return tuple(found)
+    return tuple(chosen)
+
+
+def block_covers(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int) -> tuple[Cover, ...]:
+    """Covers that are unions of blocks of columns, in time in proportion to the number of wanted sets.
+
+    The columns are cut into blocks, so small that as many as the longest set has columns fit together. A set belongs to
+    the union of the blocks it touches; one that touches fewer joins any union that holds those.
+    """
+    longest = max(map(len, wanted), default=1)
+    asked = {name for columns in wanted for name in columns}
+    block_of = _blocks([name for name in sizes if name in asked], sizes, cells ** (1 / max(longest, 1)))
+    touched = [tuple(sorted({block_of[name] for name in columns})) for columns in wanted]
+    unions: dict[tuple[int, ...], list[int]] = {}
+    smaller: dict[tuple[int, ...], list[int]] = {}
+    most = max(map(len, touched), default=0)
+    for position, blocks in enumerate(touched):
+        (unions if len(blocks) == most else smaller).setdefault(blocks, []).append(position)
+    _join_larger(unions, smaller)
+    packed = [part for positions in unions.values() for part in _packed(positions, wanted, sizes, cells)]
+    rank = {name: place for place, name in enumerate(sizes)}
+    return tuple(Cover(tuple(sorted(columns, key=rank.__getitem__)), tuple(positions)) for columns, positions in packed)
+
+
+def _packed(
+    positions: Sequence[int], wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int
+) -> list[tuple[set[str], list[int]]]:
+    """The sets of one union, in several parts where a large column makes it outgrow the cells."""
+    parts: list[tuple[set[str], list[int]]] = []
+    for position in positions:
+        columns = parts[-1][0].union(wanted[position]) if parts else set(wanted[position])
+        if parts and math.prod(sizes[name] for name in columns) <= cells:
+            parts[-1][0].update(wanted[position])
+            parts[-1][1].append(position)
+        else:
+            parts.append((set(wanted[position]), [position]))
+    return parts
+
+
+def _blocks(names: Sequence[str], sizes: Mapping[str, int], limit: float) -> dict[str, int]:
+    """Blocks of neighbouring columns with at most `limit` cells each; a column that is larger is one of its own."""
+    block_of, block, filled = {}, 0, 1
+    for name in names:
+        # The limit is a root: what should just fit must not fail by a rounding.
+        if filled > 1 and filled * sizes[name] > limit * (1 + 1e-9):
+            block, filled = block + 1, 1
+        block_of[name] = block
+        filled *= sizes[name]
+    return block_of
+
+
+def _join_larger(unions: dict[tuple[int, ...], list[int]], smaller: Mapping[tuple[int, ...], list[int]]) -> None:
+    """Give the sets that touch fewer blocks to a union that holds these; where there is none, to one of their own."""
+    for blocks, positions in sorted(smaller.items(), key=lambda item: -len(item[0])):
+        holding = next((union for union in unions if set(blocks) <= set(union)), None)
+        unions.setdefault(blocks if holding is None else holding, []).extend(positions)
 
 
 def tallied_by_covers(
@@ -54,19 +116,26 @@ def tallied_by_covers(
     *,
     merge: bool = True,
 ) -> list[NDArray[np.int64]]:
-    """All wanted tallies, from `counted` over few sets of columns (over each wanted set itself without `merge`).
+    """All wanted tallies, from `counted` over few sets of columns (over each wanted set itself without `merge`)."""
+    plan = planned(column_sets, schema, merge=merge)
+    return margins(plan, [counted(cover.columns) for cover in plan], column_sets)
 
-    Sets and bits are always counted as wanted: a row adds to all combinations of its slots, so more columns cost more.
-    """
-    found: dict[int, NDArray[np.int64]] = {}
-    for cover in _plan(column_sets, schema, merge=merge):
-        counts = counted(cover.columns)
+
+def margins(
+    plan: Sequence[Cover], counts: Sequence[NDArray[np.int64]], column_sets: Sequence[Sequence[str]]
+) -> list[NDArray[np.int64]]:
+    """The wanted tallies, from the counts of their covers."""
+    tallies: dict[int, NDArray[np.int64]] = {}
+    for cover, counted in zip(plan, counts, strict=True):
         for position in cover.wanted:
-            found[position] = margin(counts, cover.columns, column_sets[position])
-    return [found[position] for position in range(len(column_sets))]
+            tallies[position] = margin(counted, cover.columns, column_sets[position])
+    return [tallies[position] for position in range(len(column_sets))]
 
 
-def _plan(column_sets: Sequence[Sequence[str]], schema: Schema, *, merge: bool) -> list[Cover]:
+def planned(
+    column_sets: Sequence[Sequence[str]], schema: Schema, *, merge: bool, cells: int = COVER_CELLS
+) -> list[Cover]:
+    """What to count. Sets and bits are counted as wanted: a row adds to all combinations of its slots."""
     together, alone = [], []
     for position, columns in enumerate(column_sets):
         checked_cells(schema, columns)
@@ -75,8 +144,8 @@ def _plan(column_sets: Sequence[Sequence[str]], schema: Schema, *, merge: bool) 
         else:
             alone.append(Cover(tuple(columns), (position,)))
     sizes = {attribute.name: attribute.tally_size for attribute in schema}
-    found = covers([column_sets[position] for position in together], sizes)
-    return [*alone, *(Cover(cover.columns, tuple(together[i] for i in cover.wanted)) for cover in found)]
+    merged = covers([column_sets[position] for position in together], sizes, cells)
+    return [*alone, *(Cover(cover.columns, tuple(together[i] for i in cover.wanted)) for cover in merged)]
 
 
 def _cells(columns: frozenset[str], sizes: Mapping[str, int]) -> int:

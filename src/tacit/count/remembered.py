@@ -36,7 +36,7 @@ class RememberingEngine:
         return self.held.n_rows
 
     def _holds(self, columns: Sequence[str]) -> bool:
-        return any(set(columns) <= set(names) for names in self.held.tables)
+        return self.held.holds(columns)
 
     def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:
         return (self.held if self._holds(columns) else self.engine).tally(columns)

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from tacit.count.answer_expressions import by_answer, is_cut_here
 from tacit.count.backend import answer, asking, streamed
 from tacit.count.columns import bit_columns, decoded, set_column
-from tacit.count.memory import MemoryEngine
-from tacit.count.planner import tallied_by_covers
+from tacit.count.grouping_sets import MOST_ANSWERS, can_group, grouped_tallies
+from tacit.count.many import ManyTallies
+from tacit.count.memory import COMPILED_CODES, MemoryEngine, compiled_tally, numpy_tally
+from tacit.count.planner import planned, tallied_by_covers
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.sparse import occurring
 from tacit.count.totals import NUMPY_LOOPS, checked_products, columns_of, totals_by_rows, totals_by_tallies
@@ -27,6 +29,11 @@ from tacit.table.columns import checked_columns, file_columns
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# From so many scans on it is cheaper to let the rows come out once, where they need not go far.
+STREAMED_FROM = 8
+IN_PROCESS = ("duckdb", "sqlite")
+# Databases that count many groupings in one scan.
+GROUPING = ("postgres", "pyspark")
 # Sums that one query asks for at a time; planners of databases slow down beyond some hundreds.
 SUMS_A_QUERY = 256
 
@@ -72,7 +79,24 @@ class TableEngine:
         return self.tallies([columns])[0]
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        scans = len(planned(column_sets, self.schema, merge=True))
+        if scans > STREAMED_FROM and self.table.get_backend().name in IN_PROCESS:
+            return self._streamed_tallies(column_sets)
+        if scans > 1 and self.table.get_backend().name in GROUPING and can_group(self.schema, column_sets):
+            grouped = grouped_tallies(self, column_sets)
+            if grouped is not None:
+                return grouped
         return tallied_by_covers(column_sets, self.schema, self._counted)
+
+    def _streamed_tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        """One pass in which the rows come out as codes and are counted here."""
+        columns = [name for name in self.schema.names if any(name in wanted for wanted in column_sets)]
+        compiled = self.n_rows * len(columns) >= COMPILED_CODES
+        counted = compiled_tally if compiled else numpy_tally
+        many = ManyTallies(self.schema, column_sets, counted, merge=compiled, compiled=compiled)
+        for part in self.parts(columns):
+            many.add(part)
+        return many.tallies()
 
     def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
         if any(self.schema[name].shows == "hashed" for name in columns):
@@ -158,11 +182,36 @@ class TableEngine:
     def parts(self, columns: Sequence[str]) -> Iterator[Table]:
         """The coded rows of some columns, in parts that fit memory; at least one, which may be empty."""
         schema = self.schema.select(columns)
-        names = [name for attribute in schema for name in file_columns(attribute)]
-        expression = self.table.select(*names)
-        yield encode(expression.schema().to_pyarrow().empty_table(), schema)
+        coded = [attribute for attribute in schema if self._is_coded_there(attribute)]
+        plain = [attribute for attribute in schema if attribute not in coded]
+        names = [name for attribute in plain for name in file_columns(attribute)]
+        codes = {f"tacit_code_{place}": self._code(attribute) for place, attribute in enumerate(coded)}
+        expression = self.table.select(*names, **codes)
+        yield self._part(expression.schema().to_pyarrow().empty_table(), coded, plain)
         for part in streamed(expression):
-            yield encode(part, schema)
+            yield self._part(part, coded, plain)
+
+    def _is_coded_there(self, attribute: Attribute) -> bool:
+        """Whether the database itself gives the codes: texts of few answers, which it compares as fast as any."""
+        return (
+            attribute.shows == "one"
+            and attribute.cut is None
+            and attribute.size <= MOST_ANSWERS
+            and bool(self.table[attribute.name].type().is_string())
+        )
+
+    def _code(self, attribute: Attribute) -> Any:
+        return by_answer(self.table[attribute.name], attribute, list(range(attribute.size))).cast("int16")
+
+    def _part(self, part: pa.Table, coded: Sequence[Attribute], plain: Sequence[Attribute]) -> Table:
+        """The coded rows of a batch; what is no answer is refused."""
+        columns = dict(encode(part, Schema(tuple(plain)), drop_others=True).columns) if plain else {}
+        for place, attribute in enumerate(coded):
+            codes = part.column(f"tacit_code_{place}")
+            if codes.null_count:
+                self.sparse_tally([attribute.name])  # which says what there is instead of an answer
+            columns[attribute.name] = codes.to_numpy().astype(np.uint8)
+        return Table(Schema((*coded, *plain)), columns)
 
     def shown_bits(self, name: str) -> list[Any]:
         """The columns of an attribute that shows bits, as expressions that are 0 or 1."""

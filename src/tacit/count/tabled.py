@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +29,29 @@ class TabledEngine:
     def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:
         if not columns:
             return np.array(self.n_rows, dtype=np.int64)
-        holding = [names for names in self.tables if set(columns) <= set(names)]
-        if not holding:
+        names = self._holding(columns)
+        if names is None:
             raise NotEstimable(
                 f"This tally does not hold {', '.join(columns)} together. It holds: {self._contents()}. Tally the reports "
                 "again with these together (--tables, a higher --order, or --whole)."
             )
-        names = min(holding, key=lambda each: math.prod(self.tables[each].shape))
         return self._margin(names, columns)
+
+    @cached_property
+    def _exactly(self) -> dict[frozenset[str], Names]:
+        return {frozenset(names): names for names in self.tables}
+
+    def _holding(self, columns: Sequence[str]) -> Names | None:
+        """The smallest table with these columns; the table of just them is found at once."""
+        wanted = frozenset(columns)
+        if wanted in self._exactly:
+            return self._exactly[wanted]
+        holding = [names for names in self.tables if wanted <= set(names)]
+        return min(holding, key=lambda each: math.prod(self.tables[each].shape)) if holding else None
+
+    def holds(self, columns: Sequence[str]) -> bool:
+        """Whether these columns are counted together."""
+        return self._holding(columns) is not None
 
     def _margin(self, names: Names, columns: Sequence[str]) -> NDArray[np.int64]:
         counts: NDArray[np.int64] = self.tables[names]

@@ -234,14 +234,14 @@ def _wanted(
 def _columns_for(questionnaire: Questionnaire, names: Sequence[str]) -> Names:
     """The report columns that an estimate of these attributes reads, in the order of the report."""
     columns: set[str] = {name for name in names if questionnaire.group_of(name) is None}
-    for group in questionnaire.groups:
+    for group in questionnaire.groups_of(names):
         wanted = [axis for axis, name in enumerate(group.names) if name in names]
-        if wanted and group.channel.has_marginals:
+        if group.channel.has_marginals:
             shown = group.channel.marginal(wanted).report_attributes([group.attributes[axis] for axis in wanted])
             columns.update(column.name for column in shown)
-        elif wanted:
+        else:
             columns.update(column.name for column in group.report_attributes)
-    return tuple(name for name in questionnaire.report_schema.names if name in columns)
+    return tuple(sorted(columns, key=questionnaire.report_schema.place))
 
 
 def _counted(source: Source, wanted: list[Names] | None) -> Part:

@@ -106,7 +106,18 @@ def estimate(
     ([0.5, 0.11], [0.89, 0.5])
     """
     found = sources(reports)
-    schema = true_schema(found)
+    return _estimate(found, true_schema(found), attributes, method, sampling, max_steps, sample)
+
+
+def _estimate(
+    found: Sequence[Source],
+    schema: Schema,
+    attributes: str | Sequence[str],
+    method: Method,
+    sampling: Sampling,
+    max_steps: int,
+    sample: SampleDesign | SampleColumns | None = None,
+) -> TableEstimate:
     names = _checked_names(attributes, schema)
     if method not in ("inversion", "likelihood"):
         raise UnknownName("Method", str(method), ("inversion", "likelihood"))
@@ -178,8 +189,9 @@ def estimate_tables(
     >>> [table.names for table in tacit.estimate_tables(reports, ["smokes", ["smokes", "age"]])]
     [('smokes',), ('smokes', 'age')]
     """
-    counted = counted_once(reports, tables)
-    return [estimate(counted, names, method=method, sampling=sampling, max_steps=max_steps) for names in tables]
+    found = counted_once(reports, tables).sources()
+    schema = true_schema(found)
+    return [_estimate(found, schema, names, method, sampling, max_steps) for names in tables]
 
 
 def counted_once(reports: ReportSource | Sequence[ReportSource], tables: Sequence[str | Sequence[str]]) -> Remembered:

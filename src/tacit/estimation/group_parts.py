@@ -42,9 +42,7 @@ def identity(shape: tuple[int, ...]) -> Channel:
 
 def parts_for(questionnaire: Questionnaire, wanted: Sequence[str]) -> list[Part]:
     """One part for each group with a wanted attribute, and one for each wanted public attribute."""
-    for name in wanted:
-        questionnaire.group_of(name)
-    parts = [_group_part(group, wanted) for group in questionnaire.groups if set(group.names) & set(wanted)]
+    parts = [_group_part(group, wanted) for group in questionnaire.groups_of(wanted)]
     for attribute in questionnaire.public:
         if attribute.name in wanted:
             channel = identity((attribute.size,))

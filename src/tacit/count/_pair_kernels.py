@@ -1,0 +1,49 @@
+"""Compiled loops over packed bits; their callers have laid them out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+# Words of all columns that go through the second-level cache together: 2 KB each.
+BLOCK_WORDS = 256
+
+
+def _count_ones(typing_context: Any, word: Any) -> Any:
+    """How many bits of a 64-bit word are set: one instruction, or a few vector ones for several words."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generated
+
+
+_ones: Any = intrinsic(_count_ones)
+
+
+@njit(cache=True, nogil=True)
+def add_common_bits(bits: NDArray[np.uint64], counts: NDArray[np.int64]) -> None:
+    """Add to ``counts[i, j]``, i at most j, how many bits columns i and j have in common; an even number of columns.
+
+    Two columns meet two others at a time, so that every word that is loaded is used twice.
+    """
+    columns, words = bits.shape
+    for start in range(0, words, BLOCK_WORDS):
+        stop = min(start + BLOCK_WORDS, words)
+        for i in range(0, columns, 2):
+            for j in range(i, columns, 2):
+                first, second, third, fourth = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+                for word in range(start, stop):
+                    one, other = bits[i, word], bits[i + 1, word]
+                    first += _ones(one & bits[j, word])
+                    second += _ones(one & bits[j + 1, word])
+                    third += _ones(other & bits[j, word])
+                    fourth += _ones(other & bits[j + 1, word])
+                counts[i, j] += np.int64(first)
+                counts[i, j + 1] += np.int64(second)
+                counts[i + 1, j] += np.int64(third)
+                counts[i + 1, j + 1] += np.int64(fourth)

@@ -1,0 +1,107 @@
+"""Many tallies from few scans: rows that come out once, and grouping sets; each equal to counting in memory."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tacit.count import MemoryEngine, grouping_sets
+from tacit.count import table as tables
+from tacit.count.connections import opened
+from tacit.count.table import TableEngine
+from tacit.errors import InvalidInput, UnknownAnswer
+from tacit.schema import Attribute, Schema
+from tacit.table.files import table_writer
+from tests.count.engines import attribute, duckdb_parquet, random_table
+
+YES_NO = Schema(tuple(attribute(f"q{i}", 2) for i in range(60)))
+FIVE = Schema(tuple(attribute(f"q{i}", 5) for i in range(20)))
+
+
+@pytest.fixture
+def remote(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB treated as if its rows were far away."""
+    monkeypatch.setattr(tables, "IN_PROCESS", ())
+    monkeypatch.setattr(tables, "GROUPING", ("duckdb",))
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is asked of the database, query by query."""
+    asked: list[str] = []
+    plain, out = grouping_sets.answer, tables.streamed
+    monkeypatch.setattr(grouping_sets, "answer", lambda query: asked.append("grouping") or plain(query))
+    monkeypatch.setattr(tables, "streamed", lambda query: asked.append("stream") or out(query))
+    return asked
+
+
+@pytest.mark.parametrize("schema", [YES_NO, FIVE], ids=["yes or no", "five answers"])
+def test_all_pairs_come_from_at_most_twenty_scans(
+    schema: Schema, tmp_path: Path, remote: None, scans: list[str]
+) -> None:
+    table = random_table(schema, 300, seed=1)
+    engine = duckdb_parquet(table, tmp_path)
+    wanted = list(itertools.combinations(schema.names, 2))
+    for ours, theirs in zip(engine.tallies(wanted), MemoryEngine(table).tallies(wanted), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert 1 <= len(scans) <= 20
+
+
+def test_two_hundred_questions_are_planned_for_twenty_scans() -> None:
+    from tacit.count.planner import planned
+
+    schema = Schema(tuple(attribute(f"q{i}", 2) for i in range(200)))
+    wanted = list(itertools.combinations(schema.names, 2))
+    groupings = len(planned(wanted, schema, merge=True, cells=grouping_sets.GROUPED_CELLS))
+    assert groupings / grouping_sets.MOST_SCANS <= 64  # groupings a scan
+
+
+def test_tables_of_three_columns_are_grouped_too(tmp_path: Path, remote: None, scans: list[str]) -> None:
+    table = random_table(FIVE, 200, seed=2)
+    wanted = [*itertools.combinations(FIVE.names[:6], 3), ("q7",), ("q9", "q8")]
+    counts = duckdb_parquet(table, tmp_path).tallies(wanted)
+    for ours, theirs in zip(counts, MemoryEngine(table).tallies(wanted), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert scans == ["grouping"]
+
+
+def test_rows_nearby_come_out_once(tmp_path: Path, scans: list[str]) -> None:
+    table = random_table(YES_NO, 300, seed=3)
+    wanted = list(itertools.combinations(YES_NO.names, 2))
+    counts = duckdb_parquet(table, tmp_path).tallies(wanted)
+    for ours, theirs in zip(counts, MemoryEngine(table).tallies(wanted), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert scans == ["stream"]
+
+
+@pytest.mark.parametrize("is_remote", [True, False])
+def test_what_is_no_answer_is_refused_by_name(is_remote: bool, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if is_remote:
+        request.getfixturevalue("remote")
+    names = [f"q{i}" for i in range(30)]
+    schema = Schema(tuple(Attribute(name, ("no", "yes")) for name in names))
+    wanted = list(itertools.combinations(names, 2))
+    for wrong, error, message in [
+        ("perhaps", UnknownAnswer, "'q7' has no answer 'perhaps'"),
+        (None, InvalidInput, "'q7' has 1 missing value"),
+    ]:
+        rows = {name: ["no", "yes", wrong if name == "q7" else "no"] for name in names}
+        path = tmp_path / f"{wrong}.parquet"
+        with table_writer(path, {}) as writer:
+            writer.write(pa.table(rows))
+        with pytest.raises(error, match=message):
+            TableEngine(opened(path), schema).tallies(wanted)
+
+
+def test_missing_values_that_stand_for_an_answer_are_counted(tmp_path: Path) -> None:
+    names = [f"q{i}" for i in range(30)]
+    schema = Schema(tuple(Attribute(name, ("no", "yes", "none"), missing="none") for name in names))
+    rows = {name: ["no", "yes", None, ""] for name in names}
+    with table_writer(tmp_path / "rows.parquet", {}) as writer:
+        writer.write(pa.table(rows))
+    counts = TableEngine(opened(tmp_path / "rows.parquet"), schema).tallies(list(itertools.combinations(names, 2)))
+    np.testing.assert_array_equal(counts[5], np.diag([1, 1, 2]))
