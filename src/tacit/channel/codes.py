@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute
 from tacit.table.coded import code_type
+from tacit.table.hashed import Hashing
 
 Array = NDArray[np.float64]
 Codes = NDArray[Any]  # integer codes of one column: rows, or rows x members for a set, or rows x answers for bits
@@ -113,6 +114,14 @@ def slots(column: Codes, size: int) -> Array:
     np.put_along_axis(indicators, column.astype(np.intp), 1, axis=1)
     indicators[:, -1] = 1
     return indicators
+
+
+def shown_slots(column: Codes, attribute: Attribute) -> Array:
+    """What each report adds to the slots of a column that shows an attribute, hashed sets included."""
+    if attribute.shows != "hashed":
+        return slots(column, attribute.tally_size)
+    holding = Hashing.of(attribute).holding(column)
+    return np.concatenate([holding, np.ones((len(holding), 1))], axis=1)
 
 
 def row_products(parts: Sequence[Array]) -> Array:

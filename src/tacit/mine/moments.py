@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
-from tacit.channel.codes import grid, slots
+from tacit.channel.codes import grid, shown_slots
 from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
@@ -88,7 +88,7 @@ def set_weights(source: Source, columns: Sequence[str], weights: Array) -> Itera
         shape = (len(weights), part.n_rows, *arranged.shape[1 + len(single) :])
         found: Array = arranged[index] if single else np.broadcast_to(arranged[:, None], shape)
         for name in several:
-            found = np.einsum("krs...,rs->kr...", found, slots(part[name], schema[name].tally_size))
+            found = np.einsum("krs...,rs->kr...", found, shown_slots(part[name], schema[name]))
         yield found, np.ones(part.n_rows, dtype=np.int64)
 
 

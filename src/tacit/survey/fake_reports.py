@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.codes import slots
+from tacit.channel.codes import shown_slots
 from tacit.channel.scheme import Group
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import NotEstimable, TacitError
@@ -122,8 +122,11 @@ def report_weights(group: Group, attribute: str, code: int) -> NDArray[np.float6
         table = group.channel.solve_adjoint(wanted)
     else:  # such a group may tell each answer and not all of them together
         table = group.channel.margin([axis]).solve_adjoint(np.eye(group.shape[axis])[code])
-    columns = zip(group.channel.reports(), group.channel.tally_shape, strict=True)
-    shown = [slots(codes, size) for codes, size in columns]
+    if len(group.names) == 1 and group.channel.shows in ("set", "hashed"):
+        # A set counts by whether it holds the answer; there may be more sets than could be listed.
+        return np.array([table[code] + table[-1], table[-1]])
+    columns = zip(group.channel.reports(), group.report_attributes, strict=True)
+    shown = [shown_slots(codes, attribute) for codes, attribute in columns]
     totals = np.broadcast_to(table, (len(shown[0]), *table.shape))
     for column in shown:
         totals = np.einsum("rs...,rs->r...", totals, column)
