@@ -53,7 +53,9 @@ def _named(copy: Path, options: argparse.Namespace, out: TextIO) -> list[str]:
         source = file.read_text()
         assert source.count(fault.old) == 1, f"{fault.name}: the text to change stands {source.count(fault.old)} times"
         tests = " ".join(fault.tests)
-        if not healthy.setdefault(tests, tests in healthy or not tried([fault.tests], options.limit, log).noticed):
+        if tests not in healthy:
+            healthy[tests] = not tried([fault.tests], options.limit, log).noticed
+        if not healthy[tests]:
             raise SystemExit(f"{tests}: fails without any fault; see {log}.")
         outcome = _with(file, source.replace(fault.old, fault.new).encode(), [fault.tests], options)
         _say(out, f"{outcome.how} ({outcome.seconds:.0f} s): {fault.name}")
