@@ -162,7 +162,7 @@ def test_an_export_is_read_by_tacit_estimate() -> None:
 
     opened()
     filled(400)
-    assert len(answer("export", "health", "--out", "data")["files"]) == 8
+    assert len(answer("export", "health", "--out", "data")["files"]) == 13
     found = tacit("estimate", "data/reports.csv", "--scheme", "data/scheme.json", "--attributes", "smokes", "--json")
     assert found.json["n_reports"] == 400
     assert found.json["cells"][1]["probability"] == pytest.approx(0.5, abs=1e-9)

@@ -10,7 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from tacit.errors import InvalidInput
+from tacit.reports import Reports
 from tacit.survey.app import SurveyServer
+from tacit.survey.comparing import control_items
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder
 from tacit.survey.headers import ServerSettings
@@ -61,6 +63,21 @@ def test_an_option_routes_and_is_disguised_with_what_it_leads_to(definition: Def
 
 def test_a_control_item_states_its_known_shares(definition: Definition) -> None:
     assert question(definition, "birthday")["known"] == [0.75, 0.25]
+
+
+def test_a_control_item_is_held_against_what_is_known() -> None:
+    text = (
+        "{name: a, title: A, introduction: A, contact: A, privacy: strong, pages: [{questions: [{name: b, kind: yes-no, "
+        "text: B, sensitive: true, prefer_not_to_say: false, known: {'yes': 0.25}}]}]}"
+    )
+    control = Definition.from_yaml(text)
+    # 4,000 reports as they come from people of whom a quarter are true: 40% show yes. Under 52% something is amiss.
+    for shown, is_noticed in ((1600, False), (2080, True)):
+        told = Reports.from_arrow({"b": ["yes"] * shown + ["no"] * (4000 - shown)}, control.scheme)
+        compared = {one.answer: one for one in control_items(told, control)}
+        assert compared["yes"].other == 0.25
+        assert compared["yes"].disguised == pytest.approx((shown / 4000 - 0.3) / 0.4)
+        assert (compared["yes"].p < 1e-6) == is_noticed
 
 
 def test_a_definition_without_anything_new_has_no_new_keys() -> None:

@@ -164,7 +164,13 @@ def test_device_and_self_are_pooled_and_direct_is_not(tmp_path: Path) -> None:
     found = CliRunner().invoke(
         app, ["results", "arms", "--store", str(tmp_path / "survey.db"), "--json"], catch_exceptions=False
     )
-    names = [one["attribute"] for one in json.loads(found.stdout)["questions"]]
+    results = json.loads(found.stdout)
+    (yes,) = [one for one in results["arms"] if one["answer"] == "yes"]
+    # Three in ten smoke and half of those deny it when asked directly.
+    assert abs(yes["difference"] - 0.15) < 5 * yes["standard_error"]
+    assert yes["standard_error"] == pytest.approx(np.hypot(alone, np.sqrt(0.15 * 0.85 / 800)), rel=0.1)
+    assert yes["p"] < 1e-4
+    names = [one["attribute"] for one in results["questions"]]
     assert names == ["age", "smokes", "smokes_direct", "drinks"]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
 from tacit.reports import Reports
+from tacit.survey.comparing import compared_arms, control_items
 from tacit.survey.counting import countable
 from tacit.survey.definition import Definition, surest
 from tacit.survey.fake_reports import FitTest, fit_of, largest_shift
@@ -197,8 +198,11 @@ def crossed_table(reports: ReportSource, survey: StoredSurvey, attribute: str, b
 def results_document(
     store: Store, survey: StoredSurvey, by: str | None = None, *, fakes: int = FAKES
 ) -> dict[str, object]:
-    """The dashboard's numbers as plain data."""
+    """The dashboard's numbers as plain data, with arms and control items compared."""
     view = dashboard(store, survey, by, fakes=fakes)
+    reports = countable(store, survey, view.counts.reports) if view.counts.reports else None
+    arms = compared_arms(reports, survey.definition) if reports is not None else []
+    controls = control_items(reports, survey.definition) if reports is not None else []
     return {
         "survey": survey.definition.name,
         "fingerprint": survey.fingerprint,
@@ -211,6 +215,8 @@ def results_document(
         "fakes": fakes,
         "crossed": [_table_document(table) for table in view.crossed],
         "second_round": None if view.second is None else view.second.to_document(),
+        "arms": [one.to_document() for one in arms],
+        "controls": [one.to_document() for one in controls],
         "fit": [{"attributes": list(fit.names), "p_value": fit.p_value, "verdict": fit.verdict} for fit in view.fits],
     }
 

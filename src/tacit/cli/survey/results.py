@@ -72,10 +72,22 @@ def _result_lines(document: dict[str, Any]) -> list[str]:
             answer = f"{cell['by']} / {cell['answer']}" if "by" in cell else cell["answer"]
             interval = f"{cell['low']:.1%} to {cell['high']:.1%}"
             lines.append(f"  {answer:30} {cell['probability']:7.1%}   {interval}")
+    lines += _compared_lines(document["arms"], "asked directly") + _compared_lines(document["controls"], "known")
     lines.append("")
     if document["second_round"] is not None:
         lines.extend([f"Second round. {document['second_round']['text']}", ""])
     lines.extend(f"{', '.join(fit['attributes'])}: {fit['verdict']}" for fit in document["fit"])
+    return lines
+
+
+def _compared_lines(compared: list[dict[str, Any]], other: str) -> list[str]:
+    lines = [""] if compared else []
+    for one in compared:
+        shares = f"disguised {one['disguised']:.1%}, {other} {one['other']:.1%}"
+        error = f"standard error {100 * one['standard_error']:.1f}, p = {one['p']:.3g}"
+        lines.append(
+            f"{one['attribute']}, {one['answer']}: {shares}, difference {100 * one['difference']:+.1f} points ({error})"
+        )
     return lines
 
 

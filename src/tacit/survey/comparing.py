@@ -1,0 +1,81 @@
+"""What the arms and the control items of a survey say: direct against disguised answers, and estimates against what is known.
+
+Two arms are different people, so the error of a difference is that of both. Arms are compared and never pooled here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tacit.count.sources import ReportSource
+from tacit.survey.dealing import DIRECT_SUFFIX
+from tacit.survey.definition import Definition
+from tacit.survey.questionnaire import NOT_ASKED
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One answer's estimated share beside another figure for it, and the chance of so large a difference by luck."""
+
+    attribute: str
+    answer: str
+    disguised: float
+    other: float  # what the direct arm says, or what is known
+    difference: float  # disguised less other
+    standard_error: float
+    p: float
+
+    def to_document(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def compared_arms(reports: ReportSource, definition: Definition) -> list[Compared]:
+    """The pooled device and self arms beside the direct one, for every question that has one."""
+    names = definition.scheme.schema.names
+    return [
+        one
+        for name in names
+        if f"{name}{DIRECT_SUFFIX}" in names and f"{name}{DIRECT_SUFFIX}" in definition.scheme.public_names
+        for one in _arm(reports, name)
+    ]
+
+
+def _arm(reports: ReportSource, name: str) -> list[Compared]:
+    from tacit.estimation import estimate
+
+    found = estimate(reports, [f"{name}{DIRECT_SUFFIX}"])
+    direct = {cell["answers"][f"{name}{DIRECT_SUFFIX}"]: cell["probability"] for cell in found.cells()}
+    asked = 1 - direct.pop(NOT_ASKED)
+    people = asked * found.n_reports
+    if people < 1:
+        return []
+    compared = []
+    for cell in estimate(reports, [name]).cells():
+        answer = cell["answers"][name]
+        share = direct[answer] / asked
+        error = math.sqrt(cell["standard_error"] ** 2 + share * (1 - share) / people)
+        compared.append(_compared(name, answer, cell["probability"], share, error))
+    return compared
+
+
+def control_items(reports: ReportSource, definition: Definition) -> list[Compared]:
+    """The estimates of control items beside their known shares: where they differ, people did not answer as asked."""
+    from tacit.estimation import estimate
+
+    compared = []
+    for question in (one for one in definition.questions if one.get("known")):
+        shares = dict(zip((one["name"] for one in question["answers"]), question["known"], strict=True))
+        for cell in estimate(reports, [question["name"]]).cells():
+            answer = cell["answers"][question["name"]]
+            if answer in shares:
+                figures = (cell["probability"], shares[answer], cell["standard_error"])
+                compared.append(_compared(question["name"], answer, *figures))
+    return compared
+
+
+def _compared(name: str, answer: str, disguised: float, other: float, error: float) -> Compared:
+    difference = disguised - other
+    p = math.erfc(abs(difference) / error / math.sqrt(2)) if error > 0 else float(difference == 0)
+    return Compared(name, answer, disguised, other, difference, error, p)
