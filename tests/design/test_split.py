@@ -147,7 +147,7 @@ def test_a_channel_of_one_member_is_gamma_diagonal() -> None:
     assert best_recipe(19, 2000).parameters == {"size": 100, "gamma": 19}
 
 
-WIDE = Schema(tuple(Attribute(f"w{i}", tuple(map(str, range(40)))) for i in range(17)))
+WIDE = Schema(tuple(Attribute(f"w{i}", tuple(map(str, range(40)))) for i in range(25)))
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,42 @@ def test_impossible_designs_are_refused(targets: list[Target], gamma: float, mes
 
 
 def test_what_is_too_large_to_ask_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="at most 16 attributes, not 17"):
+    with pytest.raises(InvalidInput, match="at most 24 attributes, not 25"):
         split_questionnaire(WIDE, itemset_targets(WIDE, WIDE.names, 1), 19)
     with pytest.raises(InvalidInput, match=r"joint domain of w0, w1, w2 has 64,000 answers.*shorter itemsets"):
         split_questionnaire(WIDE, [Target(("w0", "w1", "w2"), 1.0)], 19)
+
+
+def test_many_attributes_cannot_be_asked_for_long_itemsets() -> None:
+    with pytest.raises(InvalidInput, match=r"sets of up to 6, too many to design for\. Ask for shorter itemsets"):
+        split_questionnaire(BITS, itemset_targets(BITS, BITS.names, 6), 19)
+
+
+BITS = Schema(tuple(Attribute(f"b{i}", ("no", "yes")) for i in range(24)))
+
+
+def test_the_sets_of_few_attributes_give_what_all_sets_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = Schema(tuple(Attribute(f"c{i}", tuple(map(str, range(2 + i % 2)))) for i in range(7)))
+    targets = itemset_targets(schema, schema.names, 2)
+    full = split_questionnaire(schema, targets, 19)
+    monkeypatch.setattr("tacit.design.split.MOST_IN_FULL", 3)
+    monkeypatch.setattr("tacit.design.split.MOST_SETS", 70)  # up to three attributes
+    few = split_questionnaire(schema, targets, 19)
+    assert max(map(len, few.dealing)) <= 3
+    assert few.cost == pytest.approx(full.cost, rel=0.01)
+    assert few.lower_bound <= full.cost
+
+
+def test_house_votes_are_split_for_pairs() -> None:
+    from tacit.bundled import load_votes
+
+    schema = load_votes().schema
+    assert len(schema.names) == 17
+    design = split_questionnaire(schema, itemset_targets(schema, schema.names, 2), 19)
+    assert design.cost <= 1.012 * design.lower_bound
+    pairs = {pair for asked in design.dealing for pair in itertools.combinations(sorted(asked), 2)}
+    assert len(pairs) == 17 * 16 // 2
+    assert all(part.groups[0].channel.amplification <= 19 for part in design.scheme.questionnaires)
 
 
 def test_impossible_purposes_are_refused() -> None:

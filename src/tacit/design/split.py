@@ -8,9 +8,12 @@ That is convex in pi, and a multiplicative update finds the optimum with a certi
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +27,12 @@ from tacit.design.targets import Target
 from tacit.errors import InvalidInput
 from tacit.schema import Schema
 
-MOST_ATTRIBUTES = 16  # 2**16 sets of attributes
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+MOST_IN_FULL = 16  # attributes of which all 2**16 sets are tried; beyond, those of few attributes
+MOST_SETS = 20_000  # that are tried then
+MOST_ATTRIBUTES = 24
 # A report names joint answers, so a questionnaire must stay within what a respondent's device and a file can list.
 MOST_CELLS = 1 << 14
 # Rarer questionnaires are not worth their place; the dealing is optimised again without them.
@@ -69,7 +77,8 @@ def split_questionnaire(
         raise InvalidInput("With gamma = 1 reports say nothing, so nothing can be designed. Choose a larger gamma.")
     names = _private(schema, targets, public)
     schema = schema.select([name for name in schema.names if name in names or name in public])
-    lattice = _Lattice(names, schema.shape(names), gamma)
+    longest = max(len(target.attributes) for target in targets)
+    lattice = _lattice(names, schema.shape(names), gamma, longest)
     needs = lattice.needs(targets)
     dealing, cost, bound = _optimum(lattice, needs, tolerance)
     return SplitDesign(_scheme(schema, lattice, dealing), gamma, tuple(targets), cost, bound)
@@ -85,8 +94,8 @@ def _private(schema: Schema, targets: Sequence[Target], public: Sequence[str]) -
         raise InvalidInput("There is no table to be estimated, so there is nothing to design for.")
     if len(names) > MOST_ATTRIBUTES:
         raise InvalidInput(
-            f"A split questionnaire is designed for at most {MOST_ATTRIBUTES} attributes, not {len(names)}: there are "
-            f"{2 ** len(names):,} sets of them. Choose fewer, or make some public."
+            f"A split questionnaire is designed for at most {MOST_ATTRIBUTES} attributes, not {len(names)}: there are too many "
+            "sets of them. Choose fewer, or make some public."
         )
     for target in targets:
         if not target.weight > 0:
@@ -102,33 +111,40 @@ def _private(schema: Schema, targets: Sequence[Target], public: Sequence[str]) -
 
 @dataclass(frozen=True, eq=False)
 class _Lattice:
-    """All sets of the attributes, numbered by bits, and what asking each of them tells."""
+    """Sets of the attributes, numbered by bits: what asking each of them tells, and which interactions are in which."""
 
     names: tuple[str, ...]
     shape: tuple[int, ...]
     gamma: float
 
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """The sets that may be asked."""
+        return np.arange(1 << len(self.names))
+
+    @cached_property
+    def interactions(self) -> NDArray[np.int64]:
+        return self.numbers
+
     def cells(self) -> Array:
-        cells = np.ones(1 << len(self.names))
+        cells = np.ones(len(self.numbers))
         for position, size in enumerate(self.shape):
-            cells.reshape(-1, 2, 1 << position)[:, 1] *= size
+            cells *= np.where(self.numbers >> position & 1, float(size), 1.0)
         return cells
 
     def tells(self) -> Array:
         """Information of one report of each questionnaire; none where it cannot be asked."""
-        found = np.zeros(1 << len(self.names))
-        for number, cells in enumerate(self.cells()):
-            if 1 < cells <= MOST_CELLS:
-                answers = int(cells)
-                found[number] = information(self.gamma, answers, best_members(self.gamma, answers))
-        return found
+        sizes, which = np.unique(self.cells(), return_inverse=True)
+        return np.array([self.told(cells) for cells in sizes])[which]
 
-    def number(self, attributes: Sequence[str]) -> int:
-        return sum(1 << self.names.index(name) for name in attributes)
+    def told(self, cells: float) -> float:
+        if not 1 < cells <= MOST_CELLS:
+            return 0.0
+        return information(self.gamma, int(cells), best_members(self.gamma, int(cells)))
 
     def needs(self, targets: Sequence[Target]) -> Array:
         """How much one over the information about each interaction adds to the weighted variance."""
-        needs = np.zeros(1 << len(self.names))
+        needs = np.zeros(len(self.interactions))
         sizes = dict(zip(self.names, self.shape, strict=True))
         for target in targets:
             numbers, factors = np.zeros(1, dtype=np.int64), np.full(1, target.weight)
@@ -137,9 +153,85 @@ class _Lattice:
                 inside = numbers + (1 << self.names.index(name))
                 numbers = np.concatenate([numbers, inside])
                 factors = np.concatenate([factors / d**2, factors * (1 - 1 / d) / d])
-            np.add.at(needs, numbers, factors)
+            np.add.at(needs, np.searchsorted(self.interactions, numbers), factors)
         needs[0] = 0.0
         return needs
+
+    def over_supersets(self, values: Array) -> Array:
+        """For each interaction the sum over all questionnaires that hold it."""
+        return over_supersets(values)
+
+    def over_subsets(self, values: Array) -> Array:
+        """For each questionnaire the sum over all interactions within it."""
+        return over_subsets(values)
+
+    def steepest_elsewhere(self, within: Array) -> float:
+        """The steepest slope that a questionnaire which was not tried can have."""
+        return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _FewAtATime(_Lattice):
+    """The sets of few attributes only, for many attributes; the bound still speaks of all."""
+
+    longest: int = 2  # wanted interaction
+    most: int = 2  # attributes asked at once
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        return self._up_to(self.most)
+
+    @cached_property
+    def interactions(self) -> NDArray[np.int64]:
+        return self._up_to(self.longest)
+
+    def _up_to(self, size: int) -> NDArray[np.int64]:
+        bits = [1 << position for position in range(len(self.names))]
+        return np.sort([sum(each) for k in range(size + 1) for each in itertools.combinations(bits, k)])
+
+    @cached_property
+    def _holds(self) -> csr_matrix:
+        """Which interaction is within which questionnaire."""
+        from scipy import sparse
+
+        inside = [np.flatnonzero(self.numbers & each == each) for each in self.interactions]
+        rows = np.repeat(np.arange(len(inside)), [len(each) for each in inside])
+        columns = np.concatenate(inside)
+        return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(inside), len(self.numbers)))
+
+    def over_supersets(self, values: Array) -> Array:
+        return np.asarray(self._holds @ values)
+
+    def over_subsets(self, values: Array) -> Array:
+        return np.asarray(self._holds.T @ values)
+
+    def steepest_elsewhere(self, within: Array) -> float:
+        """Larger sets hold at most the strongest interactions of each length, and tell no more than the smallest such set."""
+        lengths = np.array([int(number).bit_count() for number in self.interactions])
+        smallest = np.cumprod(np.sort(np.array(self.shape, dtype=np.float64)))
+        steepest = 0.0
+        for size in range(self.most + 1, len(self.names) + 1):
+            held = 0.0
+            for length in range(1, self.longest + 1):
+                strongest = np.sort(within[lengths == length])[::-1]
+                held += float(strongest[: math.comb(size, length)].sum())
+            steepest = max(steepest, held * self.told(float(smallest[size - 1])))
+        return steepest
+
+
+def _lattice(names: tuple[str, ...], shape: tuple[int, ...], gamma: float, longest: int) -> _Lattice:
+    if len(names) <= MOST_IN_FULL:
+        return _Lattice(names, shape, gamma)
+    most, count = longest, sum(math.comb(len(names), k) for k in range(longest + 1))
+    while count + math.comb(len(names), most + 1) <= MOST_SETS:
+        most += 1
+        count += math.comb(len(names), most)
+    if count > 2 * MOST_SETS:
+        raise InvalidInput(
+            f"{len(names)} attributes have {count:,} sets of up to {longest}, too many to design for. Ask for shorter itemsets, "
+            f"or for at most {MOST_IN_FULL} attributes."
+        )
+    return _FewAtATime(names, shape, gamma, longest, most)
 
 
 def over_supersets(values: Array) -> Array:
@@ -163,18 +255,20 @@ def over_subsets(values: Array) -> Array:
 def _optimum(lattice: _Lattice, needs: Array, tolerance: float) -> tuple[Array, float, float]:
     """The dealing, its cost, and a lower bound of every dealing's cost."""
     tells = lattice.tells()
-    useful = (tells > 0) & (over_subsets(needs) > 0)
-    dealing, cost, bound = _descended(useful / useful.sum(), tells, needs, tolerance)
-    common = np.where(dealing >= RAREST, dealing, 0.0)
-    if (over_supersets(common)[needs > 0] > 0).all() and (common < dealing).any():
-        trimmed, trimmed_cost, _ = _descended(common / common.sum(), tells, needs, tolerance)
+    useful = (tells > 0) & (lattice.over_subsets(needs) > 0)
+    dealing, cost, bound = _descended(lattice, useful / useful.sum(), tells, needs, tolerance)
+    # Of many attributes every set is rare: then those that are rare among them.
+    rare = min(RAREST, 0.1 * float(dealing.max()))
+    common = np.where(dealing >= rare, dealing, 0.0)
+    if (lattice.over_supersets(common)[needs > 0] > 0).all() and (common < dealing).any():
+        trimmed, trimmed_cost, _ = _descended(lattice, common / common.sum(), tells, needs, tolerance)
         if trimmed_cost <= cost * 1.01:
             return trimmed, trimmed_cost, bound
     return dealing, cost, bound
 
 
 def _descended(
-    dealing: Array, tells: Array, needs: Array, tolerance: float, max_steps: int = 20_000
+    lattice: _Lattice, dealing: Array, tells: Array, needs: Array, tolerance: float, max_steps: int = 20_000
 ) -> tuple[Array, float, float]:
     """The multiplicative algorithm for convex designs (Silvey, Titterington and Torsney 1978), with its certificate.
 
@@ -184,11 +278,13 @@ def _descended(
     wanted = needs > 0
     best_bound = 0.0
     for _ in range(max_steps):
-        known = over_supersets(dealing * tells)
+        known = lattice.over_supersets(dealing * tells)
         ratio = np.divide(needs, known, out=np.zeros_like(needs), where=wanted)
         cost = float(ratio.sum())
-        slopes = tells * over_subsets(np.divide(ratio, known, out=np.zeros_like(needs), where=wanted))
-        best_bound = max(best_bound, cost**2 / float(slopes.max()))
+        within = np.divide(ratio, known, out=np.zeros_like(needs), where=wanted)
+        slopes = tells * lattice.over_subsets(within)
+        steepest = max(float(slopes.max()), lattice.steepest_elsewhere(within))
+        best_bound = max(best_bound, cost**2 / steepest)
         allowed = slopes[dealing > 0].max()
         if allowed <= cost * (1 + tolerance):
             break
@@ -200,10 +296,11 @@ def _descended(
 def _scheme(schema: Schema, lattice: _Lattice, dealing: Array) -> Scheme:
     cells = lattice.cells()
     questionnaires: list[tuple[str, float, list[tuple[list[str], Recipe]]]] = []
-    for number in np.flatnonzero(dealing >= 2.0**-32):
+    for place in np.flatnonzero(dealing >= 2.0**-32):
+        number = int(lattice.numbers[place])
         asked = [name for position, name in enumerate(lattice.names) if number >> position & 1]
-        recipe = best_recipe(lattice.gamma, int(cells[number]))
-        questionnaires.append((" & ".join(asked), float(dealing[number]), [(asked, recipe)]))
+        recipe = best_recipe(lattice.gamma, int(cells[place]))
+        questionnaires.append((" & ".join(asked), float(dealing[place]), [(asked, recipe)]))
     if len(questionnaires) == 1:
         return Scheme.of(schema, questionnaires[0][2])
     total = math.fsum(chance for _, chance, _ in questionnaires)
