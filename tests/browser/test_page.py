@@ -48,8 +48,8 @@ def violations(page: Any) -> list[str]:
     return [f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:120]})" for one in found]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("language", ["en", "ar"])
+# Colours do not depend on the direction of reading, so two of the four combinations show both.
+@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("ar", "dark")])
 def test_every_screen_meets_wcag(browser: Any, served: tuple[RunningServer, Store], language: str, scheme: str) -> None:
     server, store = served
     context = browser.new_context(viewport={"width": 390, "height": 844}, locale=language, color_scheme=scheme)
