@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tacit.estimation import estimate_shares as estimate_shares
     from tacit.estimation import estimate_tables as estimate_tables
     from tacit.estimation.complex_samples import SampleDesign as SampleDesign
+    from tacit.estimation.correlations import correlations as correlations
     from tacit.estimation.prevalence import prevalence as prevalence
     from tacit.joint import JointModel as JointModel
     from tacit.joint import fit_joint as fit_joint
@@ -96,6 +97,7 @@ _HOMES = {
     "attack": "tacit.attacks",
     "check_release": "tacit.publish",
     "choose_point": "tacit.design",
+    "correlations": "tacit.estimation.correlations",
     "estimate": "tacit.estimation",
     "estimate_share": "tacit.estimation",
     "estimate_shares": "tacit.estimation",

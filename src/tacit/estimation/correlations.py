@@ -1,0 +1,203 @@
+"""Correlations of answers that were disguised, or not, with errors that know of the disguise.
+
+A pair's joint distribution is estimated; its correlation is a smooth function of the cells, so its error follows from their
+covariance by the delta method. With x and y the standardised values of two answers and r their correlation, the derivative by
+the share of the cell is x y - r (x^2 + y^2) / 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from tacit.channel.base import Array
+from tacit.count.sources import ReportSource
+from tacit.display import Shown
+from tacit.errors import InvalidInput
+from tacit.estimation import estimate_tables
+from tacit.estimation.intervals import checked_level
+from tacit.estimation.result import TableEstimate
+from tacit.schema import Attribute
+
+# Variances of answers below this many standard errors are not told from 0.
+LEAST_CERTAIN_VARIANCE = 3.0
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's correlation of two attributes; `estimate` is None where the reports do not tell it."""
+
+    first: str
+    second: str
+    estimate: float | None
+    standard_error: float | None
+    low: float
+    high: float
+    p: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Correlations(Shown):
+    """The correlations of every two of some attributes, with intervals."""
+
+    names: tuple[str, ...]
+    values: Mapping[str, tuple[float, ...]]
+    pairs: tuple[Correlation, ...]
+    n_reports: int
+    level: float
+
+    plotted = "correlation"
+
+    def headline(self) -> str:
+        return f"correlations of {', '.join(self.names)} from {self.n_reports:,} reports; ± is one standard error"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "correlation": math.nan if pair.estimate is None else pair.estimate,
+                "standard_error": math.nan if pair.standard_error is None else pair.standard_error,
+                "low": pair.low,
+                "high": pair.high,
+                "p": math.nan if pair.p is None else pair.p,
+            }
+            for pair in self.pairs
+        ]
+
+    @property
+    def matrix(self) -> Array:
+        """The correlations as a symmetric matrix in the order of `names`; NaN where the reports do not tell."""
+        place = {name: position for position, name in enumerate(self.names)}
+        square = np.eye(len(self.names))
+        for pair in self.pairs:
+            i, j = place[pair.first], place[pair.second]
+            square[i, j] = square[j, i] = np.nan if pair.estimate is None else pair.estimate
+        return square
+
+    def to_document(self) -> dict[str, Any]:
+        names = ("first", "second", "estimate", "standard_error", "low", "high", "p")
+        return {
+            "n_reports": self.n_reports,
+            "level": self.level,
+            "values": {name: list(values) for name, values in self.values.items()},
+            "correlations": [{name: getattr(pair, name) for name in names} for pair in self.pairs],
+        }
+
+
+def correlations(
+    reports: ReportSource | Sequence[ReportSource],
+    attributes: Sequence[str],
+    *,
+    values: Mapping[str, Sequence[float]] | None = None,
+    level: float = 0.95,
+) -> Correlations:
+    """Estimate the correlations of every two attributes, disguised or not.
+
+    Answers that are numbers count as these numbers, ordered answers as 1, 2, ..., two answers as 0 and 1. Other attributes
+    need `values`.
+
+    Parameters
+    ----------
+    reports : Reports, stored reports, tallies, or several of them
+        As for `estimate`.
+    attributes : sequence of str
+        At least two.
+    values : mapping, optional
+        What the answers of an attribute count as, in their order.
+    level : float
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    Correlations
+
+    Raises
+    ------
+    InvalidInput
+        Where an attribute has answers without an order and no `values`.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> reports = tacit.Reports.from_truth({"a": ["no", "yes"] * 50, "b": ["no", "yes", "no", "no"] * 25})
+    >>> pair = tacit.correlations(reports, ["a", "b"]).pairs[0]
+    >>> round(pair.estimate, 3)
+    0.577
+    """
+    checked_level(level)
+    names = list(dict.fromkeys(attributes))
+    if len(names) < 2:
+        raise InvalidInput("A correlation needs two attributes at least.")
+    tables = estimate_tables(reports, list(itertools.combinations(names, 2)))
+    counted = {one.name: _values(one, (values or {}).get(one.name)) for table in tables for one in table.attributes}
+    pairs = tuple(_correlation(table, counted, level) for table in tables)
+    return Correlations(tuple(names), counted, pairs, tables[0].n_reports, level)
+
+
+def _values(attribute: Attribute, given: Sequence[float] | None) -> tuple[float, ...]:
+    if given is not None:
+        chosen = tuple(float(value) for value in given)
+        if len(chosen) != len(attribute.answers) or len(set(chosen)) < 2 or not np.isfinite(chosen).all():
+            raise InvalidInput(
+                f"{attribute.name!r} has {len(attribute.answers)} answers and needs as many numbers, not all alike: "
+                f"{list(attribute.answers)}."
+            )
+        return chosen
+    try:
+        return tuple(float(answer) for answer in attribute.answers)
+    except ValueError:
+        pass
+    if attribute.ordered or len(attribute.answers) == 2:
+        start = 0 if len(attribute.answers) == 2 else 1
+        return tuple(float(code) for code in range(start, start + len(attribute.answers)))
+    raise InvalidInput(
+        f"The answers of {attribute.name!r} have no order, so they have no correlation. Say what each counts as: "
+        f"values={{{attribute.name!r}: [...]}}, or look at its table with estimate and independence."
+    )
+
+
+def _correlation(table: TableEstimate, values: Mapping[str, tuple[float, ...]], level: float) -> Correlation:
+    first, second = table.names
+    u, v = np.array(values[first]), np.array(values[second])
+    cells = table.unbiased
+    rows, columns = cells.sum(axis=1), cells.sum(axis=0)
+    x, y = u - rows @ u, v - columns @ v
+    variances = rows @ x**2, columns @ y**2
+    covariance = table.covariance
+    if not _is_told(variances, x, y, covariance):
+        return Correlation(first, second, None, None, -1.0, 1.0, None)
+    x, y = x / math.sqrt(variances[0]), y / math.sqrt(variances[1])
+    r = float(x @ cells @ y)
+    slope = (np.outer(x, y) - r / 2 * (x[:, None] ** 2 + y[None, :] ** 2)).reshape(-1)
+    error = math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    low, high = _interval(r, error, level)
+    p = 2 * NormalDist().cdf(-abs(r) / error) if error > 0 else float(r == 0)
+    return Correlation(first, second, r, error, low, high, p)
+
+
+def _is_told(variances: tuple[float, float], x: Array, y: Array, covariance: Array) -> bool:
+    """Whether both variances are surely above 0: a correlation divides by them."""
+    squares = np.broadcast_to(x[:, None] ** 2, (len(x), len(y))), np.broadcast_to(y[None, :] ** 2, (len(x), len(y)))
+    errors = [math.sqrt(max(float(one.reshape(-1) @ covariance @ one.reshape(-1)), 0.0)) for one in squares]
+    return all(
+        variance > LEAST_CERTAIN_VARIANCE * error and variance > 0
+        for variance, error in zip(variances, errors, strict=True)
+    )
+
+
+def _interval(r: float, error: float, level: float) -> tuple[float, float]:
+    """By Fisher's transformation, which keeps it within -1 and 1; where the estimate is outside, from the nearest inside."""
+    inside = min(max(r, -1 + 1e-9), 1 - 1e-9)
+    half = NormalDist().inv_cdf((1 + level) / 2) * error / (1 - inside**2) if abs(r) < 1 else math.inf
+    low, high = (math.tanh(math.atanh(inside) + side * half) for side in (-1, 1))
+    if abs(r) >= 1:  # the error cannot be carried over there: plain ends, cut
+        plain = NormalDist().inv_cdf((1 + level) / 2) * error
+        low, high = max(r - plain, -1.0), min(r + plain, 1.0)
+    return min(low, inside), max(high, inside)
