@@ -52,9 +52,11 @@ if TYPE_CHECKING:
     from tacit.joint import fit_joint as fit_joint
     from tacit.measures import measure as measure
     from tacit.mine import FrequentItemsets as FrequentItemsets
+    from tacit.mine import HeavyHitter as HeavyHitter
     from tacit.mine import JointClassifier as JointClassifier
     from tacit.mine import LogisticClassifier as LogisticClassifier
     from tacit.mine import NaiveBayesClassifier as NaiveBayesClassifier
+    from tacit.mine import OpenQuestion as OpenQuestion
     from tacit.mine import TreeClassifier as TreeClassifier
     from tacit.mine import association_rules as association_rules
     from tacit.mine import choose_model as choose_model
@@ -89,6 +91,8 @@ _HOMES = {
     "disguised_accuracy": "tacit.mine",
     "Front": "tacit.design",
     "FrequentItemsets": "tacit.mine",
+    "HeavyHitter": "tacit.mine",
+    "OpenQuestion": "tacit.mine",
     "JointClassifier": "tacit.mine",
     "LogisticClassifier": "tacit.mine",
     "NaiveBayesClassifier": "tacit.mine",

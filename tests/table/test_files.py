@@ -215,3 +215,11 @@ def test_a_broken_note_in_parquet_is_refused(tmp_path):
     pq.write_table(table, tmp_path / "x.parquet")
     with pytest.raises(InvalidInput, match=r"note about its scheme in .* is not a JSON object"):
         read_metadata(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://bucket/reports.parquet", "gs://bucket/reports.csv", "https://host/a.parquet"]
+)
+def test_an_address_of_an_object_store_is_refused_with_what_to_do(address: str) -> None:
+    with pytest.raises(InvalidInput, match=r"lies in an object store, for which there is no connector here\. Copy it"):
+        read_table(address)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tacit.mine.accuracy import told_accuracy as told_accuracy
     from tacit.mine.as_if_true import AsIfTrueClassifier as AsIfTrueClassifier
     from tacit.mine.as_if_true import MajorityClassifier as MajorityClassifier
+    from tacit.mine.heavy_hitters import HeavyHitter as HeavyHitter
+    from tacit.mine.heavy_hitters import OpenQuestion as OpenQuestion
     from tacit.mine.itemsets import FrequentItemsets as FrequentItemsets
     from tacit.mine.joint_classifier import JointClassifier as JointClassifier
     from tacit.mine.logistic import LogisticClassifier as LogisticClassifier
@@ -33,6 +35,8 @@ _HOMES = {
     "AccuracyEstimate": "tacit.mine.accuracy",
     "AsIfTrueClassifier": "tacit.mine.as_if_true",
     "FrequentItemsets": "tacit.mine.itemsets",
+    "HeavyHitter": "tacit.mine.heavy_hitters",
+    "OpenQuestion": "tacit.mine.heavy_hitters",
     "JointClassifier": "tacit.mine.joint_classifier",
     "LogisticClassifier": "tacit.mine.logistic",
     "MajorityClassifier": "tacit.mine.as_if_true",

@@ -33,11 +33,20 @@ def is_parquet(path: str | Path) -> bool:
     return read.cache_info().currsize > 0 and Path(path) == read() and standard_input.holds_parquet(read())
 
 
+# Addresses that name no file of this machine.
+OBJECT_STORES = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "azure", "hdfs", "http", "https")
+
+
 def checked_file(path: str | Path) -> Path:
     """The file to open, ``-`` being standard input; refused where it cannot be read."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(
             f"A file's name is wanted, not {type(path).__name__}. A data frame goes in by Dataset.from_arrow(frame)."
+        )
+    if str(path).split("://")[0] in OBJECT_STORES:
+        raise InvalidInput(
+            f"{str(path)!r} lies in an object store, for which there is no connector here. Copy it to this machine, or let "
+            "Spark read it: spark:ADDRESS, with the store's connector in its settings."
         )
     file = standard_input.standard_input() if str(path) == standard_input.NAME else Path(path)
     if not file.exists():

@@ -1,0 +1,253 @@
+"""Answers that many people give to an open question: words, codes, addresses that nobody listed beforehand.
+
+Nobody can estimate the share of every possible text. But the beginning of a frequent answer is frequent, too. So every
+respondent is dealt one *level* at random, a number of leading characters, and reports the beginning of their answer through
+local hashing. The analyst starts with the shortest beginnings, keeps those whose estimate stands out, and extends only them.
+A respondent reports once, so the amplification of the report is that of the whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.base import Channel
+from tacit.channel.recipe import Recipe
+from tacit.errors import InvalidInput
+from tacit.randomness import randomness_from, uniform_below
+from tacit.table.hashed import Hashing
+
+# Beginnings are numbered by a public fingerprint of so many bits: two of them share a number once in 2**24 pairs.
+FINGERPRINT_BITS = 24
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+PAD = "\0"  # ends an answer that is shorter than the level
+# Candidates of one level whose support is counted together.
+MOST_CANDIDATES = 1 << 20
+
+
+@dataclass(frozen=True)
+class HeavyHitter:
+    """An answer that stands out: its share, the share's standard error, and how sure it is that anybody gives it.
+
+    Parameters
+    ----------
+    answer : str
+        The text.
+    share : float
+        The estimated share of people who give it.
+    standard_error : float
+        Of the share.
+    certainty : float
+        One less the chance, over all candidates that were looked at, that an answer which nobody gives stands out as far.
+
+    Examples
+    --------
+    >>> from tacit import HeavyHitter
+    >>> HeavyHitter("oslo", 0.2, 0.03, 0.999).answer
+    'oslo'
+    """
+
+    answer: str
+    share: float
+    standard_error: float
+    certainty: float
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """An open question: how long its answers may be, of which characters, and how they are disguised.
+
+    Parameters
+    ----------
+    gamma : float
+        The amplification of a report.
+    length : int
+        How many characters of an answer count.
+    step : int
+        How many characters each level adds.
+    characters : str
+        What an answer is written with; capital letters count as small ones.
+
+    Raises
+    ------
+    InvalidInput
+        Where length and step are no positive numbers, or a character is listed twice.
+
+    Examples
+    --------
+    >>> from tacit import OpenQuestion
+    >>> question = OpenQuestion(gamma=20, length=4, step=2)
+    >>> reports = question.disguise(["oslo"] * 4000 + ["rome"] * 2000, seed=1)
+    >>> [hitter.answer for hitter in question.find(reports, certainty=0.999)]
+    ['oslo', 'rome']
+    """
+
+    gamma: float
+    length: int = 8
+    step: int = 2
+    characters: str = LETTERS
+
+    def __post_init__(self) -> None:
+        for name, value in (("length", self.length), ("step", self.step)):
+            if not (isinstance(value, int) and value >= 1):
+                raise InvalidInput(f"The {name} of an open question is a whole number of at least 1, not {value!r}.")
+        if not self.characters or len(set(self.characters)) < len(self.characters):
+            raise InvalidInput("The characters of an open question must be listed, each once.")
+        if (len(self.characters) + 1) ** min(self.step, self.length) > MOST_CANDIDATES:
+            raise InvalidInput(
+                f"{len(self.characters)} characters in steps of {self.step} make too many beginnings to look at "
+                f"({MOST_CANDIDATES:,} at most). Choose a smaller step."
+            )
+        self.channel  # noqa: B018 - refuses a gamma that is none
+
+    @cached_property
+    def channel(self) -> Channel:
+        """Local hashing of the fingerprint of a beginning."""
+        return Recipe("local-hashing", {"gamma": self.gamma}).build((1 << FINGERPRINT_BITS,))
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """How many characters each level looks at."""
+        return tuple(min(end, self.length) for end in range(self.step, self.length + self.step, self.step))
+
+    def disguise(self, answers: Iterable[str], *, seed: int | None = None) -> dict[str, NDArray[Any]]:
+        """One report for each answer: a level, a bucket and a seed.
+
+        Parameters
+        ----------
+        answers : iterable of str
+            What people answered.
+        seed : int, optional
+            Makes a repeatable simulation.
+
+        Returns
+        -------
+        dict of arrays
+            The columns `level`, `bucket` and `seed`: all that leaves a person's hands.
+        """
+        texts = [self._spelled(answer) for answer in answers]
+        randomness = randomness_from(seed)
+        dealt = uniform_below(randomness, len(self.levels), len(texts))
+        numbers = [fingerprint(text[: self.levels[level]]) for text, level in zip(texts, dealt.tolist(), strict=True)]
+        (digits,) = self.channel.sample([np.array(numbers, dtype=np.uint32)], randomness)
+        return {"level": dealt, "bucket": digits[:, 0].astype(np.int64), "seed": self._hashing.seeds(digits)}
+
+    @cached_property
+    def _hashing(self) -> Hashing:
+        return Hashing(1 << FINGERPRINT_BITS, self.channel.program()["hash"]["buckets"])
+
+    def _spelled(self, answer: str) -> str:
+        """The answer as it counts: small letters, cut to the length, filled up."""
+        text = answer.lower()[: self.length]
+        wrong = next((character for character in text if character not in self.characters), None)
+        if wrong is not None:
+            raise InvalidInput(
+                f"The answer {answer!r} holds {wrong!r}; this open question takes only the characters "
+                f"{self.characters!r}."
+            )
+        return text.ljust(self.length, PAD)
+
+    def find(self, reports: Any, *, certainty: float = 0.95) -> list[HeavyHitter]:
+        """The answers that stand out, the most frequent first.
+
+        Parameters
+        ----------
+        reports : mapping of arrays, or data frame
+            The columns `level`, `bucket` and `seed`.
+        certainty : float
+            How sure a level must be of a beginning to extend it, over all that it looks at.
+
+        Returns
+        -------
+        list of HeavyHitter
+
+        Raises
+        ------
+        InvalidInput
+            Where a column is missing or holds what no report shows, or the certainty is no chance.
+        """
+        if not 0 < certainty < 1:
+            raise InvalidInput(f"A certainty lies between 0 and 1, such as 0.95; it cannot be {certainty!r}.")
+        level_of, digits = self._read(reports)
+        kept = [""]
+        hitters: list[HeavyHitter] = []
+        for place, end in enumerate(self.levels):
+            candidates = [text + more for text in kept for more in self._extensions(text, end - len(text))]
+            if not candidates:
+                return []
+            if len(candidates) > MOST_CANDIDATES:
+                raise InvalidInput(
+                    f"{len(candidates):,} beginnings stand out or follow one that does, too many to look at. Ask for a "
+                    "higher certainty or choose a smaller step."
+                )
+            hitters = self._standing_out(candidates, digits[level_of == place], certainty)
+            kept = [hitter.answer for hitter in hitters]
+        named = [HeavyHitter(h.answer.rstrip(PAD), h.share, h.standard_error, h.certainty) for h in hitters]
+        return sorted(named, key=lambda hitter: -hitter.share)
+
+    def _extensions(self, text: str, more: int) -> list[str]:
+        """Every way to go on for so many characters; after its end an answer does not."""
+        if text.endswith(PAD):
+            return [PAD * more]
+        grown = [""]
+        for _ in range(more):
+            grown = [one + c for one in grown for c in (PAD if one.endswith(PAD) else self.characters + PAD)]
+        return grown
+
+    def _standing_out(
+        self, candidates: Sequence[str], digits: NDArray[np.uint32], certainty: float
+    ) -> list[HeavyHitter]:
+        """The candidates that more reports hold than chance would give any of those that nobody has."""
+        from scipy.special import bdtrc
+
+        if not len(digits):
+            return []
+        holds, background = self.channel.holds, self.channel.background  # type: ignore[attr-defined]
+        counts = self._support([fingerprint(text) for text in candidates], digits)
+        # A report holds an answer that nobody has with chance `background`, whatever is true: the tail is a binomial's.
+        tails = bdtrc(counts - 1, len(digits), background) * len(candidates)
+        hitters = []
+        for place in np.flatnonzero(tails <= 1 - certainty).tolist():
+            shown = counts[place] / len(digits)
+            error = math.sqrt(shown * (1 - shown) / len(digits)) / (holds - background)
+            share = float((shown - background) / (holds - background))
+            hitters.append(HeavyHitter(candidates[place], share, error, 1 - float(tails[place])))
+        return hitters
+
+    def _support(self, numbers: Sequence[int], digits: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """How many reports hold each of some fingerprints."""
+        counts = np.zeros(len(numbers), dtype=np.int64)
+        answers, rows = np.array(numbers, dtype=np.uint32), max(1, (1 << 20) // len(numbers))
+        for start in range(0, len(digits), rows):
+            buckets, factors, shifts = digits[start : start + rows].T[:, :, None]
+            counts += (self._hashing.bucket(answers, factors, shifts) == buckets).sum(axis=0)
+        return counts
+
+    def _read(self, reports: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        from tacit.table.columns import as_arrow
+
+        table = as_arrow(reports)
+        bounds = {"level": len(self.levels), "bucket": self._hashing.buckets, "seed": 1 << 2 * self._hashing.width}
+        columns = []
+        for name, bound in bounds.items():
+            if name not in table.column_names:
+                raise InvalidInput(f"Reports of an open question need the column {name!r}.")
+            numbers = table.column(name).to_numpy()
+            if numbers.dtype.kind not in "iu" or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound):
+                raise InvalidInput(
+                    f"{name!r} must hold whole numbers from 0 to {bound - 1:,}. Was it another question?"
+                )
+            columns.append(numbers.astype(np.int64))
+        return columns[0], self._hashing.digits(columns[1], columns[2])
+
+
+def fingerprint(text: str) -> int:
+    """The public number of a beginning, the same for everybody."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) >> (64 - FINGERPRINT_BITS)
