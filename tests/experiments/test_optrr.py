@@ -52,6 +52,18 @@ def test_attributes_without_a_shared_privacy_are_told_apart() -> None:
     assert optrr._adult_table(panels).rows[0][-2:] == ("none shared", "-")
 
 
+def test_operators_and_polish_stand_side_by_side_with_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.design.polish.LEVELS", 3)
+    monkeypatch.setattr("tacit.design.polish.RANDOM_STARTS", 1)
+    panel = optrr._panel("normal", named_prior("normal", 4), 0.8, 20, 1, polish=True)
+    assert [front.method for front in panel.fronts] == ["warner", "published operators", "polished"]
+    said = optrr._reached(panel)
+    assert f"published operators {panel.operators.privacies.min():.3f}; polished {panel.least[1]:.3f}" in said
+    assert [row[1] for row in optrr._front_table({("normal", 0.8): panel}).rows] == [f.method for f in panel.fronts]
+    drawn = [line.get_label() for line in panel.plot().figure.axes[0].lines]
+    assert drawn == ["polished", "published operators", "warner", "least possible error"]
+
+
 @pytest.mark.slow
 def test_the_quick_study_shows_all_that_was_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     priors = {"sex": np.array([0.67, 0.33]), "race": np.array([0.85, 0.05, 0.05, 0.03, 0.02])}
@@ -68,7 +80,9 @@ def test_the_quick_study_shows_all_that_was_published(tmp_path: Path, monkeypatc
     page = write_study(result, tmp_path / "study")
     text = page.read_text()
     assert "OptRR is below Warner everywhere" in text
-    assert "race, 5 answers, delta 0.925" in text
+    assert "race, 5 answers, delta 0.925, N 10,000, seed 2008, 100 generations" in text
+    assert "published operators" in text
+    assert "(not polished)" in result.comparisons[0].ours
     document = json.loads((tmp_path / "study" / "optrr.json").read_text())
     assert len(document["comparisons"]) == len(result.comparisons)
     assert (tmp_path / "study" / "optrr-normal-0.6.png").read_bytes().startswith(b"\x89PNG")

@@ -101,18 +101,27 @@ class Search:
 
 def optrr_front(problem: DesignProblem, settings: SearchSettings, progress: Progress | None = None) -> Front:
     """The front OptRR finds; an interrupt (Ctrl-C) ends the search and keeps what was found."""
+    return optrr_fronts(problem, settings, progress)[-1]
+
+
+def optrr_fronts(
+    problem: DesignProblem, settings: SearchSettings, progress: Progress | None = None
+) -> tuple[Front, ...]:
+    """The front of the published operators alone and, unless the settings say otherwise, the polished one."""
     started = time.perf_counter()
     tell = progress or (lambda share: None)
     search = Search(problem, settings)
     warnings: tuple[str, ...] = ()
+    fronts = []
     try:
         _evolve(search, tell)
         if settings.polish:
+            fronts.append(_front(search, time.perf_counter() - started, ()))
             _polish(search, tell)
     except KeyboardInterrupt:
         warnings = (f"Interrupted after {search.generation} of {settings.generations} generations: the front so far.",)
-    seconds = time.perf_counter() - started
-    return with_lower_bounds(_front(search, seconds, warnings), problem)
+    fronts.append(_front(search, time.perf_counter() - started, warnings))
+    return tuple(with_lower_bounds(front, problem) for front in fronts)
 
 
 def _evolve(search: Search, tell: Progress) -> None:

@@ -6,13 +6,15 @@ categories, 10,000 records, 20,000 generations, Warner swept in 1001 steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design import Front, named_prior, optimal_front
+from tacit.design.optrr import SearchSettings, optrr_fronts
+from tacit.design.problem import DesignProblem
 from tacit.experiments.iterative import iterative_errors
 from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.report.plots import draw_fronts
@@ -22,19 +24,21 @@ Matrix = NDArray[np.float64]
 RECORDS = 10_000
 # Least privacy under each delta, read off the published figures: Warner's and OptRR's.
 PUBLISHED_LEAST = {0.6: (0.6, 0.4), 0.7: (0.5, 0.3), 0.8: (0.4, 0.22), 0.9: (0.22, 0.17)}
+OPERATORS, POLISHED = "published operators", "polished"
 # Beyond this many answers the polish takes longer than the search itself.
 POLISHED_ANSWERS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One published figure: a distribution, a bound, and the fronts of the two methods."""
+    """One published figure: a distribution, a bound, Warner's front, that of the published operators, and the best of ours."""
 
     name: str
     title: str
     delta: float
     warner: Front
-    optrr: Front
+    optrr: Front  # polished, where it was
+    operators: Front | None = None  # of the published operators alone, where that is another one
 
     @property
     def least(self) -> tuple[float, float]:
@@ -46,8 +50,16 @@ class Panel:
         reached = [point for point in self.warner.points if point.privacy <= self.optrr.privacies.max()]
         return [_error_at(self.optrr, point.privacy) / point.mse for point in reached]
 
+    @property
+    def fronts(self) -> list[Front]:
+        """Warner's, the operators' and the polished one, under the names they have in tables and pictures."""
+        if self.operators is None:
+            return [self.warner, replace(self.optrr, method=OPERATORS)]
+        return [self.warner, replace(self.operators, method=OPERATORS), replace(self.optrr, method=POLISHED)]
+
     def plot(self) -> StudyPlot:
-        return StudyPlot(self.name, self.title, draw_fronts([self.optrr, self.warner], self.title))
+        bounded = self.optrr if any(point.lower_bound is not None for point in self.optrr.points) else None
+        return StudyPlot(self.name, self.title, draw_fronts(self.fronts[::-1], self.title, bounded))
 
 
 def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
@@ -70,10 +82,11 @@ def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
 
 
 def _panel(name: str, prior: Matrix, delta: float, generations: int, seed: int, *, polish: bool) -> Panel:
-    title = f"{name}, {len(prior)} answers, delta {delta:.3g}"
+    title = f"{name}, {len(prior)} answers, delta {delta:.3g}, N {RECORDS:,}, seed {seed}, {generations:,} generations"
     warner = optimal_front(prior, records=RECORDS, delta=delta, method="warner")
-    optrr = optimal_front(prior, records=RECORDS, delta=delta, generations=generations, polish=polish, seed=seed)
-    return Panel(f"{name}-{delta:.3g}", title, delta, warner, optrr)
+    problem = DesignProblem.of(prior, RECORDS, delta=delta)
+    fronts = optrr_fronts(problem, SearchSettings(generations=generations, polish=polish, seed=seed))
+    return Panel(f"{name}-{delta:.3g}", title, delta, warner, fronts[-1], fronts[0] if polish else None)
 
 
 def _adult(quick: bool, seed: int, progress: Progress) -> list[Panel]:
@@ -125,6 +138,12 @@ def _adult_comparison(panels: list[Panel]) -> list[PublishedComparison]:
     return [PublishedComparison("Adult, each attribute", "OptRR is better than Warner", said, None)]
 
 
+def _reached(panel: Panel) -> str:
+    """Which front reached what: the published operators alone do not reach the published figures everywhere."""
+    reached = "; ".join(f"{front.method} {front.privacies.min():.3f}" for front in panel.fronts)
+    return reached if panel.operators is not None else f"{reached} (not polished)"
+
+
 def _both(least: tuple[float, float]) -> str:
     return f"Warner {least[0]:.3f}, OptRR {least[1]:.3f}"
 
@@ -137,7 +156,7 @@ def _error_at(front: Front, privacy: float) -> float:
 def _front_table(panels: dict[tuple[str, float], Panel]) -> StudyTable:
     rows = []
     for panel in panels.values():
-        for front in (panel.warner, panel.optrr):
+        for front in panel.fronts:
             excess = [point.excess for point in front.points if point.excess is not None]
             rows.append(_row(panel, front, excess))
     columns = ("panel", "method", "channels", "least privacy", "most", "least excess", "median", "largest")

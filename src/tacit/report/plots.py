@@ -79,11 +79,14 @@ def power_plot(people: Sequence[int], curves: Mapping[str, Sequence[float]], tit
 CROPPED_AT = 1000
 
 
-def draw_fronts(fronts: Sequence[Front], title: str = "") -> Figure:
-    """Error against privacy of several fronts; the exact one is the line none can cross."""
+def draw_fronts(fronts: Sequence[Front], title: str = "", bound: Front | None = None) -> Figure:
+    """Error against privacy of several fronts; the exact one, or the lower bounds of `bound`, are a line none can cross."""
     figure, axes = new_figure(height=4.2)
     for front in fronts:
         front.plot(axes)
+    if bound is not None:
+        known = [(point.privacy, point.lower_bound) for point in bound.points if point.lower_bound is not None]
+        axes.plot(*np.array(known).T, color="black", linewidth=1, label="least possible error")
     errors = np.concatenate([front.errors for front in fronts])
     # Close to the largest privacy every error grows without limit; a thousand times the least is all there is to see.
     axes.set_ylim(0.7 * errors.min(), min(1.3 * errors.max(), CROPPED_AT * errors.min()))
