@@ -36,7 +36,10 @@ def best(
     truth: TruthOption = None,
     join: JoinOption = None,
     export: ExportOption = None,
-    folds: Annotated[int, typer.Option(min=2, help="Parts, each tested on by models fitted to the others.")] = 3,
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Parts, each tested on by models fitted to the others (5, of many reports 3)."),
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Choose a classifier for a class: trees, naive Bayes, logistic, joint model, as if true, or the majority."""

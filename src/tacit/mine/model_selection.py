@@ -28,7 +28,9 @@ from tacit.mine.division import HeldReports, held_reports
 from tacit.mine.selection_result import CandidateScore, CrossValidation, FoldAccuracy, ModelChoice
 from tacit.mine.trials import Trial, compared, trials_of
 
-FOLDS, CHOICE_FOLDS = 5, 3
+FOLDS = 5
+# Of so many reports two thirds teach a model almost what all do; of fewer, more parts leave it more to learn from.
+MANY_REPORTS, FOLDS_OF_MANY = 2000, 3
 # How far the witnesses' word on an accuracy is off, beside what it is off for all models alike. Chosen on other data
 # than any result is reported on (docs/classifiers.md).
 WITNESS_ERROR, COMMON_ERROR = 0.08, 0.3
@@ -100,7 +102,7 @@ def choose_model(
     reports: ReportSource | Sequence[ReportSource],
     *,
     target: str | None = None,
-    folds: int = CHOICE_FOLDS,
+    folds: int | None = None,
     seed: int = 0,
 ) -> ModelChoice:
     """The model that is most often right, as far as disguised reports tell, fitted to all of them.
@@ -115,8 +117,8 @@ def choose_model(
         What is learned from and tested on.
     target : str, optional
         Name of the class, where the models do not know it.
-    folds : int
-        Parts, each of which is tested on by models fitted to the others.
+    folds : int, optional
+        Parts, each of which is tested on by models fitted to the others; 5, or 3 of 2,000 reports and more.
     seed : int
         Makes the division into parts repeatable.
 
@@ -145,6 +147,8 @@ def choose_model(
     """
     candidates = _candidates(models, target)
     held = held_reports(reports, seed)
+    if folds is None:
+        folds = FOLDS if held.n_reports < MANY_REPORTS else FOLDS_OF_MANY
     trials = trials_of(candidates, held, folds, seed, with_witnesses=True)
     tried = [trial for trial in trials if trial.problem is None]
     if not tried:
