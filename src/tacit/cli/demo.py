@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.output import JsonFlag, print_json, print_text, progress
+from tacit.cli.output import JsonFlag, Progress, print_json, print_text, progress
 
 
 def demo(
@@ -16,11 +18,42 @@ def demo(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Run the whole story on bundled census data and write one self-contained page."""
-    from tacit.report.demo import CHAPTERS, write_demo
+    with progress("Starting") as bar:
+        from tacit.report.demo import CHAPTERS, write_demo
 
-    with progress("Demonstrating", total=len(CHAPTERS)) as bar:
-        page = write_demo(out, seed=seed, on_chapter=bar.advance)
+        bar.total = len(CHAPTERS)
+        with _told(bar) as chapter:
+            page = write_demo(out, seed=seed, on_chapter=chapter)
     if json:
         print_json({"report": str(page)})
     else:
         print_text(f"The report is in {page}.")
+
+
+@contextmanager
+def _told(bar: Progress) -> Iterator[Callable[[str], None]]:
+    """Let the bar say which chapter is made and, the first time, what is being compiled for it."""
+    from numba.core import event
+
+    now = ["Starting"]
+
+    def chapter(doing: str) -> None:
+        if now[0] != "Starting":
+            bar.advance()
+        now[0] = doing.capitalize()
+        bar.say(now[0])
+
+    class Compiling(event.Listener):  # type: ignore[misc]
+        def on_start(self, happening: Any) -> None:
+            name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
+            bar.say(f"{now[0]}: compiling {name} (the first time only)")
+
+        def on_end(self, happening: Any) -> None:
+            bar.say(now[0])
+
+    listener = Compiling()
+    event.register("numba:compile", listener)
+    try:
+        yield chapter
+    finally:
+        event.unregister("numba:compile", listener)

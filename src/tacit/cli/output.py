@@ -95,7 +95,7 @@ class Progress:
     """A bar that knows how far the work is; silent until two seconds have passed."""
 
     def __init__(self, description: str, total: float | None) -> None:
-        self._description, self._total = description, total
+        self._description, self.total = description, total
         self._bar: Any = None
         self._done = 0.0
         import time
@@ -110,6 +110,13 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
 
+    def say(self, description: str) -> None:
+        """What is being done now."""
+        self._description = description
+        self.advance(0)
+        if self._bar is not None:
+            self._bar.update(self._task, description=description, total=self.total)
+
     def _open(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -117,7 +124,7 @@ class Progress:
 
         text, left = TextColumn("{task.description}"), TimeRemainingColumn()
         self._bar = RichProgress(text, BarColumn(), left, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._description, total=self._total)
+        self._task = self._bar.add_task(self._description, total=self.total)
         self._bar.start()
 
     def close(self) -> None:

@@ -9,27 +9,52 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.channel.base import Array
 from tacit.table.files import made_folder, written_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #ffffff; --mark: #0b5394; }
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #ffffff; --mark: #0b5394;
+  --other: #c9510c; --shade: #00000026; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --soft: #9198a1; --line: #30363d; --paper: #0d1117; --mark: #79b8ff; }
+  :root { --ink: #e6edf3; --soft: #9198a1; --line: #30363d; --paper: #0d1117; --mark: #79b8ff; --other: #ff9d5c;
+    --shade: #ffffff40; }
   figure svg { background: #ffffff; border-radius: 6px; }
 }
 body { font: 17px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto; padding: 2rem 1rem;
-  max-width: 46rem; }
+  max-width: 46rem; overflow-wrap: break-word; }
 h1 { line-height: 1.2; } h2 { margin-top: 2.6rem; border-top: 1px solid var(--line); padding-top: 1.2rem; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: .92em; display: block; overflow-x: auto; }
+/* A wide table scrolls in its own frame; a shade at an edge says that there is more on that side. */
+.scroll { overflow-x: auto; margin: 1rem 0; background:
+  linear-gradient(to right, var(--paper) 30%, transparent) left / 2.5rem 100% no-repeat local,
+  linear-gradient(to left, var(--paper) 30%, transparent) right / 2.5rem 100% no-repeat local,
+  linear-gradient(to right, var(--shade), transparent) left / .9rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--shade), transparent) right / .9rem 100% no-repeat scroll; }
+table { border-collapse: collapse; font-size: .92em; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; white-space: normal; }
-td.text { text-align: left; white-space: normal; }
+td.text { text-align: left; white-space: normal; min-width: 11rem; }
 figure { margin: 1.2rem 0; }
-figure svg { max-width: 100%; height: auto; } figcaption, .note { color: var(--soft); font-size: .92em; }
+figure svg { max-width: min(100%, 36rem); height: auto; } figcaption, .note { color: var(--soft); font-size: .92em; }
 .warning { border-left: 4px solid #c9510c; padding-left: 1rem; } nav li { margin: .1rem 0; } a { color: var(--mark); }
+/* Charts made of text and boxes: they keep the page's type size on every screen. */
+.chart { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr 3.9rem; gap: .25rem .6rem; align-items: center;
+  font-size: .88em; }
+.chart .track { position: relative; height: 1.3em;
+  background: linear-gradient(var(--line), var(--line)) center / 100% 1px no-repeat; }
+.chart .track i { position: absolute; display: block; } .chart b { font-weight: 600; text-align: right; white-space: nowrap; }
+.chart .bar { top: 15%; height: 70%; left: 0; background: var(--mark); border-radius: 2px; }
+.chart .bar.second { background: var(--other); }
+.chart .range { top: 50%; height: 3px; margin-top: -1.5px; background: var(--mark); min-width: 2px; }
+.chart .dot { top: 50%; width: 9px; height: 9px; margin: -4.5px; border-radius: 50%; background: var(--mark); }
+.chart .truth { top: 50%; width: 8px; height: 8px; margin: -4px; transform: rotate(45deg); background: var(--other); }
+.chart .raw { top: 15%; height: 70%; width: 2px; margin-left: -1px; background: var(--soft); }
+.key span { margin-right: 1rem; white-space: nowrap; }
+.key i { display: inline-block; vertical-align: middle; margin-right: .35rem; }
+.tree, .tree ul { list-style: none; padding-left: 1rem; border-left: 2px solid var(--line); margin: .2rem 0; font-size: .95em; }
+@media (max-width: 30rem) { .chart { grid-template-columns: 6.2rem 1fr 3.6rem; } }
 """.strip()
 
 
@@ -57,7 +82,8 @@ class Rows:
         head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in self.columns)
         body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in self.rows)
         caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f'<div class="scroll" role="region" tabindex="0" aria-label="Table, scrolls sideways">{table}</div>'
 
 
 def _cell(value: object) -> str:
@@ -79,7 +105,120 @@ class Picture:
         return f'<figure role="img" aria-label="{text}">{svg(self.figure)}<figcaption>{text}</figcaption></figure>'
 
 
-Block = Text | Rows | Picture
+@dataclass(frozen=True)
+class Bars:
+    """Shares as bars; a second one below the first where it is given as ``(label, share, second)``."""
+
+    bars: Sequence[tuple[str, float, float | str]]
+    caption: str
+    key: tuple[str, str] | None = None
+
+    def render(self) -> str:
+        rows = []
+        for label, share, second in self.bars:
+            marks = f'<i class="bar" style="width:{_percent(share)}"></i>'
+            told = f"{label}: {share:.1%}"
+            if not isinstance(second, str):
+                marks += f'<i class="bar second" style="width:{_percent(second)};top:72%;height:26%"></i>'
+                told += f", {second:.1%} {self.key[1] if self.key else ''}"
+            rows.append(_track(label, marks, f"{share:.0%}", told))
+        key = [("bar", self.key[0]), ("bar second", self.key[1])] if self.key else []
+        return _chart(rows, self.caption, key)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Estimates as dots with their intervals, beside the truth; each row says its numbers when it is pointed at."""
+
+    rows: Sequence[tuple[str, float, float, float, float, float | None]]
+    caption: str
+    scale: tuple[float, float] = (0.0, 1.0)
+    form: str = ".1%"
+
+    @classmethod
+    def of(
+        cls,
+        labels: Sequence[str],
+        estimate: Sequence[float] | Array,
+        low: Sequence[float] | Array,
+        high: Sequence[float] | Array,
+        truth: Sequence[float] | Array,
+        caption: str,
+        reported: Array | None = None,
+        form: str = ".1%",
+    ) -> Marks:
+        """Rows of a chart whose scale holds all of them."""
+        raw = [None] * len(labels) if reported is None else [float(share) for share in reported]
+        numbers = [[float(number) for number in column] for column in (estimate, low, high, truth)]
+        rows = list(zip(labels, *numbers, raw, strict=True))
+        every = [number for row in rows for number in row[1:] if isinstance(number, float)]
+        least, most = min(0.0, *every), max(every)
+        return cls(rows, caption, (least, most + 0.03 * (most - least)), form)
+
+    def render(self) -> str:
+        rows = []
+        for label, estimate, low, high, truth, raw in self.rows:
+            left, right = self._at(low), self._at(high)
+            marks = f'<i class="range" style="left:{_percent(left)};width:{_percent(right - left)}"></i>'
+            if raw is not None:
+                marks += f'<i class="raw" style="left:{_percent(self._at(raw))}"></i>'
+            marks += f'<i class="truth" style="left:{_percent(self._at(truth))}"></i>'
+            marks += f'<i class="dot" style="left:{_percent(self._at(estimate))}"></i>'
+            told = f"{label}: estimate {estimate:{self.form}}, 95% interval {low:{self.form}} to {high:{self.form}}, "
+            rows.append(_track(label, marks, f"{estimate:{self.form}}", told + f"truth {truth:{self.form}}"))
+        key = [("dot", "estimate with its 95% interval"), ("truth", "truth")]
+        if any(row[5] is not None for row in self.rows):
+            key.append(("raw", "share among the disguised reports"))
+        return _chart(rows, self.caption, key)
+
+    def _at(self, value: float) -> float:
+        least, most = self.scale
+        return (value - least) / (most - least)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node of an outline: what leads to it, and what is below."""
+
+    text: str
+    below: tuple[Branch, ...] = ()
+
+    def render(self) -> str:
+        inner = f"<ul>{''.join(branch.render() for branch in self.below)}</ul>" if self.below else ""
+        return f"<li>{html.escape(self.text)}{inner}</li>"
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A tree as nested lines."""
+
+    root: Branch
+
+    def render(self) -> str:
+        return f'<ul class="tree">{self.root.render()}</ul>'
+
+
+def _percent(share: float) -> str:
+    return f"{100 * min(max(share, 0), 1):.2f}%"
+
+
+def _track(label: str, marks: str, number: str, told: str) -> str:
+    text = html.escape(told)
+    return (
+        f'<span title="{text}">{html.escape(label)}</span><span class="track" role="img" aria-label="{text}" title="{text}">'
+        f"{marks}</span><b>{html.escape(number)}</b>"
+    )
+
+
+def _chart(rows: Sequence[str], caption: str, key: Sequence[tuple[str, str]]) -> str:
+    inline = "position:static;width:10px;height:10px;margin:0 .35rem 0 0"
+    named = "".join(f'<span><i class="{mark}" style="{inline}"></i>{html.escape(text)}</span>' for mark, text in key)
+    listed = f'<div class="chart key" style="display:block">{named}</div>' if key else ""
+    text = html.escape(caption)
+    return f'<figure>{listed}<div class="chart">{"".join(rows)}</div><figcaption>{text}</figcaption></figure>'
+
+
+Block = Text | Rows | Picture | Bars | Marks | Outline
 
 
 @dataclass(frozen=True)

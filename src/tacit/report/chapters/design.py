@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.count import sources
 from tacit.design import exact_front, optimal_front
 from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Picture, Rows, Text
 from tacit.report.plots import draw_fronts
-from tacit.reports import Reports
 
 QUESTION = "marital-status"
 DELTA = 0.8
 
 
 def design(data: DemoData) -> Chapter:
-    (source,) = sources(Reports.from_truth(data.truth))
-    prior = source.engine.tally([QUESTION]) / data.truth.n_rows
+    prior = data.true_shares([QUESTION])
     exact = exact_front(prior, records=10_000, delta=DELTA, points=8)
     warner = optimal_front(prior, records=10_000, delta=DELTA, method="warner")
     rows = []
@@ -34,7 +31,7 @@ def design(data: DemoData) -> Chapter:
                 "Warner's classic channel lies above it."
             ),
             Picture(
-                draw_fronts([exact, warner]),
+                draw_fronts([exact, warner], width=4.6),
                 "Privacy, the chance that the best guess is wrong, against the mean squared error.",
             ),
             Rows(("privacy", "error of a share", "Warner's squared error, times", "different reports"), rows),

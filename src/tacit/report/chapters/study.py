@@ -1,0 +1,69 @@
+"""A study: who earns more, by a regression whose outcome is disguised."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.regression import regress
+from tacit.regression.result import Regression
+from tacit.report.demo_data import DemoData
+from tacit.report.page import Chapter, Marks, Rows, Text
+
+FORMULA = "income ~ sex + age"
+RICH = ">50K"
+
+
+def study(data: DemoData) -> Chapter:
+    """Odds ratios from reports, beside those from the truth."""
+    found = regress(data.reports.to_arrow(), FORMULA, scheme=data.scheme, yes=RICH)
+    clear = regress(data.truth.to_arrow(), FORMULA, devices={"income": "warner p=1"}, yes=RICH)
+    terms = [coefficient.term for coefficient in found.coefficients if coefficient.term != "Intercept"]
+    truth = np.array([clear[term].estimate for term in terms])
+    shown = [found[term] for term in terms]
+    worse = float(np.median([one.standard_error / clear[one.term].standard_error for one in shown]))
+    men = found["sex[T.Male]"]
+    return Chapter(
+        "A study: who earns more?",
+        (
+            Text(
+                f"A logistic regression of income (more than 50K) on sex and age. Nobody's income is known; the likelihood is "
+                f"that of the disguised reports. Men have {np.exp(men.estimate):.1f} times the odds of women of the same age (95%: "
+                f"{np.exp(men.low):.1f} to {np.exp(men.high):.1f})."
+            ),
+            Marks.of(
+                [_readable(term) for term in terms],
+                [one.estimate for one in shown],
+                [one.low for one in shown],
+                [one.high for one in shown],
+                truth,
+                "Coefficients (logarithms of odds ratios) against women, and against people from 26 to 35.",
+                form=".2f",
+            ),
+            Rows(("term", "odds ratio", "95% interval", "p", "from the truth"), _rows(found, clear, terms)),
+            Text(
+                f"The standard errors are about {worse:.1f} times those of asking directly: for the same precision the disguise "
+                f"takes about {worse**2:.0f} times as many respondents.",
+                "note",
+            ),
+        ),
+    )
+
+
+def _readable(term: str) -> str:
+    name, _, level = term.partition("[T.")
+    return f"{name} {level.removesuffix(']')}" if level else name
+
+
+def _rows(found: Regression, clear: Regression, terms: list[str]) -> list[tuple[str, ...]]:
+    rows = []
+    for term in terms:
+        one = found[term]
+        interval = f"{np.exp(one.low):.2f} to {np.exp(one.high):.2f}"
+        rows.append(
+            (_readable(term), f"{np.exp(one.estimate):.2f}", interval, _p(one.p), f"{np.exp(clear[term].estimate):.2f}")
+        )
+    return rows
+
+
+def _p(value: float) -> str:
+    return "below 0.0001" if value < 1e-4 else f"{value:.4f}"
