@@ -20,6 +20,14 @@ $(STAMP): pyproject.toml
 	$(INSTALL) --editable '.[all,dev,docs]'
 	touch $(STAMP)
 
+# The same, with the exact versions of the lock file.
+setup-locked:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip uv
+	$(INSTALL) --requirement requirements-dev.lock
+	$(INSTALL) --no-deps --editable .
+	touch $(STAMP)
+
 demo: setup
 	$(BIN)/tacit demo --out $(OUT)
 
@@ -44,6 +52,26 @@ docs: setup
 
 docs-serve: setup
 	$(BIN)/properdocs serve
+
+notebooks: setup
+	$(BIN)/python -m pytest tests/test_notebooks.py
+
+# Source and wheel, the wheel made from the source.
+dist: setup
+	rm -rf dist
+	$(BIN)/uv build --quiet --out-dir dist
+
+# The wheel in a clean environment, used as a newcomer would.
+wheel: dist
+	release/try_wheel.sh dist $(abspath $(BIN))/uv
+
+# What the survey server consists of.
+sbom: setup
+	$(BIN)/python release/sbom.py dist/tacit-survey.cdx.json
+
+lock: setup
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate \
+	    --no-header --generate-hashes --quiet --output-file requirements-dev.lock
 
 bench: setup
 	$(INSTALL) --editable '.[bench]'

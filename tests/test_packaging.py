@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
+
+import yaml
+
+import tacit
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_pages_named_in_the_readme_exist() -> None:
-    for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+    for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"):
         for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8")):
             assert (ROOT / target).exists(), f"{page} links to {target}"
 
@@ -18,3 +26,50 @@ def test_every_module_named_in_the_architecture_exists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     for name in re.findall(r"^\| `([a-z_]+/?(?:\.py)?)`", text, flags=re.MULTILINE):
         assert (ROOT / "src" / "tacit" / name).exists(), name
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_the_project_names_its_makers_and_no_address() -> None:
+    assert PROJECT["authors"] == [{"name": "Tacit contributors"}]
+    assert "urls" not in PROJECT
+    versions = [entry.rpartition(" ")[2] for entry in PROJECT["classifiers"] if "Python :: 3." in entry]
+    assert versions == ["3.11", "3.12", "3.13", "3.14"]
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == tacit.__version__
+    assert citation["authors"] == [{"name": "Tacit contributors"}]
+
+
+def test_the_lock_has_exact_versions_with_hashes_and_no_address() -> None:
+    text = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+    assert not re.search(r"https?://|file:|index-url|find-links| @ ", text)
+    entries = re.split(r"\n(?=[a-z0-9])", text[text.index("\n") + 1 :].strip())
+    assert all(re.match(r"[a-z0-9._-]+==\S+", entry) and "--hash=sha256:" in entry for entry in entries)
+    locked = {entry.split("==")[0] for entry in entries}
+    wanted = {re.split(r"[\[<>=; ]", line)[0].lower().replace("_", "-") for line in PROJECT["dependencies"]}
+    assert wanted <= locked
+
+
+def test_the_workflow_covers_what_is_declared() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/checks.yml").read_text(encoding="utf-8"))
+    matrix = workflow["jobs"]["tests"]["strategy"]["matrix"]["python"]
+    assert all(f"Programming Language :: Python :: {version}" in PROJECT["classifiers"] for version in matrix)
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    called = re.findall(r"make ([a-z -]+)", (ROOT / ".github/workflows/checks.yml").read_text(encoding="utf-8"))
+    assert {target for line in called for target in line.split()} <= targets
+
+
+def test_the_bill_of_materials_lists_what_the_server_needs(tmp_path: Path) -> None:
+    out = tmp_path / "bom.json"
+    subprocess.run([sys.executable, ROOT / "release/sbom.py", out], check=True)
+    bom = json.loads(out.read_text(encoding="utf-8"))
+    names = {component["name"] for component in bom["components"]}
+    assert {"starlette", "uvicorn", "cryptography", "argon2-cffi", "numpy"} <= names
+    assert not {"pytest", "pyspark", "ruff"} & names
+    references = {component["bom-ref"] for component in bom["components"]} | {bom["metadata"]["component"]["bom-ref"]}
+    assert all(set(entry["dependsOn"]) <= references for entry in bom["dependencies"])
+    assert "://" not in out.read_text(encoding="utf-8")

@@ -30,9 +30,9 @@ def attack(data: DemoData) -> Chapter:
             Text(
                 f"An attacker who has nothing but the reports estimates how answers are related, then guesses every person's "
                 f"answers. Two disguises are attacked, on the same {PEOPLE:,} people and the same {len(names)} yes/no answers "
-                f"(the census records, each answer halved). Both tell the truth with chance {THETA:g}, and the share of any single "
-                "answer is estimated from both with the same error. One tosses a coin for each answer; the other reports the "
-                "whole record, or all of it reversed."
+                f"(the census records, each answer halved). Both tell the truth with chance {THETA:g}, and the share of any "
+                "single answer is estimated from both with the same error. One tosses a coin for each answer; the other reports "
+                "the whole record, or all of it reversed."
             ),
             Bars(_bars(found), "Guessed right.", ("with the reports", "without any report")),
             Rows(("disguise", "guessed", "right with the reports", "right without"), _rows(found)),

@@ -41,7 +41,8 @@ def mining(data: DemoData) -> Chapter:
         (
             Text(
                 "Four fifths of the reports teach two models to tell who earns more than 50K. The other fifth, disguised as "
-                "well, tests them; ± is one standard error. Beside it stand the true accuracy and that of a twin that saw the truth."
+                "well, tests them; ± is one standard error. Beside it stand the true accuracy and that of a twin that saw "
+                "the truth."
             ),
             Rows(("model", "accuracy, from reports", "true accuracy", "learned from the truth"), rows),
             Text("The tree. Every number in it is an estimate from disguised reports:"),

@@ -49,8 +49,8 @@ def the_crowd(data: DemoData) -> Chapter:
     blocks: list[Text | Marks] = [
         Text(
             f"{data.reports.n_reports:,} people answered. One report says little, but the chances are known, so what chance "
-            "added can be taken away again from the counts. Each estimate comes with an interval that holds the truth 95 times out "
-            "of 100. The truth is shown beside it only because this data set is public."
+            "added can be taken away again from the counts. Each estimate comes with an interval that holds the truth 95 times "
+            "out of 100. The truth is shown beside it only because this data set is public."
         )
     ]
     inside = total = 0
@@ -92,8 +92,6 @@ def links(data: DemoData) -> Chapter:
                 truth[order],
                 "Share with more than 50K within each marital status.",
             ),
-            Text(
-                "Few people are widowed or separated, so their intervals are wide: the price of the disguise.", "note"
-            ),
+            Text("Where a group has few people, the interval is wide: the price of the disguise.", "note"),
         ),
     )

@@ -21,7 +21,7 @@ def publish(data: DemoData) -> Chapter:
     after = check_release(released, list(IDENTIFYING))
     rows = [
         tuple(row[name] for name in IDENTIFYING)
-        for row in released.take(range(0, released.num_rows, released.num_rows // SHOWN)).to_pylist()
+        for row in released.take(list(range(0, released.num_rows, released.num_rows // SHOWN))).to_pylist()
     ]
     bars: list[tuple[str, float, float | str]] = [
         ("the table as it is", before.risk.prosecutor_highest, ""),

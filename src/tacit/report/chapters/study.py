@@ -27,8 +27,8 @@ def study(data: DemoData) -> Chapter:
         (
             Text(
                 f"A logistic regression of income (more than 50K) on sex and age. Nobody's income is known; the likelihood is "
-                f"that of the disguised reports. Men have {np.exp(men.estimate):.1f} times the odds of women of the same age (95%: "
-                f"{np.exp(men.low):.1f} to {np.exp(men.high):.1f})."
+                f"that of the disguised reports. Men have {np.exp(men.estimate):.1f} times the odds of women of the same age "
+                f"(95%: {np.exp(men.low):.1f} to {np.exp(men.high):.1f})."
             ),
             Marks.of(
                 [_readable(term) for term in terms],
@@ -55,7 +55,7 @@ def _readable(term: str) -> str:
 
 
 def _rows(found: Regression, clear: Regression, terms: list[str]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for term in terms:
         one = found[term]
         interval = f"{np.exp(one.low):.2f} to {np.exp(one.high):.2f}"
