@@ -79,9 +79,7 @@ def power_plot(people: Sequence[int], curves: Mapping[str, Sequence[float]], tit
 CROPPED_AT = 1000
 
 
-def draw_fronts(
-    fronts: Sequence[Front], title: str = "", bound: Front | None = None, *, width: float = 7.0
-) -> Figure:
+def draw_fronts(fronts: Sequence[Front], title: str = "", bound: Front | None = None, *, width: float = 7.0) -> Figure:
     """Error against privacy of several fronts; the exact one, or the lower bounds of `bound`, are a line none can cross."""
     figure, axes = new_figure(width, 0.6 * width)
     for front in fronts:
