@@ -131,14 +131,31 @@ def count_class(count, shown, span, bits, base, demand, weak):
 
 
 @njit(cache=True)
-def count_answers(instance, class_of, count, shown):
-    """Count the rows, and their sensitive answers, of every class with each answer."""
+def sort_by_class(class_of, classes, order):
+    """Put the combinations of every class side by side; returns where each class starts, and the end."""
+    start = np.zeros(classes + 1, np.int64)
+    for c in class_of:
+        start[c + 1] += 1
+    for c in range(classes):
+        start[c + 1] += start[c]
+    place = start[:-1].copy()
     for i in range(len(class_of)):
+        order[place[class_of[i]]] = i
+        place[class_of[i]] += 1
+    return start
+
+
+@njit(cache=True)
+def count_answers(instance, members, count, shown):
+    """Count the rows, and their sensitive answers, of one class with each answer; so small a table stays in the cache."""
+    count[:] = 0
+    shown[:] = 0
+    for i in members:
         for j in range(instance.codes.shape[1]):
             v = instance.first_value[j] + instance.codes[i, j]
-            count[class_of[i], v] += instance.counts[i]
+            count[v] += instance.counts[i]
             for s in range(instance.sensitive.shape[1]):
-                shown[class_of[i], v, instance.sensitive[i, s]] += instance.counts[i]
+                shown[v, instance.sensitive[i, s]] += instance.counts[i]
 
 
 @njit(cache=True)
@@ -162,17 +179,17 @@ def strike_all(instance, demand, status, weak):
     rows, answers = len(instance.counts), demand.first_sensitive[-1]
     weak[:] = 0
     suppressed, cost = 0, 0.0
-    class_of, sample = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    class_of, sample, order = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
+    count = np.empty(instance.first_value[-1], np.int64)
+    shown = np.empty((instance.first_value[-1], answers), np.int64)
     for member in instance.members:
         classes = number_classes(instance, member, low, class_of, sample)
-        count = np.zeros((classes, instance.first_value[-1]), np.int64)
-        shown = np.zeros((classes if answers > 0 else 1, instance.first_value[-1], answers), np.int64)
-        count_answers(instance, class_of, count, shown)
+        start_of = sort_by_class(class_of, classes, order)
         first = slice(0, instance.first_value[1])  # every row shows one answer of the first attribute
         for c in range(classes):
-            own = shown[c if answers > 0 else 0]
-            size = count[c, first].sum()
-            if not holds(size, own[first].sum(axis=0), demand):
+            count_answers(instance, order[start_of[c] : start_of[c + 1]], count, shown)
+            size = count[first].sum()
+            if not holds(size, shown[first].sum(axis=0), demand):
                 suppressed += size
                 cost += size * short_of_one(instance, member, sample[c], low, high)
                 if suppressed > demand.limit:
@@ -184,7 +201,7 @@ def strike_all(instance, demand, status, weak):
                     within = slice(start, instance.first_value[j + 1])
                     span = (low[v], high[v])
                     bits = status[instance.first_bit[j] : instance.first_bit[j + 1]]
-                    count_class(count[c, within], own[within], span, bits, start + j, demand, weak)
+                    count_class(count[within], shown[within], span, bits, start + j, demand, weak)
     return cost / instance.rows
 
 

@@ -14,7 +14,8 @@ from tacit.publish.problem import Problem
 from tacit.publish.search import Progress
 
 Codes = NDArray[np.int64]
-PILOTS = 12  # cuts of a box that are judged by cutting on to the end
+PILOTS = 12  # cuts of a box that are judged by cutting on to the end; at least 4, and fewer than 12 in large tables
+PILOTED_ROWS = 1_200_000  # combinations of the table times cuts that are judged
 PILOTED = 400_000  # combinations that are cut on in all to judge the cuts of one box
 
 
@@ -26,13 +27,14 @@ class LocalClasses:
     complete: bool  # False when interrupted
 
 
-def recode_locally(problem: Problem, *, pilots: int = PILOTS, progress: Progress | None = None) -> LocalClasses:
+def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Progress | None = None) -> LocalClasses:
     """Boxes cut until no cut is possible; ``pilots=1`` cuts greedily.
 
     An interruption (Ctrl-C) leaves the boxes as they are: each of them may be published.
     """
     rows, scratch = _rows(problem), _scratch(problem)
     everything = np.arange(len(rows.codes))
+    pilots = pilots or max(4, min(PILOTS, PILOTED_ROWS // len(everything)))
     open_boxes, finished = [(everything, math.inf)], []
     settled, complete = 0, True
     try:
