@@ -117,3 +117,21 @@ def test_an_unwritable_folder_is_refused_before_the_search(tmp_path: Path, monke
     monkeypatch.setattr("os.access", lambda path, mode: False)
     message = refused("design", "front", "--distribution", "normal", "--method", "warner", "--out", tmp_path / "f.json")
     assert "permission denied" in message
+
+
+def test_a_set_of_priors_gives_one_channel_that_is_safe_for_all() -> None:
+    arguments = ("--prior", "0.5,0.3,0.2", "--prior", "0.4,0.3,0.3", "--ball", "0.02", "--delta", "0.8", "--json")
+    answer = tacit("design", "front", *arguments).json
+    (point,) = answer["points"]
+    assert answer["method"] == "safe"
+    assert point["gap"] <= 1e-6
+    assert "over all" in answer["warnings"][0]
+    joint = np.array(point["matrix"]) * np.array([0.4, 0.3, 0.3])
+    assert (joint.max(axis=1) / joint.sum(axis=1)).max() <= 0.8 + 1e-9
+
+
+def test_a_set_of_priors_is_for_delta_alone() -> None:
+    message = refused("design", "front", "--prior", "0.5,0.5", "--ball", "0.1", "--gamma", "3")
+    assert "is for the method exact with --delta" in message
+    message = refused("design", "front", "--prior", "0.5,0.5", "--ball", "0.1", "--delta", ".8", "--privacy", ".3")
+    assert "--privacy cannot be given with it" in message

@@ -25,7 +25,11 @@ def front(
     method: Annotated[str, typer.Option(help=f"One or several of: {', '.join(METHODS)}.")] = "exact",
     distribution: Annotated[str | None, typer.Option(help="Expected distribution: normal, gamma or uniform.")] = None,
     categories: Annotated[int, typer.Option(help="Number of answers of the named distribution.")] = 10,
-    prior: Annotated[str | None, typer.Option(help="Expected share of each answer, separated by commas.")] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="Expected share of each answer, separated by commas; more than once: keep delta for each."),
+    ] = None,
+    ball: Annotated[float, typer.Option(help="Keep delta too where this share of people answers otherwise.")] = 0.0,
     answers: Annotated[str | None, typer.Option(help="Names of the answers, in the order of the prior.")] = None,
     data: Annotated[Path | None, typer.Option(help="File of truths to take the shares from.")] = None,
     attribute: Annotated[str | None, typer.Option(help="Attribute of the file.")] = None,
@@ -53,7 +57,11 @@ def front(
     from tacit.design.problem import DesignProblem
 
     methods = _checked_methods(method)
-    shares, counted, n_rows = expected_shares(distribution, categories, prior, data, attribute, schema)
+    stated = prior[0] if prior else None
+    shares, counted, n_rows = expected_shares(distribution, categories, stated, data, attribute, schema)
+    others = [numbers("--prior", text) for text in (prior or [])[1:]]
+    if others or ball:
+        _check_set(methods, delta, {"--gamma": gamma, "--epsilon": epsilon, "--privacy": privacy})
     names = checked_answers(answers, counted)
     gammas = _gammas(gamma, epsilon)
     if gammas and methods != ["exact"]:
@@ -64,6 +72,8 @@ def front(
     check_picture(plot)
 
     def make(name: str, tell: Callable[[float], None]) -> Front:
+        if (others or ball) and delta is not None:
+            return design.safe_front(shares, n_records, delta=delta, others=others, ball=ball, answers=names)
         if name == "exact":
             levels = None if privacy is None else numbers("--privacy", privacy)
             return design.exact_front(
@@ -78,6 +88,15 @@ def front(
 
     fronts = [_with_progress(name, make) for name in methods]
     _deliver(fronts, out, plot, json)
+
+
+def _check_set(methods: list[str], delta: float | None, refused: dict[str, str | None]) -> None:
+    """A set of priors is for the exact method under delta alone."""
+    if methods != ["exact"] or delta is None:
+        raise InvalidInput("A set of priors (--prior twice, --ball) is for the method exact with --delta.")
+    for option, value in refused.items():
+        if value is not None:
+            raise InvalidInput(f"A set of priors gives one channel under --delta, so {option} cannot be given with it.")
 
 
 def _with_progress(name: str, make: Callable[[str, Callable[[float], None]], Front]) -> Front:

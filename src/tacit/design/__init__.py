@@ -4,6 +4,7 @@ optimal_front    OptRR's search (and the classic families) as a privacy/error fr
 exact_front      the least error any channel can have, with its proof
 advise           ways to disguise one question, side by side
 choose_point     one channel of a front, by what its user needs
+safe_front       the least error of a channel that keeps its bound for a set of priors
 robustness       what a channel is worth where the prior was wrong
 """
 
@@ -14,6 +15,7 @@ from tacit.design.front import Front, FrontPoint
 from tacit.design.optimal import optimal_front
 from tacit.design.priors import named_prior
 from tacit.design.problem import closeness
+from tacit.design.safe import safe_front
 from tacit.design.wrong_prior import Robustness, robustness
 
 __all__ = [
@@ -30,4 +32,5 @@ __all__ = [
     "read_front",
     "recipe_of",
     "robustness",
+    "safe_front",
 ]

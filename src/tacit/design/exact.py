@@ -91,7 +91,7 @@ def exact_front(
         for done, (vertices, budget) in enumerate(demands):
             full = certified_design(vertices, problem.prior, budget, known)
             known = full.posteriors[full.chances > NEGLIGIBLE] if isinstance(vertices, Capped) else None
-            found.append(_certified_point(problem, full, budget))
+            found.append(certified_point(problem, full, budget))
             if progress is not None:
                 progress((done + 1) / len(demands))
     seconds = time.perf_counter() - started
@@ -128,7 +128,7 @@ def _demands(
     return [(vertices, 1 - level) for level in levels]
 
 
-def _certified_point(problem: DesignProblem, full: CertifiedDesign, budget: float | None) -> FrontPoint:
+def certified_point(problem: DesignProblem, full: CertifiedDesign, budget: float | None) -> FrontPoint:
     """The design as a channel, with as few reports as keep what is proved of it."""
     allowed = CERTIFIED_GAP
     if problem.n_answers > MOST_ENUMERATED:  # the proof of so many answers has a gap of its own
