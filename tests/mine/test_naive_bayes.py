@@ -125,3 +125,30 @@ def test_it_is_told_in_words_and_as_a_document() -> None:
     assert "age = middle" in model.to_text()
     document = model.to_document()
     assert document["answer_shares"]["sex"]["f"]["yes"] == pytest.approx(model.likelihoods_[2].shares[0, 1])
+
+
+def test_tables_of_a_model_are_proper_and_near_the_estimates() -> None:
+    scheme = Scheme.of(SCHEMA, [([name], channels.warner(0.8)) for name in SCHEMA.names])
+    reports = simulated(scheme, 5000, 3)
+    modelled, inverted = (
+        NaiveBayesClassifier("drinks", method=method).fit(reports) for method in ("joint", "inversion")
+    )
+    assert (modelled.method_, inverted.method_) == ("joint", "inversion")
+    for one, other in zip(modelled.likelihoods_, inverted.likelihoods_, strict=True):
+        np.testing.assert_allclose(one.shares.sum(axis=0), 1)
+        assert (np.abs(one.estimated.shares - other.estimated.shares) < 5 * other.estimated.errors).all()
+
+
+@pytest.mark.parametrize("better", ["inversion", "joint"])
+def test_the_likelier_tables_are_taken(better: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = Scheme.of(SCHEMA, [([name], channels.warner(0.6)) for name in SCHEMA.names])
+    monkeypatch.setattr("tacit.mine.count_sources.MOST_TOLD", 1.0)
+    monkeypatch.setattr("tacit.mine.count_sources.FEWEST_TOLD", 0)
+    logs = {"inversion": [-1.0, -2.0], "joint": [-2.0, -1.0]}[better]
+    monkeypatch.setattr("tacit.mine.naive_bayes.bayes_logs", lambda *arguments: logs)
+    assert NaiveBayesClassifier("drinks", method="auto").fit(simulated(scheme, 2000, 5)).method_ == better
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(UnknownName, match="Method 'guess'"):
+        NaiveBayesClassifier("drinks", method="guess").fit(simulated(SCHEMES["flip"], 100, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
 from tacit.mine.count_sources import Method, counted_people, ordered_sources
 from tacit.mine.growth import Grower, Guard, Rules
+from tacit.mine.held_out import tree_logs
 from tacit.mine.tree import Node
 from tacit.table import Table
 from tests.estimation.simulation import SCHEMA, SCHEMES, TRUTH, people, simulated
@@ -387,8 +389,9 @@ def test_noise_is_split_on_no_more_often_than_promised_however_many_splits_there
     for seed in range(60):
         table = noise(5, seed)
         reports = disguise(tacit.Dataset(table), Scheme.of(table.schema, groups(table.schema.names)), seed=seed)
-        made += not TreeClassifier("a0", max_depth=1).fit(reports).tree_.is_leaf
-        unguarded += not TreeClassifier("a0", max_depth=1, significance=2.5).fit(reports).tree_.is_leaf
+        tree = TreeClassifier("a0", max_depth=1, method="inversion")
+        made += not tree.fit(reports).tree_.is_leaf
+        unguarded += not tree.set_params(significance=2.5).fit(reports).tree_.is_leaf
     assert binom.sf(made - 1, 60, 0.1) > 1e-6
     assert binom.sf(unguarded - 1, 60, 0.1) < 1e-6, "the test would not notice a guard that counts no candidates"
 
@@ -440,6 +443,83 @@ def test_answers_and_classes_of_any_number_are_told_apart_within_a_second(groups
     tree = TreeClassifier("class").fit(reports)
     assert time.process_time() - start < 1
     assert tree.score(truth) > least
+
+
+@pytest.mark.skipif(not os.environ.get("TACIT_SOAK"), reason="fits eight models of whole records: make soak")
+def test_a_model_of_whole_records_is_better_where_it_is_taken() -> None:
+    """Each answer at .5: three disguised answers together are told so poorly that estimated trees end after two splits."""
+    half = [([name], channels.uniform_perturbation(0.5)) for name in NURSERY]
+    gains, methods = [], []
+    for seed in range(40, 44):
+        reports, truth = nursery_reports(half, seed)
+        chosen = TreeClassifier("class").fit(reports)
+        gains.append(chosen.score(truth) - TreeClassifier("class", method="inversion").fit(reports).score(truth))
+        methods.append(chosen.method_)
+    assert methods.count("joint") >= 2
+    assert np.mean(gains) > 0.01
+
+
+def test_a_model_of_whole_records_is_not_tried_where_it_cannot_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.mine.tree_classifier.folds", lambda *arguments: pytest.fail("a model was fitted"))
+    for groups in (
+        [(NURSERY, channels.uniform_perturbation(0.3))],
+        [([n], channels.uniform_perturbation(0.9)) for n in NURSERY],
+    ):
+        assert TreeClassifier("class", max_depth=1).fit(nursery_reports(groups, 3)[0]).method_ == "inversion"
+
+
+@pytest.mark.parametrize("better", ["inversion", "joint"])
+def test_the_likelier_tree_is_taken(better: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = Scheme.of(SCHEMA, [([name], channels.warner(0.6)) for name in SCHEMA.names])
+    reports = simulated(scheme, 3000, 5)
+    monkeypatch.setattr("tacit.mine.count_sources.MOST_TOLD", 1.0)
+    monkeypatch.setattr("tacit.mine.count_sources.FEWEST_TOLD", 0)
+    logs = {"inversion": [-1.0, -2.0], "joint": [-2.0, -1.0]}[better]
+    monkeypatch.setattr("tacit.mine.tree_classifier.tree_logs", lambda *arguments: logs)
+    tree = TreeClassifier("drinks").fit(reports)
+    assert tree.method_ == better
+    assert_same_tree(tree.tree_, TreeClassifier("drinks", method=better).fit(reports).tree_)
+
+
+def test_a_trees_likelihood_is_that_of_the_records_it_tells() -> None:
+    """Against every record written out and disguised group by group."""
+    scheme = Scheme.of(
+        SCHEMA, [(["smokes", "drinks"], channels.uniform_perturbation(0.6)), (["age"], channels.warner(0.5))]
+    )
+    reports = simulated(scheme, 400, 5)
+    joint = tacit.fit_joint(reports, models=["classes"], classes=2)
+    tree = TreeClassifier("drinks", method="inversion", significance=0, max_depth=2).fit(reports)
+    (source,) = sources(reports)
+    (found,) = tree_logs([tree.tree_], joint, "drinks", [source])
+    order = [SCHEMA.names.index(name) for name in joint.schema.names]
+    assert order == list(range(len(SCHEMA)))
+    inputs = [name for name in SCHEMA.names if name != "drinks"]
+    law = np.moveaxis(joint.model.marginal(range(len(SCHEMA))), SCHEMA.names.index("drinks"), -1).sum(axis=-1)
+    codes = np.indices(law.shape).reshape(len(inputs), -1)
+    table = Table.from_codes(SCHEMA.select(inputs), dict(zip(inputs, codes, strict=True)))
+    told = 0.99 * tree.predict_proba(table) + 0.01 / 2
+    records = np.moveaxis((law.reshape(-1, 1) * told).reshape(*law.shape, 2), -1, SCHEMA.names.index("drinks"))
+    used = [SCHEMA.names.index(name) for name in (*tree.needed_names_, "drinks")]
+    records = records.sum(axis=tuple(axis for axis in range(len(SCHEMA)) if axis not in used), keepdims=True)
+    logs = []
+    for row in range(400):
+        chance = np.ones(records.shape)
+        for group in scheme.groups:
+            axes = [SCHEMA.names.index(name) for name in group.names]
+            kept = [axis for axis in range(len(axes)) if axes[axis] in used]
+            if not kept:
+                continue
+            channel = group.channel.marginal(kept)
+            shown = [source.engine.table[group.names[axis]][row : row + 1] for axis in kept]
+            shape = [SCHEMA.shape()[axis] if axis in used and axis in axes else 1 for axis in range(len(SCHEMA))]
+            chance = chance * channel.chances(shown).reshape(shape)
+        for name in ("sex",):
+            axis = SCHEMA.names.index(name)
+            if axis in used:
+                told_as = np.eye(2)[source.engine.table[name][row]]
+                chance = chance * told_as.reshape([2 if at == axis else 1 for at in range(len(SCHEMA))])
+        logs.append(np.log((records * chance).sum()))
+    assert found == pytest.approx(np.mean(logs), abs=1e-10)
 
 
 @pytest.mark.parametrize(

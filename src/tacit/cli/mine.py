@@ -38,7 +38,7 @@ ExportOption = Annotated[
 ]
 Criterion = Literal["gain", "ratio", "gini"]
 Splits = Literal["multiway", "binary"]
-Method = Literal["auto", "inversion", "likelihood"]
+Method = Literal["auto", "inversion", "likelihood", "joint"]
 
 
 def tree(
@@ -62,7 +62,7 @@ def tree(
     ] = None,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Most splits from the root to a leaf.")] = None,
     method: Annotated[
-        Method, typer.Option(help="How to estimate; auto: likelihood where inversion is mostly noise.")
+        Method, typer.Option(help="How to estimate; auto: what makes held-out reports likelier.")
     ] = "auto",
     rules: Annotated[bool, typer.Option("--rules", help="Print one sentence for each leaf, not an outline.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the tree (.svg, .png, .pdf).")] = None,

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
+import numpy as np
+
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.estimation.result import Sampling
 from tacit.schema import Attribute, Schema
 
 Codes = tuple[int, ...]
+# Cells nearer to 0 or 1 than this say nothing of how precise a table is.
+LEAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +83,46 @@ def tells_all(source: Source) -> bool:
     """Whether no routed group is dealt in parts, so that all its answers have a joint estimate."""
     routed = [group for group in source.questionnaire.groups if group.records is not None]
     return all(group.channel.margin(range(len(group.names))).is_invertible() for group in routed)
+
+
+def effective_people(people: Subgroup) -> float:
+    """How many people asked openly would tell as much of tables of two attributes as all the disguised ones do."""
+    numbers = []
+    for table in people.by_answer():
+        p = np.clip(table.shares.reshape(-1), LEAST_SHARE, 1 - LEAST_SHARE)
+        variances = np.diagonal(people.covariance(table.attribute, "population").reshape(len(p), -1))
+        numbers.append(float(np.median(p * (1 - p) / np.maximum(variances, 1e-300))))
+    return float(np.median(numbers)) if numbers else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSubgroup:
+    """A subgroup of a model of whole records, with the errors that counting `people` undisguised records would have."""
+
+    model: Subgroup
+    people: float
+
+    def shares(self) -> ClassShares:
+        own = self.model.shares()
+        size = min(max(own.size, 0.0), 1.0)
+        spread = np.diag(own.classes)
+        return ClassShares(
+            own.size, size * (1 - size) / self.people, 0.0, own.classes,
+            (spread - np.multiply.outer(own.classes, own.classes)) / self.people, spread / self.people,
+        )  # fmt: skip
+
+    def by_answer(self) -> list[AnswerTable]:
+        return self.model.by_answer()
+
+    def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
+        """A model's counts are uncertain for those who answered as well, so there is always some spread."""
+        shares = next(table.shares for table in self.by_answer() if table.attribute.name == attribute.name)
+        p = shares.reshape(-1)
+        known = np.multiply.outer(p, p) if sampling == "population" else 0.0
+        return ((np.diag(p) - known) / self.people).reshape(*shares.shape, *shares.shape)
+
+    def within(self, attribute: Attribute, codes: Codes) -> OpenSubgroup:
+        return OpenSubgroup(self.model.within(attribute, codes), self.people)
 
 
 @dataclass(frozen=True, eq=False)

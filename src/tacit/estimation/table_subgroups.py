@@ -17,7 +17,7 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import remembered
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.inversion import Inverted, filled, inverted, tallied_columns
+from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, filled, inverted, tallied_columns
 from tacit.estimation.pooling import MOST_POOLED, Pooled, never_together, pooled
 from tacit.estimation.result import Sampling
 from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes
@@ -140,9 +140,11 @@ class TableSubgroup:
         for attribute in self.source.schema:
             allowed = self.path.get(attribute.name, np.ones(attribute.size, dtype=np.bool_))
             codes = tuple(allowed.nonzero()[0].tolist())
+            names = [attribute.name, self.target]
             if attribute.name == self.target or len(codes) < 2:
                 continue
-            names = [attribute.name, self.target]
+            if math.prod(self.source.schema.shape(names)) > COVARIANCE_CELLS:
+                continue  # without errors nothing could be believed of it
             table = self._table(names)
             if table is not None:
                 shares = self._kept(table, names) @ table.probabilities.reshape(-1)

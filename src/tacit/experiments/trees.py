@@ -35,6 +35,7 @@ FOLDS = 5
 REPEATS, QUICK_REPEATS = 50, 3
 SURFACE_REPEATS, QUICK_SURFACE_REPEATS = 10, 1
 PUBLISHED, OURS = "published", "guarded"
+MOST_ORBITS = 6  # flipped groups up to which the likelihood is found in a moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +132,9 @@ def published_tree(target: str, reports: Reports) -> TreeClassifier:
 
 
 def guarded_tree(target: str, reports: Reports) -> TreeClassifier:
-    """The classifier as it is by default."""
-    return TreeClassifier(target=target).fit(reports)
+    """The classifier as it is by default; by inversion where it would fit a model of whole records for every tree."""
+    few = len(reports.scheme.groups) <= MOST_ORBITS
+    return TreeClassifier(target=target, method="auto" if few else "inversion").fit(reports)
 
 
 def _both_rules(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from tacit.channel.base import Array
+from tacit.channel.codes import Codes
+from tacit.count.abilities import distinct_in_memory
 from tacit.count.protocol import Source
+from tacit.count.remembered import Remembered
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
 from tacit.estimation import true_schema
@@ -18,20 +21,37 @@ from tacit.estimation.group_parts import parts_for
 from tacit.estimation.inversion import Inverted, inverted
 from tacit.estimation.likelihood import has_orbits, most_likely
 from tacit.estimation.pooling import Pooled
-from tacit.estimation.product_rows import record_rows
+from tacit.estimation.product_rows import class_rows, record_rows
 from tacit.estimation.row_subgroups import RowSubgroup
-from tacit.estimation.subgroups import ModelledSubgroup, Subgroup, everybody, tells_all
+from tacit.estimation.subgroups import (
+    LEAST_SHARE,
+    ModelledSubgroup,
+    OpenSubgroup,
+    Subgroup,
+    effective_people,
+    everybody,
+    tells_all,
+)
 from tacit.estimation.table_subgroups import TableSource
+from tacit.joint import JointModel, fit_joint
+from tacit.joint.classes import LatentClasses
 from tacit.schema import Schema
+from tacit.table import Table
 
-Method = Literal["auto", "inversion", "likelihood"]
-METHODS = ("auto", "inversion", "likelihood")
+Method = Literal["auto", "inversion", "likelihood", "joint"]
+METHODS = ("auto", "inversion", "likelihood", "joint")
 # A joint table up to this size is written out.
 JOINT_CELLS = 1 << 20
 # Where inversion takes away more than this share of all people, in cells of which it finds fewer than none, the likelihood
 # estimate makes the better trees (chosen by experiment: docs/notes/tree-guards.md).
 MOST_NEGATIVE = 0.5
 LIKELIHOOD_TOLERANCE = 1e-6  # of the log-likelihood per report; no split hangs on less
+# A model of whole records is tried where several groups are disguised, whose errors multiply, and the reports tell less of two
+# attributes than this share of open answers would; but not where so few would that no split could be believed.
+MOST_TOLD, FEWEST_TOLD = 1 / 8, 50
+# The model learns from all attributes at once: it is believed like so many times what tables of two are worth.
+MODEL_WORTH = 2
+DRAWN_RECORDS = 1 << 16
 
 
 def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tuple[Source, ...], Schema]:
@@ -77,9 +97,66 @@ def counted_people(
     if method == "likelihood":
         _checked_likelihood(found, schema)
     people = everybody(found, schema, target, with_errors=with_errors)
+    if method == "joint":
+        return modelled_people(fit_joint(Remembered(tuple(found))), schema, target, people), "joint"
     if method == "likelihood" or (method == "auto" and _likelihood_pays(found, schema)):
         return ModelledSubgroup(_most_likely_people(found[0], schema, target), people), "likelihood"
     return people, "inversion"
+
+
+def modelled_people(joint: JointModel, schema: Schema, target: str, counted: Subgroup) -> Subgroup:
+    """Everybody as a model of whole records has them; `counted` says how much the reports tell."""
+    model = joint.model
+    if isinstance(model, LatentClasses):
+        rows = class_rows(joint.schema, model.weights, model.factors)
+    else:
+        drawn = Table.from_codes(joint.schema, dict(zip(joint.schema.names, _drawn(joint), strict=True)))
+        table, counts = distinct_in_memory(drawn, None, joint.schema.names)
+        rows = record_rows(joint.schema, [table[name] for name in joint.schema.names], counts.astype(np.float64))
+    people = RowSubgroup.everybody(rows, target, schema.attributes, with_errors=False)
+    return OpenSubgroup(people, max(MODEL_WORTH * effective_people(counted), 1.0))
+
+
+def _drawn(joint: JointModel) -> list[Codes]:
+    return joint.model.draw(DRAWN_RECORDS, np.random.default_rng(0))
+
+
+def joint_may_pay(found: Sequence[Source], people: Subgroup) -> bool:
+    """Whether errors grow from split to split, are great already, and yet something is told."""
+    return _is_split_up(found) and is_little(effective_people(people), found)
+
+
+def is_little(told: float, found: Sequence[Source]) -> bool:
+    """Whether so many open answers are few beside the reports, and yet enough to learn from."""
+    return FEWEST_TOLD <= told <= MOST_TOLD * sum(source.engine.n_rows for source in found)
+
+
+def _is_split_up(found: Sequence[Source]) -> bool:
+    """Whether several groups are disguised each by itself."""
+    return sum(not group.channel.is_clear for source in found for group in source.questionnaire.groups) > 1
+
+
+def pairs_may_pay(found: Sequence[Source], tables: Sequence[PairTable]) -> bool:
+    """`joint_may_pay`, from tables of two attributes alone."""
+    numbers = []
+    for table in tables:
+        p = np.clip(table.shares, LEAST_SHARE, 1 - LEAST_SHARE)
+        numbers.append(float(np.median(p * (1 - p) / np.maximum(table.errors**2, 1e-300))))
+    return _is_split_up(found) and bool(numbers) and is_little(float(np.median(numbers)), found)
+
+
+def modelled_pairs(
+    joint: JointModel, target: str, classes: PairTable, tables: Mapping[str, PairTable | None]
+) -> tuple[PairTable, dict[str, PairTable | None]]:
+    """The same tables as a model of whole records has them; their errors remain those of the estimates."""
+    own = {name: joint.table([name, target]).probabilities for name in tables}
+    return _modelled(classes, joint.table(target).probabilities), {
+        name: _modelled(table or classes, own[name]) for name, table in tables.items()
+    }
+
+
+def _modelled(table: PairTable, shares: Array) -> PairTable:
+    return PairTable(shares, table.errors, np.zeros_like(shares), table.n_reports)
 
 
 def _most_likely_people(source: Source, schema: Schema, target: str) -> RowSubgroup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
-from tacit.errors import NotEstimable
+from tacit.errors import NotEstimable, TacitError, UnknownName
+from tacit.joint.classes import LatentClasses
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.count_sources import PairTable, ordered_sources, pair_tables
-from tacit.schema import Attribute
+from tacit.mine.count_sources import PairTable, modelled_pairs, ordered_sources, pair_tables, pairs_may_pay
+from tacit.mine.division import HeldReports, folds, held_reports, joint_model
+from tacit.mine.held_out import bayes_logs
+from tacit.schema import Attribute, Schema
 from tacit.table import Table
+
+BayesMethod = Literal["auto", "inversion", "joint"]
+BAYES_METHODS = ("auto", "inversion", "joint")
+PARTS = 5  # of which one is held out while two sources of tables are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +46,9 @@ class NaiveBayesClassifier(ReportClassifier):
     ----------
     target:
         Name of the class among the attributes of the reports.
+    method:
+        "inversion" estimates each table without bias; "joint" takes it from a model of whole records (`tacit.fit_joint`);
+        "auto" takes the model where several groups hide much and it makes held-out reports likelier. `method_` says which.
     class_shares:
         The distribution of the classes where it is known, as a list in the order of the answers or by answer.
 
@@ -55,9 +65,11 @@ class NaiveBayesClassifier(ReportClassifier):
         self,
         target: str | None = None,
         *,
+        method: BayesMethod = "inversion",
         class_shares: Sequence[float] | Mapping[str, float] | None = None,
     ) -> None:
         self.target = target
+        self.method = method
         self.class_shares = class_shares
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
@@ -65,7 +77,16 @@ class NaiveBayesClassifier(ReportClassifier):
         self.n_reports_ = sum(source.engine.n_rows for source in found)
         self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
+        if self.method not in BAYES_METHODS:
+            raise UnknownName("Method", str(self.method), BAYES_METHODS)
         classes, tables = pair_tables(found, self.schema_, target)
+        asked = [table for table in tables.values() if table is not None]
+        self.method_: BayesMethod = "inversion"
+        # Where models are being compared, one of whole records is among them anyway.
+        may_model = self.method == "auto" and not isinstance(reports, HeldReports) and pairs_may_pay(found, asked)
+        if self.method == "joint" or (may_model and self._model_is_likelier(reports, target)):
+            classes, tables = modelled_pairs(joint_model(reports), target, classes, tables)
+            self.method_ = "joint"
         self.class_errors_ = classes.errors
         self.class_shares_ = _proper(classes) if known is None else known
         self.likelihoods_ = tuple(
@@ -79,6 +100,18 @@ class NaiveBayesClassifier(ReportClassifier):
                 f"No attribute is ever asked together with the class {target!r}, so nothing can be learned."
             )
         return self
+
+    def _model_is_likelier(self, reports: ReportSource | Sequence[ReportSource], target: str) -> bool:
+        """Whether tables of a model of whole records make held-out reports likelier than estimated ones do."""
+        try:
+            learning, testing = next(folds(held_reports(reports), PARTS, 0))
+            estimated = pair_tables(learning.sources(), self.schema_, target)
+            both = [estimated, modelled_pairs(learning.joint, target, *estimated)]
+            models = [_whole_records(self.schema_, target, *each) for each in both]
+            logs = bayes_logs(models, self.schema_, testing.sources())
+        except TacitError:  # the model cannot be had: a group too large to be weighed, too few reports to divide
+            return False
+        return logs[1] > logs[0]
 
     @property
     def majority_share_(self) -> float:
@@ -128,6 +161,20 @@ class NaiveBayesClassifier(ReportClassifier):
                 name = f"{table.attribute.name} = {answer}"
                 lines.append(f"{name:{width}}" + "".join(f"  {share:12.4f}" for share in shares))
         return "\n".join(lines)
+
+
+def _whole_records(
+    schema: Schema, target: str, classes: PairTable, tables: Mapping[str, PairTable | None]
+) -> LatentClasses:
+    """The distribution of whole records that the classifier assumes; what is never asked with the class is even."""
+    weights, factors = _proper(classes), []
+    for attribute in schema:
+        table = None if attribute.name == target else tables[attribute.name]
+        even = np.full((len(weights), attribute.size), 1 / attribute.size)
+        factors.append(
+            np.eye(len(weights)) if attribute.name == target else even if table is None else _proper(table).T
+        )
+    return LatentClasses(weights, tuple(factors))
 
 
 def _proper(table: PairTable) -> Array:

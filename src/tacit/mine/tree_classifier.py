@@ -12,10 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
-from tacit.errors import InvalidInput, UnknownName
+from tacit.errors import InvalidInput, TacitError, UnknownName
+from tacit.estimation.subgroups import Subgroup
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.count_sources import METHODS, Method, counted_people, ordered_sources
+from tacit.mine.count_sources import (
+    METHODS,
+    Method,
+    counted_people,
+    joint_may_pay,
+    modelled_people,
+    ordered_sources,
+)
+from tacit.mine.division import HeldReports, folds, held_reports
 from tacit.mine.growth import CRITERIA, Criterion, Guard, Rules, Splits, grown
+from tacit.mine.held_out import tree_logs
 from tacit.mine.predictions import checked_attributes
 from tacit.mine.pruning import pruned
 from tacit.mine.tree import predicted
@@ -31,7 +41,10 @@ if TYPE_CHECKING:
 GUARDS: dict[Method, Guard] = {
     "inversion": Guard(chance=0.1, label=2, size=2),
     "likelihood": Guard(split=1),
+    "joint": Guard(chance=0.1, label=2, size=2),
 }
+# Of so many parts one is kept from the trees that are compared by how likely they make it.
+PARTS = 5
 
 
 class TreeClassifier(ReportClassifier):
@@ -53,8 +66,10 @@ class TreeClassifier(ReportClassifier):
     max_depth, min_share:
         Bounds on the depth, and on the estimated share of people in a node that may be split.
     method:
-        "inversion", or "likelihood" for the most likely joint distribution where it fits memory; "auto" takes likelihood
-        where flips hide so much that inversion is mostly noise. `method_` says which it was.
+        "inversion"; "likelihood" for the most likely joint distribution where it fits memory; "joint" for a model of whole
+        records (`tacit.fit_joint`). "auto" takes likelihood where flips hide so much that inversion is mostly noise, and
+        where several groups hide much, inversion or the model, whose tree makes held-out reports likelier. `method_` says
+        which it was.
     class_shares:
         The distribution of the classes where it is known, as a list in the order of the answers or by answer; every
         estimate is then made to agree with it.
@@ -98,8 +113,29 @@ class TreeClassifier(ReportClassifier):
         people, self.method_ = counted_people(
             found, self.schema_, target, self.method, with_errors=self.significance != 0
         )
+        # Where models are being compared, one of whole records is among them anyway.
+        may_model = self.method == "auto" and self.significance != 0 and not isinstance(reports, HeldReports)
+        if may_model and self.method_ == "inversion" and joint_may_pay(found, people):
+            people, self.method_ = self._likelier(reports, people, target)
         self.tree_ = grown(people, self.target_.size, self._rules(), known)
         return self
+
+    def _likelier(
+        self, reports: ReportSource | Sequence[ReportSource], people: Subgroup, target: str
+    ) -> tuple[Subgroup, Method]:
+        """The people as estimated or as a model of whole records has them: whose tree makes held-out reports likelier."""
+        try:
+            held = held_reports(reports)
+            learning, testing = next(folds(held, PARTS, 0))
+            estimated, _ = counted_people(learning.sources(), self.schema_, target)
+            modelled = modelled_people(learning.joint, self.schema_, target, estimated)
+            trees = [grown(each, self.target_.size, self._rules()) for each in (estimated, modelled)]
+            logs = tree_logs(trees, learning.joint, target, testing.sources())
+            if logs is None or logs[1] <= logs[0]:
+                return people, "inversion"
+            return modelled_people(held.joint, self.schema_, target, people), "joint"
+        except TacitError:  # the model cannot be had: a group too large to be weighed, too few reports to divide
+            return people, "inversion"
 
     def _checked_choices(self) -> None:
         if self.criterion not in CRITERIA:

@@ -38,7 +38,7 @@ def _tree(reports: ReportSource, target: str) -> MinedModel:
     from tacit.mine import TreeClassifier
     from tacit.mine.exported import classifier_document
 
-    fitted = TreeClassifier(target=target, max_depth=DEEPEST_TREE).fit(reports)
+    fitted = TreeClassifier(target=target, max_depth=DEEPEST_TREE, method="inversion").fit(reports)
     return MinedModel("Decision tree", fitted.to_text(), classifier_document(fitted))
 
 
