@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource, Stored
 from tacit.errors import InvalidInput
-from tacit.mine.plain import PlainCoding, plain_reports
+from tacit.mine.plain_arrays import PlainCoding, plain_reports
 from tacit.mine.predictions import checked_attributes
 from tacit.reports import Reports
 from tacit.schema import Attribute, Schema

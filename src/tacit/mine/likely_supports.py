@@ -13,7 +13,7 @@ from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate
-from tacit.mine.shown import Level
+from tacit.mine.shown_counts import Level
 from tacit.mine.sub_itemsets import Codes, Names
 from tacit.mine.supports import Supports
 from tacit.schema import Schema

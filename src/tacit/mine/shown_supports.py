@@ -19,7 +19,7 @@ from tacit.channel.scheme import Group
 from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
 from tacit.estimation.uncertainty import Moments, counted_covariance
-from tacit.mine.shown import Level, Levels, ShownCounts, shown_counts
+from tacit.mine.shown_counts import Level, Levels, ShownCounts, shown_counts
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, contained, exactly, members, picked
 from tacit.mine.supports import asked_schema
 from tacit.schema import Schema

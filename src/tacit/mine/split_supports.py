@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.estimation.uncertainty import Moments, counted_covariance
-from tacit.mine.shown import Level
+from tacit.mine.shown_counts import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members, picked
 from tacit.mine.supports import asked_schema
 from tacit.mine.symmetric import SymmetricTable, pooling_shares

@@ -15,7 +15,7 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
-from tacit.mine.shown import Level
+from tacit.mine.shown_counts import Level
 from tacit.mine.sub_itemsets import Codes, Names
 from tacit.schema import Schema
 

@@ -14,7 +14,7 @@ from tacit.count.protocol import Source
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate
 from tacit.estimation.result import TableEstimate
-from tacit.mine.shown import Level
+from tacit.mine.shown_counts import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members
 from tacit.mine.supports import asked_schema
 from tacit.schema import Schema
