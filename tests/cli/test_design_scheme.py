@@ -98,3 +98,17 @@ def test_a_purpose_asks_only_for_what_it_needs(data, out):
 def test_impossible_purposes_are_refused(data, out, options, message):
     with pytest.raises(InvalidInput, match=message):
         run("--data", data, "--gamma", 19, *options, "--out", out)
+
+
+def test_what_others_know_anyway_is_proposed_as_public_with_what_it_costs(data, out):
+    answer = json.loads(run("--data", data, "--gamma", 9, "--out", out, "--json").stdout)
+    assert answer["proposed_public"]["attributes"] == ["age"]
+    errors = answer["proposed_public"]["errors"]
+    assert set(errors) == {"smokes", "drinks"}
+    assert all(cost["public"] < cost["disguised"] for cost in errors.values())
+    text = run("--data", data, "--gamma", 9, "--out", out).stdout
+    assert "With --public age the standard errors would be" in text
+    alone = json.loads(run("--data", data, "--public", "age", "--gamma", 9, "--out", out, "--json").stdout)
+    assert alone["proposed_public"] is None
+    measured = {e["attributes"][0]: e["standard_error"] for e in alone["errors"] if len(e["attributes"]) == 1}
+    assert measured["smokes"] == errors["smokes"]["public"]

@@ -1,8 +1,9 @@
-"""What ``tacit design scheme`` offers instead of whole-group flips, tried on the data where there are some."""
+"""What ``tacit design scheme`` offers instead: of whole-group flips, and of disguising what others know anyway."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli.output import print_table, print_text, progress
 
@@ -46,3 +47,38 @@ def _guessed(scheme: Scheme, truths: Dataset) -> tuple[str, str, str]:
     shares = (found.records.with_reports, found.answers.with_reports, found.answers.without_reports)
     first, second, third = (f"{share:.1%}" for share in shares)
     return first, second, third
+
+
+def public_proposal(made: SchemeDesign, redesigned: Callable[[list[str]], SchemeDesign]) -> dict[str, Any] | None:
+    """Which attributes others may know of a person anyway, and what disguising them costs the others; None where none is.
+
+    Every attribute that is disguised takes a part of the demanded amplification, so the others have larger errors.
+    """
+    from tacit.attacks.caveats import EASILY_KNOWN
+
+    private = [name for group in made.scheme.groups for name in group.names]
+    known = [name for name in private if name.lower() in EASILY_KNOWN]
+    if not known or len(known) == len(private):
+        return None
+    errors = [
+        {error.attributes[0]: error.worst for error in design.measures.errors if len(error.attributes) == 1}
+        for design in (made, redesigned(known))
+    ]
+    others = [name for name in private if name not in known]
+    costs = {name: {"disguised": errors[0].get(name), "public": errors[1].get(name)} for name in others}
+    return {"attributes": known, "errors": costs}
+
+
+def show_proposal(proposal: dict[str, Any] | None) -> None:
+    if proposal is None:
+        return
+    from tacit.cli.measure import number
+
+    names = proposal["attributes"]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    print_text(
+        f"! Others may know {listed} of a person anyway. Disguising what is known hides nothing and makes every other error "
+        f"larger. With --public {','.join(names)} the standard errors would be:"
+    )
+    rows = [(name, number(cost["disguised"]), number(cost["public"])) for name, cost in proposal["errors"].items()]
+    print_table("", ("answer", "as designed", "with these public"), rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit.cli.alternatives import show_alternatives
+from tacit.cli.alternatives import public_proposal, show_alternatives, show_proposal
 from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
@@ -58,6 +58,7 @@ def design_scheme(
     from tacit.design.scheme import design_scheme as design
 
     attributes, truths = _source(schema, data, missing, answers)
+    proposal: dict[str, Any] | None = None
     if device is not None:
         _checked_device(groups, fronts, purpose, theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
     elif parameters:
@@ -82,26 +83,26 @@ def design_scheme(
             attributes, device, parameters, listed_names(public), prior=truths, respondents=respondents
         )
     else:
-        made = design(
-            attributes,
-            None if groups is None else listed_groups(groups),
-            listed_names(public),
-            theta=theta,
-            gamma=gamma,
-            epsilon=epsilon,
-            rho1=rho1,
-            rho2=rho2,
-            per_group=per_group,
-            prior=truths,
-            respondents=respondents,
-        )
+        demands = {
+            "theta": theta,
+            "gamma": gamma,
+            "epsilon": epsilon,
+            "rho1": rho1,
+            "rho2": rho2,
+            "per_group": per_group,
+        }
+        asked: dict[str, Any] = {**demands, "prior": truths, "respondents": respondents}
+        made = design(attributes, None if groups is None else listed_groups(groups), listed_names(public), **asked)
+        if not public and groups is None:
+            proposal = public_proposal(made, lambda names: design(attributes, None, names, **asked))
     made.scheme.write(out)
     if json:
-        print_json({"out": str(out), **made.to_document()})
+        print_json({"out": str(out), **made.to_document(), "proposed_public": proposal})
         return
     print_text(f"{out}: {made.demand}.")
     show_measures(made.measures)
     show_alternatives(made, truths)
+    show_proposal(proposal)
 
 
 def _checked_device(groups: str | None, fronts: list[str] | None, purpose: str | None, **demands: float | None) -> None:
