@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 import typer
@@ -7,6 +8,7 @@ from typer.testing import CliRunner
 from tacit import Attribute, Scheme
 from tacit.cli.design_scheme import design_scheme
 from tacit.errors import InvalidInput
+from tests.cli.run import refused, tacit
 
 app = typer.Typer()
 app.command()(design_scheme)
@@ -112,3 +114,14 @@ def test_what_others_know_anyway_is_proposed_as_public_with_what_it_costs(data, 
     assert alone["proposed_public"] is None
     measured = {e["attributes"][0]: e["standard_error"] for e in alone["errors"] if len(e["attributes"]) == 1}
     assert measured["smokes"] == errors["smokes"]["public"]
+
+
+def test_a_column_of_ids_is_left_out_when_said(tmp_path: Path) -> None:
+    rows = [f"{number},{'yes' if number % 3 else 'no'}" for number in range(1200)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,smokes", *rows]) + "\n")
+    given = ("design", "scheme", "--data", tmp_path / "people.csv", "--gamma", 3, "--out", tmp_path / "scheme.json")
+    assert "--drop" in refused(*given)
+    assert tacit(*given, "--drop", "id").code == 0
+    assert Scheme.read(tmp_path / "scheme.json").schema.names == ("smokes",)
+    assert "'ids'" in refused(*given, "--drop", "ids")
+    assert "--drop" in refused(*given[:2], "--answers", "a=no,yes", "--drop", "id", *given[4:])

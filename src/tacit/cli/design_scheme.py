@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,6 +29,7 @@ def design_scheme(
     answers: Annotated[
         str | None, typer.Option(help="The attributes themselves: 'cheated=no,yes; age=young,old'.")
     ] = None,
+    drop: Annotated[str, typer.Option(help="Columns of --data that are left out, such as an id.")] = "",
     missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse",
     groups: Annotated[str | None, typer.Option(help="Disguised together: 'a,b;c'. Each its own if not said.")] = None,
     public: Annotated[str, typer.Option(help="Attributes reported as they are, separated by commas.")] = "",
@@ -57,7 +59,7 @@ def design_scheme(
     from tacit.design.scheme import demanded_gamma
     from tacit.design.scheme import design_scheme as design
 
-    attributes, truths = _source(schema, data, missing, answers)
+    attributes, truths = _source(schema, data, missing, answers, listed_names(drop))
     proposal: dict[str, Any] | None = None
     if device is not None:
         _checked_device(groups, fronts, purpose, theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
@@ -164,7 +166,7 @@ def _design_for(
 
 
 def _source(
-    schema: Path | None, data: Path | None, missing: MissingPolicy, answers: str | None = None
+    schema: Path | None, data: Path | None, missing: MissingPolicy, answers: str | None, left_out: Sequence[str]
 ) -> tuple[Schema, Dataset | None]:
     """The attributes, and the truths that give the prior where there is a file of them."""
     from tacit.channel.scheme import Scheme
@@ -173,8 +175,10 @@ def _source(
     if answers is not None and schema is not None:
         raise InvalidInput("--answers and --schema both list the attributes. Give one of them.")
     if data is not None and schema is None and answers is None:
-        truths = Dataset.read(data, missing=missing)
+        truths = _truths(data, left_out, missing)
         return truths.schema, truths
+    if left_out:
+        raise InvalidInput("--drop leaves columns of --data out where they are the attributes. Here others are listed.")
     if schema is None and answers is None:
         raise InvalidInput(
             "Where do the attributes come from? Give --schema (a scheme document), --data (a file), or --answers "
@@ -182,6 +186,19 @@ def _source(
         )
     attributes = listed_answers(answers) if schema is None else Scheme.read(schema).schema
     return attributes, None if data is None else Dataset.read(data, attributes, missing=missing, drop_others=True)
+
+
+def _truths(file: Path, left_out: Sequence[str], missing: MissingPolicy) -> Dataset:
+    from tacit.dataset import Dataset
+    from tacit.errors import UnknownName
+    from tacit.table.files import column_names, read_columns
+
+    present = column_names(file)
+    for name in left_out:
+        if name not in present:
+            raise UnknownName("Column", name, present)
+    kept = [name for name in present if name not in left_out]
+    return Dataset.from_arrow(read_columns(file, kept), missing=missing)
 
 
 def listed_answers(text: str | None) -> Schema:

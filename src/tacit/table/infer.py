@@ -90,7 +90,7 @@ def _listed_attribute(name: str, present: pa.ChunkedArray, missing: MissingPolic
     if len(answers) > most_answers:
         raise InvalidInput(
             f"{name!r} has {len(answers):,} different values, too many to be the answers of a question. Cut it if it "
-            "holds numbers, or leave it out."
+            "holds numbers, or leave the column out (in commands: --drop)."
         )
     common = answers[int(np.argmax(counts.field("counts").to_numpy(zero_copy_only=False)))] if answers else None
     ordered_answers, ordered = _in_order(answers)
