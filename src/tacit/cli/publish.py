@@ -14,8 +14,9 @@ from tacit.cli.writing import check_picture, check_writable, picture_kind
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from tacit.publish import Preferences, Protection, Release
+    from tacit.publish import Release
     from tacit.publish.publication import Publication
+    from tacit.publish.roles import Roles
     from tacit.publish.settings import Settings
     from tacit.schema import Schema
 
@@ -92,8 +93,10 @@ def publish(
         )
     if attributes is None and schema is None and roles is None:
         _show_roles(asked)
+    named = None if roles is None else _named_roles(roles, asked.people, listed_names(drop))
+    secrets = listed_names(sensitive) or ([] if named is None else list(named.named("sensitive")))
     protection = Protection(
-        k=k, attributes=None if attributes is None else listed_groups(attributes), sensitive=listed_names(sensitive),
+        k=k, attributes=None if attributes is None else listed_groups(attributes), sensitive=secrets,
         keep=listed_names(keep), l=l_answers, t=t_distance, entropy=entropy, recursive=recursive, beta=beta, people=people,
         k_map=k_map, presence=_limits(presence), suppress=suppress, person=person,
     )  # fmt: skip
@@ -104,8 +107,8 @@ def publish(
     effort = Effort(
         evaluations=evaluations, population=population, polish=polish, seconds=seconds, nodes=nodes, seed=seed
     )
-    if roles is not None:
-        protection, preferences = _by_roles(roles, asked.people, protection, preferences, listed_names(drop))
+    if named is not None:
+        protection, preferences = named.protection(protection), named.preferences(preferences)
     return _release(asked, Settings(protection, preferences, effort), _schema(schema, listed_names(drop)))
 
 
@@ -235,17 +238,14 @@ def _show_roles(asked: Asked) -> NoReturn:
     raise SystemExit(2)
 
 
-def _by_roles(
-    path: Path, people: Any, protection: Protection, preferences: Preferences, dropped: list[str]
-) -> tuple[Protection, Preferences]:
-    """The settings with the columns that a file of roles names; what is dropped has none."""
+def _named_roles(path: Path, people: Any, dropped: list[str]) -> Roles:
+    """The roles of the columns that a file names; what is dropped has none."""
     from tacit.publish.roles import Roles, read_roles
     from tacit.table.files import column_names
 
     columns = column_names(people) if isinstance(people, Path) else list(people.columns)
     given = read_roles(path, columns)
-    kept = Roles(tuple(column for column in given.columns if column.name not in dropped))
-    return kept.protection(protection), kept.preferences(preferences)
+    return Roles(tuple(column for column in given.columns if column.name not in dropped))
 
 
 def _opened(table: str) -> Any:
