@@ -59,11 +59,11 @@ notebooks: setup
 # Source and wheel, the wheel made from the source.
 dist: setup
 	rm -rf dist
-	$(BIN)/uv build --quiet --out-dir dist
+	$(BIN)/uv build --quiet --out-dir dist || $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 # The wheel in a clean environment, used as a newcomer would.
 wheel: dist
-	release/try_wheel.sh dist $(abspath $(BIN))/uv
+	release/try_wheel.sh dist $(abspath $(BIN))
 
 # What the survey server consists of.
 sbom: setup

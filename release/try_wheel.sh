@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs the built wheel, base only, in a clean environment and uses it as a newcomer would: try_wheel.sh DIST UV
+# Installs the built wheel, base only, in a clean environment and uses it as a newcomer would: try_wheel.sh DIST BIN
+# (BIN has python and uv; where uv cannot run, pip does the same)
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$2" venv --quiet "$folder/venv"
-"$2" pip install --quiet --python "$folder/venv/bin/python" "$1"/tacit-*.whl
+"$2/python" -m venv "$folder/venv"
+"$2/uv" pip install --quiet --python "$folder/venv/bin/python" "$1"/tacit-*.whl ||
+  "$folder/venv/bin/python" -m pip install --quiet "$1"/tacit-*.whl
 cd "$folder"
 tacit=venv/bin/tacit
 $tacit --version
