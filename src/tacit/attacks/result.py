@@ -184,15 +184,15 @@ class AttackResult:
 
     def rows(self) -> list[tuple[Any, ...]]:
         """What is guessed, the share expected, the share counted where there is one, and the share without reports."""
-        found: list[tuple[Any, ...]] = []
+        made: list[tuple[Any, ...]] = []
         both = [self.expected] if self.counted is None else [self.expected, self.counted]
         if self.expected.coins is not None:
-            found.append(_row("coins: does it tell the truth?", [one.coins for one in both if one.coins is not None]))
-        found.append(_row("whole records", [one.records for one in both]))
-        found.append(_row("single answers", [one.answers for one in both]))
+            made.append(_row("coins: does it tell the truth?", [one.coins for one in both if one.coins is not None]))
+        made.append(_row("whole records", [one.records for one in both]))
+        made.append(_row("single answers", [one.answers for one in both]))
         for name in self.per_attribute:
-            found.append(_row(f"  {name}", [one.per_attribute[name] for one in both]))
-        return found
+            made.append(_row(f"  {name}", [one.per_attribute[name] for one in both]))
+        return made
 
 
 def _row(what: str, shares: list[Share]) -> tuple[Any, ...]:

@@ -117,12 +117,12 @@ def _blind_guesses(model: RecordModel, batch: Batch, shape: tuple[int, ...]) -> 
     return _repeated(guesses(model, people, shape, known), kind)
 
 
-def _repeated(found: Guesses, kind: NDArray[np.intp]) -> Guesses:
+def _repeated(guesses: Guesses, kind: NDArray[np.intp]) -> Guesses:
     return Guesses(
-        tuple(codes[kind] for codes in found.answers),
-        tuple(right[kind] for right in found.answers_right),
-        [codes[kind] for codes in found.record],
-        found.record_right[kind],
+        tuple(codes[kind] for codes in guesses.answers),
+        tuple(right[kind] for right in guesses.answers_right),
+        [codes[kind] for codes in guesses.record],
+        guesses.record_right[kind],
         (),
     )
 
@@ -146,10 +146,10 @@ def _add(
         place += [counts.sum(), counts @ correct, counts @ chance]
 
 
-def _record_right(found: Guesses, truth: list[NDArray[np.intp]] | None, places: Sequence[int]) -> Array:
+def _record_right(guesses: Guesses, truth: list[NDArray[np.intp]] | None, places: Sequence[int]) -> Array:
     if truth is None:
-        return found.record_right
-    return np.logical_and.reduce([found.record[j] == truth[j] for j in places]).astype(np.float64)
+        return guesses.record_right
+    return np.logical_and.reduce([guesses.record[j] == truth[j] for j in places]).astype(np.float64)
 
 
 def _shares(right: Right, target: Target) -> Shares:

@@ -89,10 +89,10 @@ def checked_document(document: Any, where: str = "The scheme document") -> dict[
     """`document` if it is of a version this program knows and untouched, else a refusal."""
     if not isinstance(document, dict):
         raise InvalidInput(f"{where} must be a JSON object, not {type(document).__name__}.")
-    found = document.get("format")
-    if found != FORMAT:
+    named = document.get("format")
+    if named != FORMAT:
         raise InvalidInput(
-            f"{where} has the format {found!r}; this version of Tacit reads {FORMAT!r}. "
+            f"{where} has the format {named!r}; this version of Tacit reads {FORMAT!r}. "
             "Write it anew with `tacit design scheme`, or use the version of Tacit that wrote it."
         )
     for key in document:

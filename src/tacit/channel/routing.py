@@ -124,13 +124,13 @@ class Records:
             return (np.ones(len(self), dtype=bool),)
         if len(outside) > MOST_OUTSIDE:  # too many to go through: as if nobody knew who was asked what
             return (np.ones(len(self), dtype=bool),)
-        found: dict[bytes, Mask] = {}
+        made: dict[bytes, Mask] = {}
         for state in np.ndindex((2,) * len(outside)):
             free = ~decided_outside[:, outside] | (self.asked[:, outside] == np.array(state, dtype=bool))
             possible = free.all(axis=1)
             if possible.any():
-                found[possible.tobytes()] = possible
-        return tuple(found.values())
+                made[possible.tobytes()] = possible
+        return tuple(made.values())
 
     def _decided_outside(self) -> Mask:
         """``[record, attribute]``: whether, after the same earlier answers, the question may be asked or not."""

@@ -43,8 +43,8 @@ def _guessed(scheme: Scheme, truths: Dataset) -> tuple[str, str, str]:
     from tacit.disguising import disguise
 
     tried = Dataset(truths.table.rows(slice(0, TRIED_ROWS)))
-    found = attack(disguise(tried, scheme, seed=0), truth=tried)
-    shares = (found.records.with_reports, found.answers.with_reports, found.answers.without_reports)
+    attacked = attack(disguise(tried, scheme, seed=0), truth=tried)
+    shares = (attacked.records.with_reports, attacked.answers.with_reports, attacked.answers.without_reports)
     first, second, third = (f"{share:.1%}" for share in shares)
     return first, second, third
 

@@ -47,14 +47,14 @@ def _reports(scheme: Scheme, reports: Path | None, truth: Dataset | None, seed: 
     return disguise(truth, scheme, seed=seed), None if scheme.is_dealt else truth
 
 
-def show_attack(found: AttackResult) -> None:
+def show_attack(attacked: AttackResult) -> None:
     """Print an attack for people."""
-    shown = [(what, *(f"{share:.1%}" for share in shares)) for what, *shares in found.rows()]
-    whom = f", knowing {', '.join(found.known)}" if found.known else ""
-    columns = ("expected", "without") if found.counted is None else ("expected", "counted", "without")
-    title = f"What the best guesser we know gets right from {found.n_reports:,} reports{whom}"
+    shown = [(what, *(f"{share:.1%}" for share in shares)) for what, *shares in attacked.rows()]
+    whom = f", knowing {', '.join(attacked.known)}" if attacked.known else ""
+    columns = ("expected", "without") if attacked.counted is None else ("expected", "counted", "without")
+    title = f"What the best guesser we know gets right from {attacked.n_reports:,} reports{whom}"
     print_table(title, ("guessed", *columns), shown)
-    low, high = found.stability.records
-    print_text(f"Guessed with {found.model}; as likely models expect {low:.1%} to {high:.1%} of the whole records.")
-    for warning in found.warnings:
+    low, high = attacked.stability.records
+    print_text(f"Guessed with {attacked.model}; as likely models expect {low:.1%} to {high:.1%} of the whole records.")
+    for warning in attacked.warnings:
         print_text(f"! {warning}")

@@ -37,7 +37,7 @@ def check(
     from tacit.publish import check_release
 
     known = None if schema is None else Scheme.read(schema).schema
-    found = check_release(
+    checked = check_release(
         table,
         listed_names(attributes),
         listed_names(sensitive),
@@ -48,27 +48,29 @@ def check(
         weights=weights,
     )
     if json:
-        print_json(found.to_document())
+        print_json(checked.to_document())
         return
-    title = f"{shown(table)}: {', '.join(found.attributes)}"
-    print_table(title, ("measure", "value"), [*_class_lines(found), *_risk_lines(found), *_sensitive_lines(found)])
+    title = f"{shown(table)}: {', '.join(checked.attributes)}"
+    print_table(
+        title, ("measure", "value"), [*_class_lines(checked), *_risk_lines(checked), *_sensitive_lines(checked)]
+    )
 
 
-def _class_lines(found: ReleaseCheck) -> Iterator[tuple[str, object]]:
-    sizes = _size_words(found.class_sizes)
-    yield "k", found.k
-    yield "rows", f"{found.rows:,}"
-    yield "classes", f"{len(found.class_sizes):,}"
+def _class_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
+    sizes = _size_words(checked.class_sizes)
+    yield "k", checked.k
+    yield "rows", f"{checked.rows:,}"
+    yield "classes", f"{len(checked.class_sizes):,}"
     yield "class sizes: least, median, greatest", sizes
-    yield f"rows in classes below {found.threshold}", f"{found.rows_at_risk:,}"
-    yield "rows that are unique", f"{found.unique_rows:,}"
-    if found.special is not None:
-        largest = found.special.largest_set
-        yield f"rows that up to {largest} attributes tell apart (SUDA)", f"{found.special.rows:,}"
+    yield f"rows in classes below {checked.threshold}", f"{checked.rows_at_risk:,}"
+    yield "rows that are unique", f"{checked.unique_rows:,}"
+    if checked.special is not None:
+        largest = checked.special.largest_set
+        yield f"rows that up to {largest} attributes tell apart (SUDA)", f"{checked.special.rows:,}"
 
 
-def _risk_lines(found: ReleaseCheck) -> Iterator[tuple[str, object]]:
-    risk = found.risk
+def _risk_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
+    risk = checked.risk
     yield "prosecutor's risk: highest, mean", f"{risk.prosecutor_highest:.2%}, {risk.prosecutor_mean:.2%}"
     if risk.journalist is not None:
         of = {
@@ -87,8 +89,8 @@ def _risk_lines(found: ReleaseCheck) -> Iterator[tuple[str, object]]:
         yield "presence: least, greatest", f"{risk.presence[0]:.3f}, {risk.presence[1]:.3f}"
 
 
-def _sensitive_lines(found: ReleaseCheck) -> Iterator[tuple[str, object]]:
-    for part in found.sensitive:
+def _sensitive_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
+    for part in checked.sensitive:
         yield (
             f"{part.attribute}: l, l by entropy, t, beta",
             f"{part.distinct}, {part.entropy:.2f}, {part.closeness:.3f}, {part.beta:.3f}",

@@ -70,17 +70,17 @@ def estimate(
     checked_level(level)
     groups = _groups(given, compare, simultaneous=simultaneous)
     columns = SampleColumns(weights, strata, clusters, number_or_column(sampled))
-    found: list[ReportSource]
+    origins: list[ReportSource]
     sample = None
     if drop_others or columns.named or sampled is not None:
         if join is not None:
             raise InvalidInput("--join matches two files of reports; weights, strata and clusters belong to one.")
         one, sample = sampled_reports(reports, scheme or [], columns, lonely=lonely, drop_others=drop_others)
-        found = [one]
+        origins = [one]
     else:
-        found = read_or_joined(reports, scheme or [], join)
+        origins = read_or_joined(reports, scheme or [], join)
     names = list(dict.fromkeys([*listed_names(attributes), *groups]))
-    result = tacit.estimate(found, names, method=method, sampling=sampling, sample=sample)
+    result = tacit.estimate(origins, names, method=method, sampling=sampling, sample=sample)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
     document = _document(result, groups, level, compared=compare is not None, simultaneous=simultaneous)
@@ -109,10 +109,10 @@ def _document(
     if groups:
         document |= {"given": groups, "cells": list(result.given(groups).cells(level))}
     if compared:
-        found: Comparison = result.compare(groups, level)
-        document["differences"] = [difference.to_document() for difference in found.differences]
-        document["independence"] = found.independence.to_document()
-        document["warnings"] = list(found.independence.warnings)
+        named: Comparison = result.compare(groups, level)
+        document["differences"] = [difference.to_document() for difference in named.differences]
+        document["independence"] = named.independence.to_document()
+        document["warnings"] = list(named.independence.warnings)
     return document
 
 

@@ -89,12 +89,12 @@ def tree(
         _save(model.plot(), plot)
     if export is not None:
         save_classifier(model, export)
-    found = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    scored = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
-        print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **found})
+        print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **scored})
     else:
         print_text("\n".join([*model.rules(), ERRORS]) if rules else model.to_text())
-        print_scores(found)
+        print_scores(scored)
 
 
 def bayes(
@@ -117,12 +117,12 @@ def bayes(
         note(f"Never asked together with {target}, so left out: {', '.join(model.left_out_)}.")
     if export is not None:
         save_classifier(model, export)
-    found = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    scored = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
     if json:
-        print_json({"model": model.to_document(), **found})
+        print_json({"model": model.to_document(), **scored})
     else:
         print_text(model.to_text())
-        print_scores(found)
+        print_scores(scored)
 
 
 def read(places: Sequence[str], schemes: Sequence[Path], key: str | None = None) -> list[ReportSource]:
@@ -178,16 +178,16 @@ def _save(figure: Any, path: Path) -> None:
 
 def scores(model: ReportClassifier, test: str | None, schemes: Sequence[Path], truth: Path | None) -> dict[str, Any]:
     """What is known of the accuracy: from disguised reports, from true answers, and what answering blindly gets."""
-    found: dict[str, Any] = {"n_reports": model.n_reports_, "majority_share": float(model.majority_share_)}
+    scored: dict[str, Any] = {"n_reports": model.n_reports_, "majority_share": float(model.majority_share_)}
     if test is not None:
-        found["test_accuracy"] = _tested(model, read([test], schemes)).to_document()
-        found["warnings"] = found["test_accuracy"].pop("warnings")
+        scored["test_accuracy"] = _tested(model, read([test], schemes)).to_document()
+        scored["warnings"] = scored["test_accuracy"].pop("warnings")
     if truth is not None:
         from tacit.dataset import Dataset
 
         needed = model.schema_.select((*model.needed_names_, model.target_.name))
-        found["truth_accuracy"] = model.score(Dataset.read(truth, needed, drop_others=True))
-    return found
+        scored["truth_accuracy"] = model.score(Dataset.read(truth, needed, drop_others=True))
+    return scored
 
 
 def _tested(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEstimate:
@@ -196,16 +196,16 @@ def _tested(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEst
     return disguised_accuracy(model, reports)
 
 
-def print_scores(found: dict[str, Any]) -> None:
-    print_text(f"\nThe most frequent class has an estimated share of {found['majority_share']:.4f}.")
-    if "test_accuracy" in found:
-        tested = found["test_accuracy"]
+def print_scores(scored: dict[str, Any]) -> None:
+    print_text(f"\nThe most frequent class has an estimated share of {scored['majority_share']:.4f}.")
+    if "test_accuracy" in scored:
+        tested = scored["test_accuracy"]
         if tested["estimate"] is None:
-            print_text(f"Accuracy on disguised test reports: {found['warnings'][0]}")
+            print_text(f"Accuracy on disguised test reports: {scored['warnings'][0]}")
         else:
             print_text(
                 f"Accuracy on disguised test reports: {tested['estimate']:.4f} ± {tested['standard_error']:.4f} (one standard "
                 "error)."
             )
-    if "truth_accuracy" in found:
-        print_text(f"Accuracy on true answers: {found['truth_accuracy']:.4f}.")
+    if "truth_accuracy" in scored:
+        print_text(f"Accuracy on true answers: {scored['truth_accuracy']:.4f}.")

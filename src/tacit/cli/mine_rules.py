@@ -44,17 +44,21 @@ def rules(
 
     source = read_or_joined(reports, scheme or [], join)
     miner = FrequentItemsets(min_support, max_length, slack, method, certainty).fit(source)
-    found = miner.itemsets_
-    made = association_rules(found, metric, min_threshold)
-    for reason in (*found.unknown, *found.notes):
+    itemsets = miner.itemsets_
+    made = association_rules(itemsets, metric, min_threshold)
+    for reason in (*itemsets.unknown, *itemsets.notes):
         note(f"Note: {reason}")
     if json:
-        document: dict[str, Any] = {"n_reports": found.n_reports, "min_support": found.min_support, "method": method}
-        document["certainty"] = found.certainty
-        warnings = [*found.unknown, *found.notes, *_infinite(made), *([] if len(made) else [made.none])]
-        print_json({**document, "itemsets": found.to_document(), "rules": made.to_document(), "warnings": warnings})
+        document: dict[str, Any] = {
+            "n_reports": itemsets.n_reports,
+            "min_support": itemsets.min_support,
+            "method": method,
+        }
+        document["certainty"] = itemsets.certainty
+        warnings = [*itemsets.unknown, *itemsets.notes, *_infinite(made), *([] if len(made) else [made.none])]
+        print_json({**document, "itemsets": itemsets.to_document(), "rules": made.to_document(), "warnings": warnings})
         return
-    _show(found, made, top)
+    _show(itemsets, made, top)
 
 
 def _infinite(made: Rules) -> list[str]:
@@ -63,13 +67,15 @@ def _infinite(made: Rules) -> list[str]:
     return ["A conviction of null is infinite: the rule never fails in the estimate."]
 
 
-def _show(found: Itemsets, made: Rules, top: int) -> None:
-    if not len(found):
-        print_text(f"No itemset reaches a support of {found.min_support:g}{_certainty(found)}.{_advice(found)}")
+def _show(itemsets: Itemsets, made: Rules, top: int) -> None:
+    if not len(itemsets):
+        print_text(
+            f"No itemset reaches a support of {itemsets.min_support:g}{_certainty(itemsets)}.{_advice(itemsets)}"
+        )
         return
-    rows = [(", ".join(i.labels), f"{i.support:.4f}", f"{i.standard_error:.4f}") for i in found]
+    rows = [(", ".join(i.labels), f"{i.support:.4f}", f"{i.standard_error:.4f}") for i in itemsets]
     longest = sorted(rows, key=lambda row: -float(row[1]))[:top]
-    title = f"{len(found):,} itemsets frequent{_certainty(found)} in {found.n_reports:,} reports"
+    title = f"{len(itemsets):,} itemsets frequent{_certainty(itemsets)} in {itemsets.n_reports:,} reports"
     print_table(_titled(title, len(rows), top), ("itemset", "support", "standard error"), longest)
     lines = []
     for rule in list(made)[:top]:
@@ -81,16 +87,16 @@ def _show(found: Itemsets, made: Rules, top: int) -> None:
     if not len(made):
         print_text(made.none)
         return
-    title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}{_certainty(found)}"
+    title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}{_certainty(itemsets)}"
     print_table(_titled(title, len(made), top), ("if", "then", "support", "confidence (95% interval)", "lift"), lines)
 
 
-def _certainty(found: Itemsets) -> str:
-    return "" if found.certainty is None else f" with {found.certainty:.0%} certainty"
+def _certainty(itemsets: Itemsets) -> str:
+    return "" if itemsets.certainty is None else f" with {itemsets.certainty:.0%} certainty"
 
 
-def _advice(found: Itemsets) -> str:
-    if found.certainty is None:
+def _advice(itemsets: Itemsets) -> str:
+    if itemsets.certainty is None:
         return " Lower --min-support for rarer ones."
     return " Ask more people, lower --min-support, or see every estimate, however rough, with --certainty 0."
 

@@ -30,16 +30,16 @@ def listed_numbers(option: str, text: str | None) -> dict[str, float] | None:
     """``age=5,sex=.5`` as a mapping."""
     if text is None:
         return None
-    found = {}
+    named = {}
     for entry in listed_names(text):
         name, equals, value = entry.rpartition("=")
         try:
-            found[name.strip()] = float(value)
+            named[name.strip()] = float(value)
         except ValueError:
             equals = ""
         if not equals or not name.strip():
             raise InvalidInput(f"--{option} takes entries like age=5 separated by commas, not {entry!r}.")
-    return found
+    return named
 
 
 def _read(match: re.Match[str]) -> str:

@@ -49,7 +49,7 @@ def prevalence(
     """Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read."""
     import tacit
 
-    found = tacit.prevalence(
+    result = tacit.prevalence(
         file,
         item,
         device,
@@ -70,29 +70,29 @@ def prevalence(
         seed=seed,
     )
     if json:
-        print_json(found.to_document())
+        print_json(result.to_document())
         return
-    _show(found)
+    _show(result)
 
 
-def _show(found: Prevalence) -> None:
-    for reading in found.readings:
+def _show(result: Prevalence) -> None:
+    for reading in result.readings:
         note(f"{reading}.")
-    if found.n_missing:
-        note(f"{found.n_missing:,} rows without an answer are left out.")
-    title = f"{found.item}: {found.n_reports:,} reports by {found.device}; errors {found.errors}"
-    _table(title, found.shares, found.parameters, found.level)
-    for group in found.groups:
-        _group(group, found.level)
-    if found.direct is not None:
-        _group(found.direct, found.level)
-    for one in found.differences:
+    if result.n_missing:
+        note(f"{result.n_missing:,} rows without an answer are left out.")
+    title = f"{result.item}: {result.n_reports:,} reports by {result.device}; errors {result.errors}"
+    _table(title, result.shares, result.parameters, result.level)
+    for group in result.groups:
+        _group(group, result.level)
+    if result.direct is not None:
+        _group(result.direct, result.level)
+    for one in result.differences:
         names = [", ".join(f"{name} {value}" for name, value in side.items()) for side in (one.answers, one.against)]
         print_text(
             f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.4f} ± {one.standard_error:.4f} "
             f"(one standard error; {one.low:.4f} to {one.high:.4f}), p = {one.p:.3g}"
         )
-    for warning in found.warnings:
+    for warning in result.warnings:
         note(f"Warning: {warning}")
 
 

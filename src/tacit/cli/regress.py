@@ -48,7 +48,7 @@ def regress(
     from tacit.cli.writing import check_picture, picture_kind
 
     check_picture(plot)
-    found = tacit.regress(
+    result = tacit.regress(
         file,
         formula,
         devices=device or None,
@@ -65,13 +65,13 @@ def regress(
         level=level,
     )
     if plot is not None:
-        covariate = next(term for term in found.terms if term != "Intercept")
-        found.plot(covariate).savefig(plot, format=picture_kind(plot), dpi=150)
+        covariate = next(term for term in result.terms if term != "Intercept")
+        result.plot(covariate).savefig(plot, format=picture_kind(plot), dpi=150)
     if json:
-        print_json(found.to_document())
+        print_json(result.to_document())
         return
-    if found.n_missing:
-        note(f"{found.n_missing:,} rows lack a value and are left out.")
+    if result.n_missing:
+        note(f"{result.n_missing:,} rows lack a value and are left out.")
     rows = [
         (
             c.term,
@@ -82,16 +82,16 @@ def regress(
             f"{c.low:.4f}",
             f"{c.high:.4f}",
         )
-        for c in found.coefficients
+        for c in result.coefficients
     ]
     rows += [
         (name, f"{value:.4f}", "-" if error is None else f"{error:.4f}", "", "", "", "")
-        for name, (value, error) in found.open_parameters.items()
+        for name, (value, error) in result.open_parameters.items()
     ]
     title = (
-        f"{formula} ({found.family}, by {found.method}): {found.n_reports:,} reports, log-likelihood "
-        f"{found.log_likelihood:.4f}; errors: {found.errors}"
+        f"{formula} ({result.family}, by {result.method}): {result.n_reports:,} reports, log-likelihood "
+        f"{result.log_likelihood:.4f}; errors: {result.errors}"
     )
     print_table(title, ("term", "estimate", "standard error", "z", "p", f"{level:.0%} from", "to"), rows)
-    for warning in found.warnings:
+    for warning in result.warnings:
         note(f"Warning: {warning}")

@@ -35,14 +35,14 @@ def _defaults(command: Any, table: Mapping[str, Any], path: tuple[str, ...]) -> 
     children = getattr(command, "commands", None)
     if children is None:
         return _options(command, table, path)
-    found = {}
+    named = {}
     for name, inner in table.items():
         if name not in children:
             raise UnknownName(f"Command in {FILE}", " ".join((*path, name)), [" ".join((*path, c)) for c in children])
         if not isinstance(inner, Mapping):
             raise InvalidInput(f"[{'.'.join((*path, name))}] in {FILE} must be a table of options, not {inner!r}.")
-        found[name] = _defaults(children[name], inner, (*path, name))
-    return found
+        named[name] = _defaults(children[name], inner, (*path, name))
+    return named
 
 
 def _options(command: Any, table: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:

@@ -56,9 +56,9 @@ def _counted(data: Path, attribute: str, document: Path | None) -> tuple[list[fl
 def numbers(option: str, text: str) -> list[float]:
     """The numbers of an option that takes several, separated by commas."""
     try:
-        found = [float(part) for part in text.split(",") if part.strip()]
+        parsed = [float(part) for part in text.split(",") if part.strip()]
     except ValueError:
-        found = []
-    if not found:
+        parsed = []
+    if not parsed:
         raise InvalidInput(f"{option} is {text!r}; it must be numbers separated by commas, such as 0.5,0.3,0.2.")
-    return found
+    return parsed

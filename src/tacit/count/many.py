@@ -53,11 +53,11 @@ class ManyTallies:
     def tallies(self) -> list[NDArray[np.int64]]:
         """What was counted, in the order in which it was wanted."""
         others = margins(self._plan, self._counts or [], [self._sets[position] for position in self._others])
-        found = dict(zip(self._others, others, strict=True))
+        made = dict(zip(self._others, others, strict=True))
         if self._pairs is not None:
             pairs = self._pairs.tallies([self._sets[position] for position in self._paired])
-            found.update(zip(self._paired, pairs, strict=True))
-        return [found[position] for position in range(len(self._sets))]
+            made.update(zip(self._paired, pairs, strict=True))
+        return [made[position] for position in range(len(self._sets))]
 
 
 def _paired(schema: Schema, column_sets: Sequence[Sequence[str]], *, merge: bool) -> list[int]:

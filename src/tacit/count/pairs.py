@@ -53,13 +53,13 @@ class PairCounts:
         """Tallies of one or two of the columns each."""
         whole, starts = self._every_pair(), _starts(self._sizes)
         cut = {name: slice(start, start + self._sizes[name]) for name, start in starts.items()}
-        found = []
+        made = []
         for columns in column_sets:
             if len(columns) == 2:
-                found.append(np.ascontiguousarray(whole[cut[columns[0]], cut[columns[1]]]))
+                made.append(np.ascontiguousarray(whole[cut[columns[0]], cut[columns[1]]]))
             else:
-                found.append(np.diagonal(whole)[cut[columns[0]]].copy())
-        return found
+                made.append(np.diagonal(whole)[cut[columns[0]]].copy())
+        return made
 
     def _every_pair(self) -> NDArray[np.int64]:
         """Counts of all pairs of answers, the last of each column included."""

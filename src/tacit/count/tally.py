@@ -101,8 +101,8 @@ class Tally:
         if order is not None and tables is not None:
             raise InvalidInput("A tally holds all tables up to an order, or the named ones: give one of the two.")
         scheme, is_simulation = _one_scheme(reports)
-        found = sources(reports)
-        parts = tuple(_counted(source, _wanted(source.questionnaire, order, tables)) for source in found)
+        origins = sources(reports)
+        parts = tuple(_counted(source, _wanted(source.questionnaire, order, tables)) for source in origins)
         return cls(scheme, parts, is_simulation)
 
     @property

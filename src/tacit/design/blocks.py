@@ -120,23 +120,23 @@ def _importance(block: Block) -> Array:
 def _dealt(block: Block, gamma: float) -> BlockWay | None:
     closures = _largest(block)
     parts = [block.classes(closure) for closure in closures]
-    found = staircase(parts, gamma, block.prior, _importance(block))
-    if found.chances.size > LARGEST_LAW:
+    stairs = staircase(parts, gamma, block.prior, _importance(block))
+    if stairs.chances.size > LARGEST_LAW:
         return None
-    labels = [_label(block, closures[part], parts[part], chosen) for part, chosen in _reports(found)]
+    labels = [_label(block, closures[part], parts[part], chosen) for part, chosen in _reports(stairs)]
     names = tuple(tuple(block.names[place] for place in closure) for closure in closures)
-    matrix = _dealt_matrix(found, parts, gamma)
+    matrix = _dealt_matrix(stairs, parts, gamma)
     return _listed("dealt", block, matrix, labels, None if len(closures) == 1 else names)
 
 
-def _dealt_matrix(found: Staircase, parts: Sequence[NDArray[np.int64]], gamma: float) -> Array:
+def _dealt_matrix(stairs: Staircase, parts: Sequence[NDArray[np.int64]], gamma: float) -> Array:
     """The chances as multiples of 2**-32, part by part, so that records which a part does not tell apart stay so."""
-    chances = np.array([found.chances[found.parts == place].sum(axis=0)[0] for place in range(len(parts))])
-    weights = np.empty(found.chances.shape, dtype=np.int64)
+    chances = np.array([stairs.chances[stairs.parts == place].sum(axis=0)[0] for place in range(len(parts))])
+    weights = np.empty(stairs.chances.shape, dtype=np.int64)
     for place, (classes, whole) in enumerate(zip(parts, integer_weights(chances), strict=True)):
         _, first = np.unique(classes, return_index=True)
-        mine = found.parts == place
-        weights[mine] = _within(found.chances[np.ix_(mine, first)], gamma, int(whole))[:, classes]
+        mine = stairs.parts == place
+        weights[mine] = _within(stairs.chances[np.ix_(mine, first)], gamma, int(whole))[:, classes]
     return np.asarray(weights / ONE, dtype=np.float64)
 
 
@@ -148,14 +148,14 @@ def _largest(block: Block) -> list[tuple[int, ...]]:
 
 def _exact(block: Block, gamma: float) -> BlockWay | None:
     everything = np.arange(len(block.records))
-    found = staircase([everything], gamma, block.prior, _importance(block))
+    stairs = staircase([everything], gamma, block.prior, _importance(block))
     places = tuple(range(len(block.names)))
-    labels = [_label(block, places, everything, chosen) for _, chosen in _reports(found)]
-    return _listed("exact", block, _within(found.chances, gamma) / ONE, labels)
+    labels = [_label(block, places, everything, chosen) for _, chosen in _reports(stairs)]
+    return _listed("exact", block, _within(stairs.chances, gamma) / ONE, labels)
 
 
-def _reports(found: Staircase) -> list[tuple[int, frozenset[int]]]:
-    return list(zip(found.parts.tolist(), found.favoured, strict=True))
+def _reports(stairs: Staircase) -> list[tuple[int, frozenset[int]]]:
+    return list(zip(stairs.parts.tolist(), stairs.favoured, strict=True))
 
 
 def _label(block: Block, positions: Sequence[int], classes: NDArray[np.int64], chosen: frozenset[int]) -> str:
@@ -217,9 +217,9 @@ def _amplification(chances: Array) -> float:
 def _subsets(block: Block, gamma: float) -> list[BlockWay]:
     """Gamma-diagonal, which is subset selection of one record, and the best size of subset."""
     n = len(block.records)
-    found = [_subset(block, gamma, size) for size in range(1, max(2, n // 2 + 1))]
-    best = min(found, key=lambda way: way.cost)
-    return [found[0]] if best is found[0] else [found[0], best]
+    made = [_subset(block, gamma, size) for size in range(1, max(2, n // 2 + 1))]
+    best = min(made, key=lambda way: way.cost)
+    return [made[0]] if best is made[0] else [made[0], best]
 
 
 def _subset(block: Block, gamma: float, size: int) -> BlockWay:

@@ -84,18 +84,18 @@ def exact_front(
     """
     started = time.perf_counter()
     problem = DesignProblem.of(prior, records, delta=delta, answers=answers)
-    found = []
+    made = []
     demands = _demands(problem, _checked_gammas(gamma), points, privacy)
     with single_thread():
         known = None  # what one point used is a good start for the next
         for done, (vertices, budget) in enumerate(demands):
             full = certified_design(vertices, problem.prior, budget, known)
             known = full.posteriors[full.chances > NEGLIGIBLE] if isinstance(vertices, Capped) else None
-            found.append(certified_point(problem, full, budget))
+            made.append(certified_point(problem, full, budget))
             if progress is not None:
                 progress((done + 1) / len(demands))
     seconds = time.perf_counter() - started
-    front = Front("exact", problem.prior, problem.records, delta, seconds, tuple(found), problem.answers)
+    front = Front("exact", problem.prior, problem.records, delta, seconds, tuple(made), problem.answers)
     return dataclasses.replace(front, warnings=_open_proofs(front))
 
 

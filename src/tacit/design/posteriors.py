@@ -89,13 +89,13 @@ def _vertices_with_best_guess(guess: int, prior: Matrix, delta: float, gamma: fl
 
 def _cuts(joint: Matrix, room: Matrix) -> list[Matrix]:
     """Points where the bound on the posterior cuts an edge between two vertices ``joint[level, set]``."""
-    found = [_between(joint[:-1], joint[1:], room[:-1], room[1:])]
+    made = [_between(joint[:-1], joint[1:], room[:-1], room[1:])]
     sets = np.arange(joint.shape[1])
     for answer in range(joint.shape[2] - 1):
         without = sets[sets >> answer & 1 == 0]
         with_answer = without | 1 << answer
-        found.append(_between(joint[:, without], joint[:, with_answer], room[:, without], room[:, with_answer]))
-    return found
+        made.append(_between(joint[:, without], joint[:, with_answer], room[:, without], room[:, with_answer]))
+    return made
 
 
 def _between(start: Matrix, end: Matrix, room_start: Matrix, room_end: Matrix) -> Matrix:

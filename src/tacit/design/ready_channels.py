@@ -73,13 +73,13 @@ def _other_priors(schema: Schema, picked: Mapping[str, Picked], counted: Prior) 
     sentences = []
     for name, (front, point) in picked.items():
         codes = answer_codes(front, schema[name])
-        assumed, found = front.prior[codes], counted.joint([name])
-        furthest = int(np.abs(assumed - found).argmax())
-        if abs(assumed[furthest] - found[furthest]) > SAME_SHARE:
+        assumed, made = front.prior[codes], counted.joint([name])
+        furthest = int(np.abs(assumed - made).argmax())
+        if abs(assumed[furthest] - made[furthest]) > SAME_SHARE:
             sentences.append(
                 f"The front for {name!r} assumes that {assumed[furthest]:.3f} answer {schema[name].answers[furthest]!r}; in "
-                f"the data {found[furthest]:.3f} do. Under the data the worst posterior is "
-                f"{worst_posterior(point.matrix[:, codes], found):.3f}, not {point.worst_posterior:.3f}."
+                f"the data {made[furthest]:.3f} do. Under the data the worst posterior is "
+                f"{worst_posterior(point.matrix[:, codes], made):.3f}, not {point.worst_posterior:.3f}."
             )
     return sentences
 

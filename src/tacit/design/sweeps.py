@@ -69,5 +69,5 @@ def sweep_front(problem: DesignProblem, family: str) -> Front:
     kept = undominated(privacy, mse)
     points = tuple(measured_point(channels[i], problem) for i in kept if np.isfinite(mse[i]))
     seconds = time.perf_counter() - started
-    found = Front(family, problem.prior, problem.records, problem.delta, seconds, points, problem.answers)
-    return with_lower_bounds(found, problem)
+    made = Front(family, problem.prior, problem.records, problem.delta, seconds, points, problem.answers)
+    return with_lower_bounds(made, problem)

@@ -105,12 +105,12 @@ def estimate(
     >>> found.interval().low.round(2).tolist(), found.interval().high.round(2).tolist()
     ([0.5, 0.11], [0.89, 0.5])
     """
-    found = sources(reports)
-    return _estimate(found, true_schema(found), attributes, method, sampling, max_steps, sample)
+    origins = sources(reports)
+    return _estimate(origins, true_schema(origins), attributes, method, sampling, max_steps, sample)
 
 
 def _estimate(
-    found: Sequence[Source],
+    origins: Sequence[Source],
     schema: Schema,
     attributes: str | Sequence[str],
     method: Method,
@@ -124,7 +124,7 @@ def _estimate(
     checked_sampling(sampling)
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
-    asking = filled([source for source in found if set(source.questionnaire.attributes) & set(names)])
+    asking = filled([source for source in origins if set(source.questionnaire.attributes) & set(names)])
     if sample is not None:
         return _weighted(asking, schema.select(names).attributes, sample, method, sampling)
     table = _table(asking, schema.select(names).attributes, sampling)
@@ -189,17 +189,17 @@ def estimate_tables(
     >>> [table.names for table in tacit.estimate_tables(reports, ["smokes", ["smokes", "age"]])]
     [('smokes',), ('smokes', 'age')]
     """
-    found = counted_once(reports, tables).sources()
-    schema = true_schema(found)
-    return [_estimate(found, schema, names, method, sampling, max_steps) for names in tables]
+    origins = counted_once(reports, tables).sources()
+    schema = true_schema(origins)
+    return [_estimate(origins, schema, names, method, sampling, max_steps) for names in tables]
 
 
 def counted_once(reports: ReportSource | Sequence[ReportSource], tables: Sequence[str | Sequence[str]]) -> Remembered:
     """The reports, with everything counted that estimates of these tables need."""
-    found = sources(reports)
-    schema = true_schema(found)
+    origins = sources(reports)
+    schema = true_schema(origins)
     wanted = [_checked_names(names, schema) for names in tables]
-    return Remembered(tuple(remembered(source, tallied_columns(source, wanted)) for source in found))
+    return Remembered(tuple(remembered(source, tallied_columns(source, wanted)) for source in origins))
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,14 +308,14 @@ def estimate_shares(
     >>> [share.probability for share in tacit.estimate_shares(reports, [{"smokes": "no"}, {"smokes": "yes"}])]
     [0.5, 0.5]
     """
-    found = sources(reports)
-    return shares(found, true_schema(found), where, checked_sampling(sampling))
+    origins = sources(reports)
+    return shares(origins, true_schema(origins), where, checked_sampling(sampling))
 
 
-def true_schema(found: Sequence[Source]) -> Schema:
+def true_schema(origins: Sequence[Source]) -> Schema:
     """The attributes that the sources ask for, which must agree on their answers."""
     attributes: dict[str, Attribute] = {}
-    for source in found:
+    for source in origins:
         asked = [a for group in source.questionnaire.groups for a in group.attributes] + list(
             source.questionnaire.public
         )

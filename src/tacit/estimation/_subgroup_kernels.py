@@ -179,7 +179,7 @@ def pattern_sums(
     """The sums over all rows; `shape` is how many patterns an attribute and the target may have."""
     n_groups, n_terms, home = len(layout.starts) - 1, masked.shape[2], layout.group_of[target]
     size, wanted = n_terms * n_terms, n_terms * n_terms if with_products else 0
-    found = PatternSums(
+    sums = PatternSums(
         np.zeros((len(free), shape[0], shape[1], size)), np.zeros((len(free), shape[0], shape[1], wanted, wanted)),
         np.zeros((shape[1], n_terms)), np.zeros((shape[1], n_terms, n_terms)), np.zeros(2),
     )  # fmt: skip
@@ -191,23 +191,23 @@ def pattern_sums(
         row, count = patterns[number], counts[number]
         _weigh(left, row, masked, layout)
         whole = _without(left.everything[0], left.everything[1], 1.0, 1.0)
-        found.everything[0] += count * whole
-        found.everything[1] += count * whole**2
+        sums.everything[0] += count * whole
+        sums.everything[1] += count * whole**2
         kind, rest = row[target], _without(left.everything[0], left.everything[1], left.groups[home], 1.0)
         for term in range(n_terms):
             weights[term] = rest * _term_without(left, home, term, masked[target, kind, term], 1.0)
-        _add_pair(found.targets[kind], found.target_products[kind], weights, n_terms, count)
+        _add_pair(sums.targets[kind], sums.target_products[kind], weights, n_terms, count)
         for position in range(len(free)):
             place = free[position]
             terms = _pair_terms(weights, left, row, masked, layout, place, target)
             _add_pair(
-                found.pairs[position, row[place], kind],
-                found.products[position, row[place], kind],
+                sums.pairs[position, row[place], kind],
+                sums.products[position, row[place], kind],
                 weights,
                 terms,
                 count,
             )
-    return found
+    return sums
 
 
 @njit(cache=True)
@@ -262,7 +262,7 @@ def _add_crossed(crossed: Floats, within: Floats, of_class: Floats, of_other: Fl
 
 @njit(cache=True)
 def answer_tables(
-    found: PatternSums, factors: Floats, layout: Layout, target: int, free: Places, n_classes: int
+    sums: PatternSums, factors: Floats, layout: Layout, target: int, free: Places, n_classes: int
 ) -> tuple[Floats, Floats]:
     """Sums over rows of contributions by answer and class, and of their products, of every free attribute.
 
@@ -270,7 +270,7 @@ def answer_tables(
     """
     n_terms, n_answers, home = factors.shape[2], factors.shape[3], layout.group_of[target]
     tables = np.zeros((len(free), n_answers, n_classes))
-    crossed = np.zeros((len(free) if found.products.size else 0, n_answers, n_classes, n_answers, n_classes))
+    crossed = np.zeros((len(free) if sums.products.size else 0, n_answers, n_classes, n_answers, n_classes))
     within = np.zeros((n_answers, n_answers))
     for position in range(len(free)):
         place = free[position]
@@ -279,14 +279,14 @@ def answer_tables(
         for one in range(size):
             first, kind = _terms_of(one, is_together, n_terms)
             _add_table(
-                tables[position], found.pairs[position, :, :, one], factors[place, :, first], factors[target, :, kind]
+                tables[position], sums.pairs[position, :, :, one], factors[place, :, first], factors[target, :, kind]
             )
-            for two in range(one, size if found.products.size else 0):
+            for two in range(one, size if sums.products.size else 0):
                 second, other = _terms_of(two, is_together, n_terms)
-                for pattern in range(found.pairs.shape[2]):
+                for pattern in range(sums.pairs.shape[2]):
                     _answers_crossed(
                         within,
-                        found.products[position, :, pattern, one, two],
+                        sums.products[position, :, pattern, one, two],
                         factors[place, :, first],
                         factors[place, :, second],
                     )

@@ -111,9 +111,9 @@ class GivenEstimate(Shown):
         fixed = self.table.sampling == "respondents"
         sampled = 0.0 if fixed else self.constrained * (1 - self.constrained) / people
         law = ShareLaw(np.maximum(errors**2 - sampled, 0), 1 / people, 1 / people, respondents=fixed)
-        found = law.interval(p, level)
+        ends = law.interval(p, level)
         known = (loose > 0) & np.isfinite(self.probabilities)
-        return Interval(np.where(known, found.low, 0.0), np.where(known, found.high, 1.0), level)
+        return Interval(np.where(known, ends.low, 0.0), np.where(known, ends.high, 1.0), level)
 
     def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
         grouped = _Grouped(self.table, self.groups, self.answers)
@@ -226,28 +226,28 @@ def compare(table: TableEstimate, by: str | Sequence[str], level: float = 0.95) 
     """The differences between every two groups of `by`, with standard errors, intervals and tests."""
     checked_level(level)
     grouped = _Grouped.of(table, by)
-    found = given(table, by)
-    return Comparison(found, tuple(_differences(grouped, found, level)), _independence(grouped))
+    shares = given(table, by)
+    return Comparison(shares, tuple(_differences(grouped, shares, level)), _independence(grouped))
 
 
-def _differences(grouped: _Grouped, found: GivenEstimate, level: float) -> Iterator[GroupDifference]:
+def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iterator[GroupDifference]:
     _, gradients = _within(grouped.shaped(grouped.table.proper))
     covariance = grouped.covariance()
     same = _unrelated(grouped)
     _, null_gradients = _within(same)
     null = grouped.covariance(same)
-    interval = found.interval(level)
+    interval = shares.interval(level)
     labels, answers = list(grouped.labels(grouped.groups)), list(grouped.labels(grouped.answers))
     for one, other in itertools.combinations(range(len(labels)), 2):
         for answer, said in enumerate(answers):
             first, second = gradients[one, answer], gradients[other, answer]
-            errors = found.standard_errors[[one, other], answer]
+            errors = shares.standard_errors[[one, other], answer]
             together = float(first @ covariance @ second)
             correlation = together / max(float(errors.prod()), TINY)
             variance = max(float(errors @ errors) - 2 * together, 0.0)
-            within, low, high = _difference_ends(found, interval, (one, other, answer), min(max(correlation, -1), 1))
+            within, low, high = _difference_ends(shares, interval, (one, other, answer), min(max(correlation, -1), 1))
             step = null_gradients[one, answer] - null_gradients[other, answer]
-            unbiased = float(found.probabilities[one, answer] - found.probabilities[other, answer])
+            unbiased = float(shares.probabilities[one, answer] - shares.probabilities[other, answer])
             known = math.isfinite(unbiased)
             spread = math.sqrt(max(float(step @ null @ step), TINY))
             yield GroupDifference(

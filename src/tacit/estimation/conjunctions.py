@@ -61,18 +61,18 @@ def shares(
 ) -> list[ShareEstimate]:
     """The share of people who meet each condition: all in one pass over each source that tells of everything in it."""
     masks = [condition_masks(schema, condition) for condition in conditions]
-    found: list[list[_Share]] = [[] for _ in conditions]
+    made: list[list[_Share]] = [[] for _ in conditions]
     asked = filled(sources)
     for source in asked:
         telling = {index: parts for index, mask in enumerate(masks) if (parts := _telling_parts(source, mask))}
         totals = source.engine.totals([weights_for(parts, masks[index]) for index, parts in telling.items()])
         for (index, parts), total, squares in zip(telling.items(), totals.sums, totals.squares, strict=True):
             rows = source.engine.n_rows
-            found[index].append(_Share(tuple(parts), masks[index], float(total), float(squares), rows))
-    for mask, of_it in zip(masks, found, strict=True):
+            made[index].append(_Share(tuple(parts), masks[index], float(total), float(squares), rows))
+    for mask, of_it in zip(masks, made, strict=True):
         if not of_it:
             _refuse(asked, mask)
-    return [_combined(condition, of_it, sampling) for condition, of_it in zip(conditions, found, strict=True)]
+    return [_combined(condition, of_it, sampling) for condition, of_it in zip(conditions, made, strict=True)]
 
 
 def _telling_parts(source: Source, masks: Masks) -> list[Part]:

@@ -66,12 +66,12 @@ class SampleCounts:
 
     def contributions(self, weights: Sequence[Array]) -> Array:
         """What each row adds to ``sum_j W_j q_j``, centred: rows x estimates, zero where a row does not count."""
-        found = np.zeros((len(self.codes), len(weights[0])))
+        values = np.zeros((len(self.codes), len(weights[0])))
         for sample, (weight, seen) in enumerate(zip(weights, self.frequencies, strict=True)):
             here = np.flatnonzero(self.rows & (self.samples == sample))
             own = weight[:, self.codes[here]] - (weight @ seen)[:, None]
-            found[here] = (own * self.weights[here] / self.totals[sample]).T
-        return found
+            values[here] = (own * self.weights[here] / self.totals[sample]).T
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,8 @@ class DeviceEstimate:
 
     @cached_property
     def contributions(self) -> Array:
-        found = self.counted.contributions(self.weights)
-        return found if self.added is None else found + self.added
+        values = self.counted.contributions(self.weights)
+        return values if self.added is None else values + self.added
 
     def noise(self, design: SampleDesign) -> Array:
         """The covariance that the device's chance alone adds in each stratum."""
@@ -143,9 +143,9 @@ def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstima
     guess = laws.first_guess(seen)
     wanted = np.concatenate([device.shares, *([pair[0], pair[1]] for pair in device.opens.values())])
     linear = laws.weights(wanted, guess)
-    found = estimated(linear, seen)
+    by_device = estimated(linear, seen)
     n_answers = len(device.answers)
-    ratios, gradient = _ratios(found, n_answers, len(device.opens))
+    ratios, gradient = _ratios(by_device, n_answers, len(device.opens))
     is_inside = bool(((ratios > -ROUNDING) & (ratios < 1 + ROUNDING)).all())
     classes = _classes(laws, seen, guess, is_inside=is_inside)
     return DeviceEstimate(
@@ -193,16 +193,16 @@ def _ratio(top: float, bottom: float) -> float:
     return top / bottom if bottom > 0 else np.nan
 
 
-def with_control(found: DeviceEstimate, device: DeviceDesign, control: Codes, share: float) -> DeviceEstimate:
+def with_control(by_device: DeviceEstimate, device: DeviceDesign, control: Codes, share: float) -> DeviceEstimate:
     """The estimate among attentive respondents, inattention being told by a control item of known prevalence.
 
     A share w answers at random: reports have the law ``(1-w) A c + w / m``. The control item, asked with the same
     device, has ``(1-w) A s + w / m`` with s known, which tells w.
     """
-    counted = found.counted
+    counted = by_device.counted
     rows = counted.rows & (control >= 0)
     checked = SampleCounts(control, counted.samples, rows, counted.weights, counted.n_reports)
-    known = [np.column_stack([law @ _control_classes(device, share), _random(law)]) for law in found.laws.laws]
+    known = [np.column_stack([law @ _control_classes(device, share), _random(law)]) for law in by_device.laws.laws]
     if any(np.allclose(law[:, 0], law[:, 1]) for law in known):
         raise NotEstimable(
             f"With a prevalence of {share:g} the control item is answered as by chance, so it tells nothing about "
@@ -214,21 +214,21 @@ def with_control(found: DeviceEstimate, device: DeviceDesign, control: Codes, sh
     if w >= 1 - ROUNDING:
         raise NotEstimable("The control item looks as if everybody answered at random, so nothing can be estimated.")
     # m = W (q - w u), value = m / (1 - w): the derivative in w is (value - W u) / (1 - w).
-    random = estimated(found.weights, [_random(law) for law in found.laws.laws])
-    values = (found.values - w * random) / (1 - w)
+    random = estimated(by_device.weights, [_random(law) for law in by_device.laws.laws])
+    values = (by_device.values - w * random) / (1 - w)
     held = min(max(w, 0.0), 1.0)
-    at_edge = (found.values - held * random) / (1 - held)
+    at_edge = (by_device.values - held * random) / (1 - held)
     of_control = checked.contributions(weights)
     added = of_control * (values - random) / (1 - w)
     return DeviceEstimate(
-        names=(*found.names, INATTENTIVE),
-        n_answers=found.n_answers,
+        names=(*by_device.names, INATTENTIVE),
+        n_answers=by_device.n_answers,
         values=np.append(values, w),
         constrained=np.append(np.clip(at_edge, 0, 1), held),
-        weights=[np.vstack([weight / (1 - w), np.zeros(weight.shape[1])]) for weight in found.weights],
-        laws=found.laws,
-        classes=found.classes,
-        shares=found.shares,
+        weights=[np.vstack([weight / (1 - w), np.zeros(weight.shape[1])]) for weight in by_device.weights],
+        laws=by_device.laws,
+        classes=by_device.classes,
+        shares=by_device.shares,
         counted=counted,
         is_inside=bool(((values >= 0) & (values <= 1)).all() and w >= 0),
         added=np.column_stack([added, of_control]),

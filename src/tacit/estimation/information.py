@@ -28,15 +28,15 @@ def information(parts: Sequence[Part], names: Names) -> dict[Names, float]:
     """For each interaction of `names` one over the mean variance of one report's contributions, for a uniform truth."""
     scatters = [_scatter(part) for part in parts]
     sizes = {name: size for part in parts for name, size in zip(part.attributes, part.estimator.shape, strict=True)}
-    found = {}
+    named = {}
     for interaction in interactions(names):
         # Groups are disguised independently, so the trace of their product is the product of their traces.
         trace = math.prod(
             float(scatter[tuple(int(name in interaction) for name in part.attributes)])
             for part, scatter in zip(parts, scatters, strict=True)
         )
-        found[interaction] = math.prod(sizes[name] - 1 for name in interaction) / trace
-    return found
+        named[interaction] = math.prod(sizes[name] - 1 for name in interaction) / trace
+    return named
 
 
 def _scatter(part: Part) -> Array:

@@ -161,5 +161,5 @@ def share_interval(estimate: float, standard_error: float, n: int, level: float 
     p = min(max(estimate, 0.0), 1.0)
     constant = max(standard_error**2 - p * (1 - p) / n, 0.0)
     law = ShareLaw(np.array(constant), np.array(1 / n), np.array(1 / n))
-    found = law.interval(np.array(estimate), level)
-    return float(found.low), float(found.high)
+    ends = law.interval(np.array(estimate), level)
+    return float(ends.low), float(ends.high)

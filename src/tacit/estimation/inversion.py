@@ -161,10 +161,10 @@ def tallied_columns(source: Source, tables: Sequence[Sequence[str]]) -> list[lis
 
 def filled(sources: Sequence[Source]) -> list[Source]:
     """The sources that hold any reports; refused if none does."""
-    found = [source for source in sources if source.engine.n_rows]
-    if not found:
+    origins = [source for source in sources if source.engine.n_rows]
+    if not origins:
         raise InvalidInput("There are no reports to estimate from.")
-    return found
+    return origins
 
 
 def checked_rows(source: Source) -> None:

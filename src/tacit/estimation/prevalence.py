@@ -214,8 +214,8 @@ class _Study:
         groups = [answered & ~direct, *(answered & ~direct & rows for _, rows in levels)]
 
         def all_estimates(weights: Array) -> list[DeviceEstimate]:
-            found = [self._estimate(rows, control, weights) for rows in groups]
-            return found if self.device.direct is None else [*found, self._direct(answered & direct, weights)]
+            by_device = [self._estimate(rows, control, weights) for rows in groups]
+            return by_device if self.device.direct is None else [*by_device, self._direct(answered & direct, weights)]
 
         estimates = all_estimates(np.ones(len(answered)) if self.design is None else self.design.weights)
         repeated = None if self.weighings is None else [_values(all_estimates(again)) for again in self.weighings]
@@ -261,11 +261,11 @@ class _Study:
             weights,
             len(self.device.reports),
         )
-        found = estimate_device(self.device, counted)
+        by_device = estimate_device(self.device, counted)
         return (
-            found
+            by_device
             if control is None or self.control is None
-            else with_control(found, self.device, control, self.control[1])
+            else with_control(by_device, self.device, control, self.control[1])
         )
 
     def _direct(self, rows: NDArray[np.bool_], weights: Array) -> DeviceEstimate:
@@ -303,32 +303,37 @@ class _Study:
     def _warnings(
         self, estimates: Sequence[DeviceEstimate], compliance: Difference | None, n_without: int
     ) -> list[str]:
-        found = []
+        sentences = []
         if not all(estimate.is_inside for estimate in estimates):
-            found.append(
+            sentences.append(
                 "An estimate lies outside [0, 1]: `share` is the unbiased one, `constrained` the most likely one "
                 "within the possible."
             )
         if compliance is not None and compliance.p < 0.05:
-            found.append(
+            sentences.append(
                 f"The samples {compliance.answers['sample']} and {compliance.against['sample']} disagree by "
                 f"{abs(compliance.difference):.3f} (p = {compliance.p:.2g}). The device was not followed by everybody, so "
                 "the pooled share is not to be trusted."
             )
         if n_without:
-            found.append(f"{n_without:,} rows have no group; they count in the whole, but in none of the groups.")
-        return found
+            sentences.append(f"{n_without:,} rows have no group; they count in the whole, but in none of the groups.")
+        return sentences
 
 
-def _compliance(found: DeviceEstimate, device: DeviceDesign, level: float) -> Difference | None:
+def _compliance(by_device: DeviceEstimate, device: DeviceDesign, level: float) -> Difference | None:
     """How far two samples that ask for the same share differ, each estimated alone by its law."""
     if len(device.samples) != 2 or device.opens or len(device.answers) != 2:
         return None
     alone = []
-    for law, seen, people in zip(found.laws.laws, found.counted.frequencies, found.counted.sizes, strict=True):
+    for law, seen, people in zip(
+        by_device.laws.laws, by_device.counted.frequencies, by_device.counted.sizes, strict=True
+    ):
         single = SampleLaws.even([law])
-        weights = single.weights(np.array([[0.0, 1.0]]), found.classes)
-        share, variance = estimated(weights, [seen])[0], single.covariance(weights, found.classes)[0, 0] / people
+        weights = single.weights(np.array([[0.0, 1.0]]), by_device.classes)
+        share, variance = (
+            estimated(weights, [seen])[0],
+            single.covariance(weights, by_device.classes)[0, 0] / people,
+        )
         alone.append((float(share), float(variance)))
     (first, one), (second, two) = alone
     value, error = first - second, math.sqrt(max(one + two, 1e-300))
@@ -426,21 +431,21 @@ class _Errors:
         if effect == 0:  # everybody was asked, and directly: nothing is left to chance
             return float(estimate.constrained[answer]), float(estimate.constrained[answer])
         effect *= (self._quantile() / checked_level(self._level)) ** 2
-        found = ShareLaw(*(law * effect)).interval(estimate.values[answer], self._level)
-        return float(found.low), float(found.high)
+        ends = ShareLaw(*(law * effect)).interval(estimate.values[answer], self._level)
+        return float(ends.low), float(ends.high)
 
     def parameters(self, which: int) -> dict[str, OpenParameter]:
         estimate, start = self._estimates[which], self._starts[which]
-        found = {}
+        named = {}
         for at in range(estimate.n_answers, len(estimate.values)):
             value, held = estimate.values[at], estimate.constrained[at]
             known = np.isfinite(value)
-            found[estimate.names[at]] = OpenParameter(
+            named[estimate.names[at]] = OpenParameter(
                 float(value) if known else None,
                 self._error(start + at) if known else None,
                 float(held) if np.isfinite(held) else None,
             )
-        return found
+        return named
 
     def group(self, which: int, answers: Mapping[str, str]) -> GroupPrevalence:
         return GroupPrevalence(answers, self._estimates[which].counted.n, self.shares(which), self.parameters(which))

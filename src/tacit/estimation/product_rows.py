@@ -192,7 +192,7 @@ def _distinct(columns: Sequence[Codes]) -> tuple[NDArray[np.intp], NDArray[np.in
 
 def _by_terms(terms: Sequence[ProductTerm], shape: tuple[int, ...]) -> list[Factors] | None:
     """Factors of terms that are given as products; the scale of a term goes with its first attribute."""
-    found = []
+    made = []
     for place, size in enumerate(shape):
         keys = list(_keys(terms, place))
         first, patterns = (
@@ -205,8 +205,8 @@ def _by_terms(terms: Sequence[ProductTerm], shape: tuple[int, ...]) -> list[Fact
                 table[:, number] = factor[first] if factor.ndim == 2 else np.eye(size)[factor[first]]
             if place == 0:
                 table[:, number] *= term.scale[first][:, None]
-        found.append(Factors(patterns, table, table.sum(axis=2)))
-    return found if len(terms) <= MOST_TERMS else None
+        made.append(Factors(patterns, table, table.sum(axis=2)))
+    return made if len(terms) <= MOST_TERMS else None
 
 
 def _keys(terms: Sequence[ProductTerm], place: int) -> Iterator[Codes]:
@@ -232,13 +232,13 @@ def _written_out(channel: Channel, guess: Array | None, columns: Sequence[Codes]
         return None
     inverse = channel.inverse([column[first] for column in columns], guess).reshape(-1, *channel.shape)
     numbers = np.moveaxis(inverse, [place + 1 for place in others], range(1, 1 + len(others)))
-    found = []
+    made = []
     codes = np.unravel_index(np.arange(terms), shape)
     for place, size in enumerate(channel.shape):
         if place == largest:
             table = numbers.reshape(len(first), terms, size)
-            found.append(Factors(kinds, table, table.sum(axis=2)))
+            made.append(Factors(kinds, table, table.sum(axis=2)))
         else:
             of_term = np.eye(size)[codes[others.index(place)]][None]
-            found.append(Factors(np.zeros(len(kinds), dtype=np.intp), of_term, of_term.sum(axis=2)))
-    return found
+            made.append(Factors(np.zeros(len(kinds), dtype=np.intp), of_term, of_term.sum(axis=2)))
+    return made

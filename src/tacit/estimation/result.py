@@ -174,8 +174,8 @@ class ShareEstimate(Shown):
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Ends within [0, 1] that hold the true share with the chance `level`."""
-        found = self.law.interval(np.array(self.probability), level)
-        return float(found.low), float(found.high)
+        ends = self.law.interval(np.array(self.probability), level)
+        return float(ends.low), float(ends.high)
 
     @property
     def condition(self) -> str:

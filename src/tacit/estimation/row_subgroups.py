@@ -51,13 +51,13 @@ class RowSubgroup:
     @cached_property
     def _free(self) -> list[tuple[Attribute, int, Codes]]:
         """The attributes that can still be split on, their places, and the answers that are left."""
-        found = []
+        made = []
         for attribute in self.order:
             place = self.rows.places[attribute.name]
             codes = tuple(self.open[place, : attribute.size].nonzero()[0].tolist())
             if attribute.name != self.target and len(codes) > 1:
-                found.append((attribute, place, codes))
-        return found
+                made.append((attribute, place, codes))
+        return made
 
     @cached_property
     def _layout(self) -> kernels.Layout:
@@ -81,13 +81,13 @@ class RowSubgroup:
         places = np.array([place for _, place, _ in self._free], dtype=np.int64)
         n_classes = self.rows.schema[self.target].size
         widths = (self.rows.factors.shape[1], int(self.rows.nothing[self._target]) + 1)
-        found = kernels.pattern_sums(
+        sums = kernels.pattern_sums(
             self.patterns, self.counts, self._masked, self._layout, self._target, places, widths, self.with_errors
         )
-        tables, crossed = kernels.answer_tables(found, self._factors, self._layout, self._target, places, n_classes)
-        classes, class_products = kernels.class_table(found, self._factors[self._target], n_classes)
+        tables, crossed = kernels.answer_tables(sums, self._factors, self._layout, self._target, places, n_classes)
+        classes, class_products = kernels.class_table(sums, self._factors[self._target], n_classes)
         people = self.rows.people
-        return tables / people, crossed / people, classes / people, class_products / people, found.everything / people
+        return tables / people, crossed / people, classes / people, class_products / people, sums.everything / people
 
     def shares(self) -> ClassShares:
         _, _, classes, products, (size, square) = self._sums

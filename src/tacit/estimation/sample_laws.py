@@ -60,11 +60,11 @@ class SampleLaws:
 
     def device_covariance(self, weights: Sequence[Array], classes: Array) -> list[Array]:
         """For each sample the mean covariance of a report's weights, given who answers: what chance alone adds."""
-        found = []
+        made = []
         for law, weight in zip(self.laws, weights, strict=True):
             mean = weight @ law  # wanted x classes
-            found.append((weight * (law @ classes)) @ weight.T - (mean * classes) @ mean.T)
-        return found
+            made.append((weight * (law @ classes)) @ weight.T - (mean * classes) @ mean.T)
+        return made
 
     def first_guess(self, frequencies: Sequence[Array]) -> Array:
         """Where to be most precise: the unbiased estimate made for even classes, as a proper distribution."""

@@ -63,7 +63,7 @@ class Subgroup(Protocol):
         """Those of them who gave one of these answers."""
 
 
-def everybody(found: Sequence[Source], schema: Schema, target: str, *, with_errors: bool = True) -> Subgroup:
+def everybody(origins: Sequence[Source], schema: Schema, target: str, *, with_errors: bool = True) -> Subgroup:
     """All people behind some sources, by the classes of a target.
 
     Without errors of the tables, where nobody will ask for them, they are quicker.
@@ -73,10 +73,10 @@ def everybody(found: Sequence[Source], schema: Schema, target: str, *, with_erro
     from tacit.estimation.table_subgroups import TableSource, TableSubgroup
 
     # Questions of which each respondent reports only some are told of table by table, as far as they go.
-    rows = report_rows(found[0]) if len(found) == 1 and tells_all(found[0]) else None
+    rows = report_rows(origins[0]) if len(origins) == 1 and tells_all(origins[0]) else None
     if rows is not None:
         return RowSubgroup.everybody(rows, target, schema.attributes, with_errors)
-    return TableSubgroup(TableSource(tuple(found), schema), target, {})
+    return TableSubgroup(TableSource(tuple(origins), schema), target, {})
 
 
 def tells_all(source: Source) -> bool:

@@ -71,17 +71,17 @@ class TableSource:
     def _is_small(self, names: Sequence[str]) -> bool:
         return len(names) <= 2 or math.prod(self.schema.shape(names)) <= MOST_CELLS
 
-    def _estimated(self, found: Sequence[Source], names: Sequence[str]) -> Inverted | Pooled | None:
-        if not self._is_small(names) or (len(found) > 1 and len(names) > MOST_POOLED):
+    def _estimated(self, origins: Sequence[Source], names: Sequence[str]) -> Inverted | Pooled | None:
+        if not self._is_small(names) or (len(origins) > 1 and len(names) > MOST_POOLED):
             return None
         try:
-            if len(found) == 1 and set(names) <= set(found[0].questionnaire.attributes):
-                table: Inverted | Pooled = inverted(found[0], names)
+            if len(origins) == 1 and set(names) <= set(origins[0].questionnaire.attributes):
+                table: Inverted | Pooled = inverted(origins[0], names)
             else:
-                table = pooled(found, names, self.schema.shape(names))
+                table = pooled(origins, names, self.schema.shape(names))
             _ = table.probabilities  # a channel may tell too little of so many attributes together
         except (NotEstimable, InvalidInput):
-            if len(names) == 1 or (len(names) == 2 and len(found) == 1):
+            if len(names) == 1 or (len(names) == 2 and len(origins) == 1):
                 raise  # asked in vain: the channel says why
             return None
         return table

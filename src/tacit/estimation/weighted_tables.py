@@ -69,15 +69,15 @@ class WeightedTable:
         p = self.probabilities.reshape(-1)
         if self.design.has_clusters:
             spread = self._clustered()
-            found = (spread**2 * self._factors[self.design.stratum_of, None]).sum(axis=0)
+            values = (spread**2 * self._factors[self.design.stratum_of, None]).sum(axis=0)
         else:
             folded = (self.tally.squares * self._factors).sum(axis=-1, keepdims=True)
             second = self._ordered(solve_squares(self.table.parts, folded))[0]
             first = self._ordered(solve(self.table.parts, folded))[0]
-            found = (second - 2 * p * first + p**2 * (self._factors @ self.squares)) / self._total**2
-            found = found - self._factors @ (self._key_totals**2 * self._one_over_rows[:, None])
-        found = np.maximum(found, 0.0) + self._noise_share * np.diag(self._device_covariance)
-        return found.reshape(self.probabilities.shape)
+            values = (second - 2 * p * first + p**2 * (self._factors @ self.squares)) / self._total**2
+            values = values - self._factors @ (self._key_totals**2 * self._one_over_rows[:, None])
+        values = np.maximum(values, 0.0) + self._noise_share * np.diag(self._device_covariance)
+        return values.reshape(self.probabilities.shape)
 
     @cached_property
     def _one_over_rows(self) -> Array:
@@ -112,15 +112,15 @@ class WeightedTable:
         p = self.probabilities.reshape(-1)
         if self.design.has_clusters:
             spread = self._clustered()
-            found = (spread * self._factors[self.design.stratum_of, None]).T @ spread
+            values = (spread * self._factors[self.design.stratum_of, None]).T @ spread
         else:
             folded = (self.tally.squares * self._factors).sum(axis=-1)
             pairs = self.table.in_order(solve_pairs(self.table.parts, folded))
             first = self._ordered(solve(self.table.parts, folded[..., None]))[0]
             pairs = pairs - np.outer(p, first) - np.outer(first, p) + np.outer(p, p) * (self._factors @ self.squares)
             sums = self._key_totals * np.sqrt(self._factors * self._one_over_rows)[:, None]
-            found = pairs / self._total**2 - sums.T @ sums
-        return found + self._noise_share * self._device_covariance
+            values = pairs / self._total**2 - sums.T @ sums
+        return values + self._noise_share * self._device_covariance
 
     def interval(self, level: float) -> Interval:
         """The channels' own law, widened by the design's effect and by Student's distribution."""

@@ -121,7 +121,7 @@ def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
     """All chances and repeats of both data sets, the test on disguised data, and the PSE curves."""
     repeats = QUICK_REPEATS if quick else REPEATS
     tests = QUICK_TESTED_REPEATS if quick else TESTED_REPEATS
-    found = []
+    made = []
     sets = materials()
     for number, material in enumerate(sets):
         accuracies, tested = {}, {}
@@ -130,10 +130,10 @@ def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
             accuracies[keep] = repeated_accuracies(material, keep, repeats, np.random.default_rng(seeds))
             tested[keep] = tuple(_tested(material, keep, tests, seeds))
             progress((number + (step + 1) / len(KEEPS)) / len(sets))
-        found.append(Found(material, accuracies, tested, _refusal(material)))
-    comparisons = [row for one in found for row in compared(one)] + [_pse_comparison()]
-    tables = [_table(one) for one in found] + [_pse_table()]
-    plots = [plot for one in found for plot in _plots(one)] + [_pse_plot()]
+        made.append(Found(material, accuracies, tested, _refusal(material)))
+    comparisons = [row for one in made for row in compared(one)] + [_pse_comparison()]
+    tables = [_table(one) for one in made] + [_pse_table()]
+    plots = [plot for one in made for plot in _plots(one)] + [_pse_plot()]
     return StudyResult("bayes", TITLE, tuple(comparisons), tuple(tables), tuple(plots))
 
 
@@ -142,11 +142,11 @@ def repeated_accuracies(material: Material, keep: float, repeats: int, rng: np.r
     # At q = 1 nothing is drawn: only the fold can make a difference.
     drawn = min(repeats, FOLDS) if keep == 1 else repeats
     scheme = unrelated_question(material.table.schema, keep)
-    found = np.empty(drawn)
+    values = np.empty(drawn)
     for repeat in range(drawn):
         fold = material.folds[repeat % FOLDS]
-        found[repeat] = fold.accuracy(material.model().fit(fold.learning.disguised(scheme, rng)))
-    return found
+        values[repeat] = fold.accuracy(material.model().fit(fold.learning.disguised(scheme, rng)))
+    return values
 
 
 def _tested(material: Material, keep: float, repeats: int, seeds: np.random.SeedSequence) -> Iterator[Tested]:
@@ -172,33 +172,33 @@ def _refusal(material: Material) -> str:
     return "an estimate, which is wrong"
 
 
-def compared(found: Found) -> Iterator[PublishedComparison]:
+def compared(outcome: Found) -> Iterator[PublishedComparison]:
     """What the publication says of this data set, and what comes out."""
-    name, clear = found.material.name, found.material.clear
+    name, clear = outcome.material.name, outcome.material.clear
     yield PublishedComparison(
-        f"{name}: q = 0", "nothing can be learned", found.refusal, found.refusal.startswith("The reports")
+        f"{name}: q = 0", "nothing can be learned", outcome.refusal, outcome.refusal.startswith("The reports")
     )
-    whole = found.accuracies[1.0]
+    whole = outcome.accuracies[1.0]
     same = None if len(whole) < FOLDS else bool(np.isclose(whole.mean(), clear, atol=1e-12))
     yield PublishedComparison(
         f"{name}: q = 1", "as from the original data", f"{whole.mean():.4f}, clear data {clear:.4f}", same
     )
-    means = np.array([found.accuracies[keep].mean() for keep in KEEPS])
+    means = np.array([outcome.accuracies[keep].mean() for keep in KEEPS])
     yield PublishedComparison(
         f"{name}: growing q",
         "accuracy grows with q, and its variance falls",
         f"{means[0]:.3f} at q = {KEEPS[0]:g}, {means[-1]:.3f} at q = 1; standard deviation "
-        f"{found.accuracies[KEEPS[0]].std():.4f} and {found.accuracies[0.9].std():.4f} (q = .9)",
+        f"{outcome.accuracies[KEEPS[0]].std():.4f} and {outcome.accuracies[0.9].std():.4f} (q = .9)",
         bool(means[0] <= means[-1]),
     )
-    worst = max(clear - found.accuracies[keep].mean() for keep in KEEPS if keep >= FAIR)
+    worst = max(clear - outcome.accuracies[keep].mean() for keep in KEEPS if keep >= FAIR)
     yield PublishedComparison(
         f"{name}: q from .5 up",
         "close to the accuracy on the original data",
         f"at most {worst:.4f} below the classifier learned from clear data",
         bool(worst <= 0.01) if name == "Adult" else None,
     )
-    tests = [test for each in found.tested.values() for test in each if np.isfinite(test.estimated)]
+    tests = [test for each in outcome.tested.values() for test in each if np.isfinite(test.estimated)]
     yield PublishedComparison(
         f"{name}: accuracy from disguised test data",
         "not in the publication",
@@ -208,11 +208,11 @@ def compared(found: Found) -> Iterator[PublishedComparison]:
     )
 
 
-def _table(found: Found) -> StudyTable:
-    material = found.material
+def _table(outcome: Found) -> StudyTable:
+    material = outcome.material
     rows: list[tuple[object, ...]] = [("0", "no estimate", "-", "-", "-")]
     for keep in KEEPS:
-        values, tests = found.accuracies[keep], found.tested[keep]
+        values, tests = outcome.accuracies[keep], outcome.tested[keep]
         apart = np.mean([test.estimated - test.counted for test in tests])
         error = np.mean([test.standard_error for test in tests])
         rows.append((f"{keep:g}", f"{values.mean():.4f}", f"{values.var():.2e}", f"{apart:+.4f}", f"{error:.4f}"))
@@ -221,10 +221,10 @@ def _table(found: Found) -> StudyTable:
     return StudyTable(title, columns, tuple(rows))
 
 
-def _plots(found: Found) -> Iterator[StudyPlot]:
-    material, name = found.material, found.material.name.lower().replace(" ", "-")
-    means = np.array([found.accuracies[keep].mean() for keep in KEEPS])
-    deviations = np.array([found.accuracies[keep].std() for keep in KEEPS])
+def _plots(outcome: Found) -> Iterator[StudyPlot]:
+    material, name = outcome.material, outcome.material.name.lower().replace(" ", "-")
+    means = np.array([outcome.accuracies[keep].mean() for keep in KEEPS])
+    deviations = np.array([outcome.accuracies[keep].std() for keep in KEEPS])
     lines = {"clear data": material.clear, "majority class": material.majority}
     title = f"{material.name}: naive Bayes from unrelated questions"
     words = (
@@ -233,7 +233,7 @@ def _plots(found: Found) -> Iterator[StudyPlot]:
     yield StudyPlot(name, words, accuracy_by_keep(KEEPS, means, deviations, lines, title))
     points = [
         (keep, test.estimated - test.counted, test.standard_error)
-        for keep, tests in found.tested.items()
+        for keep, tests in outcome.tested.items()
         for test in tests
     ]
     words = f"{material.name}: accuracy estimated from disguised test records less the true one, with 95% intervals."

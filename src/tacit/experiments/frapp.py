@@ -108,12 +108,16 @@ def mean(accuracies: Sequence[Accuracy], measure: Callable[[Accuracy], float]) -
 def _tables(outcomes: Sequence[Outcome], data: str) -> list[StudyTable]:
     """All lengths together, each way; then each measure by length."""
     rows = []
-    for found in outcomes:
-        ways = (("every itemset", found.every), ("searched", found.searched), (f"slack {SLACK:g}", found.with_slack))
+    for outcome in outcomes:
+        ways = (
+            ("every itemset", outcome.every),
+            ("searched", outcome.searched),
+            (f"slack {SLACK:g}", outcome.with_slack),
+        )
         for way, accuracies in ways:
             rows.append(
                 (
-                    found.contestant.name,
+                    outcome.contestant.name,
                     way,
                     spread([a.support_error() for a in accuracies]),
                     spread([a.published_support_error() for a in accuracies]),
@@ -145,8 +149,8 @@ _MEASURES: dict[str, Callable[[Accuracy, int], float]] = {
 def _by_length(outcomes: Sequence[Outcome], title: str, measure: Callable[[Accuracy, int], float]) -> StudyTable:
     lengths = range(1, len(outcomes[0].every[0].frequent) + 1)
     rows = [
-        (found.contestant.name, *(spread([measure(a, length) for a in found.searched]) for length in lengths))
-        for found in outcomes
+        (outcome.contestant.name, *(spread([measure(a, length) for a in outcome.searched]) for length in lengths))
+        for outcome in outcomes
     ]
     return StudyTable(title, ("mechanism", *map(str, lengths)), tuple(rows))
 
@@ -208,14 +212,14 @@ def likelihood_gain(data: Dataset, truth: Truth, field: Sequence[Contestant], se
 def _plots(outcomes: Sequence[Outcome], field: Sequence[Contestant], data: str) -> list[StudyPlot]:
     plots = []
     for title, measure in _MEASURES.items():
-        plots.append(bar_plot(data, title, {found.contestant.name: _line(found, measure) for found in outcomes}))
+        plots.append(bar_plot(data, title, {outcome.contestant.name: _line(outcome, measure) for outcome in outcomes}))
     plots.append(condition_plot(field))
     return plots
 
 
-def _line(found: Outcome, measure: Callable[[Accuracy, int], float]) -> list[float]:
-    lengths = range(1, len(found.searched[0].frequent) + 1)
-    return [mean(found.searched, partial(_at, measure, length)) for length in lengths]
+def _line(outcome: Outcome, measure: Callable[[Accuracy, int], float]) -> list[float]:
+    lengths = range(1, len(outcome.searched[0].frequent) + 1)
+    return [mean(outcome.searched, partial(_at, measure, length)) for length in lengths]
 
 
 def _at(measure: Callable[[Accuracy, int], float], length: int, accuracy: Accuracy) -> float:
@@ -223,7 +227,7 @@ def _at(measure: Callable[[Accuracy, int], float], length: int, accuracy: Accura
 
 
 def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contestant]) -> list[PublishedComparison]:
-    by_name = {found.contestant.name: found for found in outcomes}
+    by_name = {outcome.contestant.name: outcome for outcome in outcomes}
     channels = {contestant.name: contestant.scheme.groups[0].channel for contestant in field if contestant.is_published}
     counts = truth.counts()
     mask_numbers = condition_numbers(channels["MASK"])[: len(truth.lengths)]
@@ -262,18 +266,18 @@ def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contes
     ]
 
 
-def _nothing_beyond(found: Outcome, length: int) -> PublishedComparison:
+def _nothing_beyond(outcome: Outcome, length: int) -> PublishedComparison:
     """Whether a mechanism finds frequent itemsets longer than so many answers."""
-    beyond = [sum(int(n) for n in accuracy.found[length:]) for accuracy in found.searched]
-    frequent = int(found.searched[0].frequent[length:].sum())
+    beyond = [sum(int(n) for n in accuracy.found[length:]) for accuracy in outcome.searched]
+    frequent = int(outcome.searched[0].frequent[length:].sum())
     said = f"{np.mean(beyond):.1f} of {frequent} found on average"
     published = f"finds nothing beyond length {length}"
-    return PublishedComparison(found.contestant.name, published, said, float(np.mean(beyond)) < 0.01 * frequent)
+    return PublishedComparison(outcome.contestant.name, published, said, float(np.mean(beyond)) < 0.01 * frequent)
 
 
 def _found_here(outcomes: Sequence[Outcome]) -> list[PublishedComparison]:
     """What the publication does not say."""
-    by_name = {found.contestant.name: found for found in outcomes}
+    by_name = {outcome.contestant.name: outcome for outcome in outcomes}
     det = by_name["DET-GD"].every
     error = _MEASURES["support error %"]
     short, long = (mean(det, partial(_at, error, length)) for length in (1, len(det[0].frequent)))

@@ -103,8 +103,8 @@ def _searched(
     equal = np.full(len(counted.names), 1 / len(counted.names))
     problem = pose(counted, k, equal if weights is None else np.asarray(weights, np.float64))
     began = time.process_time()
-    found = search(problem, preference, settings, np.random.default_rng(seed))
-    return Run(label, problem, found, time.process_time() - began)
+    searched = search(problem, preference, settings, np.random.default_rng(seed))
+    return Run(label, problem, searched, time.process_time() - began)
 
 
 def _wanted_k(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]:

@@ -99,18 +99,18 @@ def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
     """All thetas, groups and repeats of the three data sets, and the surface over theta and number of groups."""
     repeats = QUICK_REPEATS if quick else REPEATS
     few = QUICK_SURFACE_REPEATS if quick else SURFACE_REPEATS
-    found: list[tuple[Accuracies, Accuracies]] = []
+    made: list[tuple[Accuracies, Accuracies]] = []
     surfaces: list[Accuracies] = []
     sets = materials()
     for number, material in enumerate(sets):
         steps = Steps(progress, number / len(sets), 1 / len(sets), 3 * len(THETAS))
         rng = np.random.SeedSequence([seed, number])
-        found.append(_both_rules(material, repeats, rng, steps))
+        made.append(_both_rules(material, repeats, rng, steps))
         surfaces.append(_surface(material, few, rng, steps))
     progress(1.0)
-    comparisons = [row for both in found for row in compared(*both)]
-    tables = [_table(*both) for both in found] + [_surface_table(surface) for surface in surfaces]
-    plots = [_plot(*both) for both in found] + [_surface_plot(surface) for surface in surfaces]
+    comparisons = [row for both in made for row in compared(*both)]
+    tables = [_table(*both) for both in made] + [_surface_table(surface) for surface in surfaces]
+    plots = [_plot(*both) for both in made] + [_surface_plot(surface) for surface in surfaces]
     return StudyResult("trees", TITLE, tuple(comparisons), tuple(tables), tuple(plots))
 
 

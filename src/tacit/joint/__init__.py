@@ -90,10 +90,10 @@ def fit_joint(
     True
     """
     _checked(models, classes, starts)
-    found = sources(reports)
-    schema = _schema(reports, found)
+    origins = sources(reports)
+    schema = _schema(reports, origins)
     rng = np.random.default_rng(seed)
-    counted = [(source, *distinct_rows(source)) for source in found]
+    counted = [(source, *distinct_rows(source)) for source in origins]
     n_reports = int(sum(counts.sum() for _, _, counts in counted))
     if not n_reports:
         raise InvalidInput("There are no reports to fit a model to.")
@@ -119,9 +119,9 @@ def fit_joint(
     )
 
 
-def _schema(reports: ReportSource | Sequence[ReportSource], found: Sequence[Source]) -> Schema:
+def _schema(reports: ReportSource | Sequence[ReportSource], origins: Sequence[Source]) -> Schema:
     """The attributes of all sources, in the order of the schemes where these are known."""
-    schema = true_schema(found)
+    schema = true_schema(origins)
     schemes = [getattr(one, "scheme", None) for one in (reports if isinstance(reports, Sequence) else [reports])]
     order = [name for scheme in schemes if scheme is not None for name in scheme.schema.names if name in schema]
     return schema.select(dict.fromkeys([*order, *schema.names]))
@@ -144,13 +144,13 @@ Stored = tuple[Source, Table, NDArray[np.int64]]  # a source, its distinct repor
 
 def _parts(stored: Sequence[Stored], schema: Schema, numbers: int, rng: np.random.Generator) -> list[WholeReports]:
     """The distinct reports of each source; where they are very many, of a random part of the people."""
-    found = []
+    made = []
     for source, table, counts in stored:
         enough = max(FEWEST_COMPARED, numbers // _numbers_a_report(source, schema))
         kept = counts if len(counts) <= enough else thinned(counts, enough, rng)
         rows = np.flatnonzero(kept)
-        found.append(whole_reports(source.questionnaire, schema, table.rows(rows), kept[rows].astype(np.float64)))
-    return found
+        made.append(whole_reports(source.questionnaire, schema, table.rows(rows), kept[rows].astype(np.float64)))
+    return made
 
 
 def _numbers_a_report(source: Source, schema: Schema) -> int:

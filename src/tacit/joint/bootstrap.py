@@ -18,7 +18,7 @@ def simulated(
     model: RecordModel, schema: Schema, groups: Sequence[tuple[Questionnaire, int]], rng: np.random.Generator
 ) -> list[WholeReports]:
     """As many reports of each questionnaire as there were, from people drawn from the model."""
-    found = []
+    made = []
     for questionnaire, people in groups:
         records = dict(zip(schema.names, model.draw(people, rng), strict=True))
         chance = SeededRandomness(int(rng.integers(1 << 62)))
@@ -27,5 +27,5 @@ def simulated(
             reported = group.channel.sample([records[name] for name in group.names], chance)
             names = [attribute.name for attribute in group.report_attributes]
             columns |= dict(zip(names, reported, strict=True))
-        found.append(whole_reports(questionnaire, schema, Table(questionnaire.report_schema, columns)))
-    return found
+        made.append(whole_reports(questionnaire, schema, Table(questionnaire.report_schema, columns)))
+    return made

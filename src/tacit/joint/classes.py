@@ -82,12 +82,12 @@ class LatentClasses:
     def answers(self, part: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
         _, shares = self._shares(part)
-        found: list[Array] = [shares @ factor for factor in self.factors]
+        made: list[Array] = [shares @ factor for factor in self.factors]
         for group in part.groups:
             posteriors = group.by_row().answers(self._own(group), shares)
             for j, posterior in zip(group.attributes, posteriors, strict=True):
-                found[j] = posterior / np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
-        return found
+                made[j] = posterior / np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
+        return made
 
     def candidates(self, part: WholeReports) -> Iterator[list[Codes]]:
         """Promising whole records for each report: the best of each class."""

@@ -70,14 +70,14 @@ class ExactTable:
 
     def answers(self, part: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
-        found: list[list[Array]] = [[] for _ in self.shape]
+        made: list[list[Array]] = [[] for _ in self.shape]
         for together in self._together(part):
             table = together.reshape(len(together), *self.shape)
             whole = np.maximum(together.sum(axis=1, keepdims=True), 1e-300)
             for j in range(len(self.shape)):
                 others = tuple(axis + 1 for axis in range(len(self.shape)) if axis != j)
-                found[j].append(table.sum(axis=others) / whole)
-        return [np.concatenate(parts) for parts in found]
+                made[j].append(table.sum(axis=others) / whole)
+        return [np.concatenate(parts) for parts in made]
 
     def candidates(self, part: WholeReports) -> Iterator[list[Codes]]:
         """The likeliest whole record for each report."""

@@ -117,7 +117,7 @@ class Forest:
 
     def answers(self, part: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
-        wide = np.concatenate([found.answers for found in self._propagated(part)])
+        wide = np.concatenate([made.answers for made in self._propagated(part)])
         layout = self._layout
         places = {j: slice(layout.slots[i], layout.slots[i + 1]) for i, j in enumerate(layout.order)}
         return [np.maximum(wide[:, places[j]], 0.0) for j in range(len(self.tables))]

@@ -55,24 +55,24 @@ def starting_shares(counted: PairCounts, schema: Schema) -> list[Array]:
 
 def _shares(counted: PairCounts, name: str, size: int) -> Array:
     uniform = np.full(size, 1 / size)
-    found = _estimated(counted, [name])
-    if found is None:
+    estimated = _estimated(counted, [name])
+    if estimated is None:
         return uniform
-    trust = 1 / (1 + (found.standard_errors.max() / HALF_TRUSTED) ** 2)
+    trust = 1 / (1 + (estimated.standard_errors.max() / HALF_TRUSTED) ** 2)
     trust *= 1 - UNIFORM_PART
-    return trust * projected(found.probabilities) + (1 - trust) * uniform
+    return trust * projected(estimated.probabilities) + (1 - trust) * uniform
 
 
 def pair_tables(counted: PairCounts, schema: Schema) -> dict[tuple[int, int], TableEstimate]:
     """The table of every pair of attributes that can be estimated."""
     if len(schema) > MOST_PAIRED:
         return {}
-    found = {}
+    named = {}
     for i, j in small_pairs(schema):
         table = _estimated(counted, [schema.names[i], schema.names[j]])
         if table is not None:
-            found[i, j] = table
-    return found
+            named[i, j] = table
+    return named
 
 
 def small_pairs(schema: Schema) -> list[tuple[int, int]]:

@@ -64,14 +64,14 @@ class ProductLaw(ReportLaw):
     @cached_property
     def _told_cells(self) -> list[tuple[list[int], NDArray[np.int32]]]:
         """For each term the attributes that it tells, and their codes numbered through."""
-        found = []
+        made = []
         for term in self.terms:
             told = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
             codes = [np.asarray(term.factors[j]) for j in told]
-            found.append(
+            made.append(
                 (told, numbered_cells(codes, [self.shape[j] for j in told]) if told else np.empty((0, 0), np.int32))
             )
-        return found
+        return made
 
     def component_chances(self, factors: Sequence[Array]) -> Array:
         return np.maximum(sum(self._pieces(factors)[0]), 0.0)
@@ -112,8 +112,8 @@ class ProductLaw(ReportLaw):
     def turns(self) -> list[Turn]:
         """Exchanges of answers, one for each attribute, that make another term of the first: for a flip the opposite."""
         first, *others = self.terms
-        found = [self._exchanges(first, other) for other in others]
-        return [turn for turn in found if turn is not None]
+        made = [self._exchanges(first, other) for other in others]
+        return [turn for turn in made if turn is not None]
 
     def _exchanges(self, first: LawTerm, other: LawTerm) -> Turn | None:
         exchanges = []
@@ -125,18 +125,18 @@ class ProductLaw(ReportLaw):
         return tuple(exchanges)
 
     def answers(self, factors: Sequence[Array], shares: Array) -> list[Array]:
-        found = [np.zeros((self.n_reports, size)) for size in self.shape]
+        made = [np.zeros((self.n_reports, size)) for size in self.shape]
         everyone = np.arange(self.n_reports)
         for term, posterior in zip(self.terms, self._posteriors(factors), strict=True):
             people = shares * posterior
             for j, (factor, own) in enumerate(zip(term.factors, factors, strict=True)):
                 if factor is None:
-                    found[j] += people @ own
+                    made[j] += people @ own
                 elif factor.ndim == 1:
-                    found[j][everyone, factor] += people.sum(axis=1)
+                    made[j][everyone, factor] += people.sum(axis=1)
                 else:
-                    found[j] += ((people / np.maximum(factor @ own.T, TINY)) @ own) * factor
-        return [np.maximum(answers, 0.0) for answers in found]
+                    made[j] += ((people / np.maximum(factor @ own.T, TINY)) @ own) * factor
+        return [np.maximum(answers, 0.0) for answers in made]
 
     def component_records(self, factors: Sequence[Array]) -> list[Codes]:
         """The likeliest record of the likeliest single term."""

@@ -221,10 +221,10 @@ class JointModel:
         """
         known = {self.schema.names.index(name): code for name, code in self._codes(given, [attribute]).items()}
         position = self.schema.names.index(self.schema[attribute].name)
-        found = self.model.answers(_nobody(self.schema, {j: np.array([code]) for j, code in known.items()}))[position][
+        named = self.model.answers(_nobody(self.schema, {j: np.array([code]) for j, code in known.items()}))[position][
             0
         ]
-        return dict(zip(self.schema[attribute].answers, map(float, found / found.sum()), strict=True))
+        return dict(zip(self.schema[attribute].answers, map(float, named / named.sum()), strict=True))
 
     def posterior(self, reports: Reports, known: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """What each report tells of every answer of the person who sent it.
@@ -241,11 +241,11 @@ class JointModel:
         dict
             For every attribute of the model an array ``(reports, answers)`` of chances.
         """
-        found: list[list[Array]] = [[] for _ in self.schema]
+        named: list[list[Array]] = [[] for _ in self.schema]
         for part in self._parts(reports, known or {}):
-            for own, answers in zip(found, self.model.answers(part), strict=True):
+            for own, answers in zip(named, self.model.answers(part), strict=True):
                 own.append(answers)
-        return {name: np.concatenate(own) for name, own in zip(self.schema.names, found, strict=True)}
+        return {name: np.concatenate(own) for name, own in zip(self.schema.names, named, strict=True)}
 
     def log_likelihood(self, reports: ReportSource | Sequence[ReportSource]) -> float:
         """The mean logarithm of the chance of a report.

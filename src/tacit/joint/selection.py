@@ -97,13 +97,13 @@ def chosen(parts: Sequence[WholeReports], schema: Schema, search: Search) -> lis
     held = [search.rng.binomial(part.counts.astype(np.int64), HELD_OUT).astype(np.float64) for part in parts]
     learning = [part.weighed(part.counts - out) for part, out in zip(parts, held, strict=True)]
     testing = [part.weighed(out) for part, out in zip(parts, held, strict=True)]
-    found = list(_tried(learning, testing, schema, search))
-    if not found:
+    tried = list(_tried(learning, testing, schema, search))
+    if not tried:
         raise InvalidInput(
             f"No {' and no '.join(search.kinds)} can be fitted to these reports: an exact table needs at most "
             f"{MOST_RECORDS:,} whole records, a tree groups whose laws are few products. Ask for classes as well."
         )
-    return _ranked(found, testing)
+    return _ranked(tried, testing)
 
 
 def _tried(
@@ -143,9 +143,9 @@ def mean_log(model: RecordModel, parts: Sequence[WholeReports]) -> float:
     return total / max(people, 1.0)
 
 
-def _ranked(found: Sequence[ModelCandidate], testing: Sequence[WholeReports]) -> list[ModelCandidate]:
+def _ranked(tried: Sequence[ModelCandidate], testing: Sequence[WholeReports]) -> list[ModelCandidate]:
     """The candidates by their held-out likelihood, with how far each is behind the best and how surely."""
-    ranked = sorted(found, key=lambda candidate: -candidate.held_out)
+    ranked = sorted(tried, key=lambda candidate: -candidate.held_out)
     counts = np.concatenate([part.counts for part in testing])
     people = max(float(counts.sum()), 1.0)
     logs = [np.concatenate([candidate.model.report_logs(part) for part in testing]) for candidate in ranked]
@@ -210,13 +210,13 @@ def _climbed_again(climb: Climb[LatentClasses], parts: Sequence[WholeReports]) -
 
 def turns(parts: Sequence[WholeReports]) -> list[tuple[tuple[int, ...], Turn]]:
     """Groups of several attributes whose reports a record and its mirror image explain almost alike."""
-    found = {}
+    made = {}
     for part in parts:
         for group in part.groups:
             if len(group.attributes) > 1 and isinstance(group.law, ProductLaw):
                 for number, turn in enumerate(group.law.turns()):
-                    found[group.attributes, number] = turn
-    return [(attributes, turn) for (attributes, _), turn in sorted(found.items(), key=lambda item: item[0])]
+                    made[group.attributes, number] = turn
+    return [(attributes, turn) for (attributes, _), turn in sorted(made.items(), key=lambda item: item[0])]
 
 
 Mirrored = TypeVar("Mirrored", LatentClasses, Forest)
@@ -277,14 +277,14 @@ def _trees(
     search: Search,
 ) -> Iterator[ModelCandidate]:
     """Trees along the branches that estimated pairs show, and that the classes' pairs show; then mixtures of the better."""
-    found: list[ModelCandidate] = []
+    tried: list[ModelCandidate] = []
     for start in _planted(counted, schema, shares, classes.model):
-        if all(start.parents != other.model.parents for other in found if isinstance(other.model, Forest)):
-            found.append(_fitted_forest(start, learning, testing))
-    if not found:
+        if all(start.parents != other.model.parents for other in tried if isinstance(other.model, Forest)):
+            tried.append(_fitted_forest(start, learning, testing))
+    if not tried:
         return
-    yield from found
-    best = max(found, key=lambda candidate: candidate.held_out)
+    yield from tried
+    best = max(tried, key=lambda candidate: candidate.held_out)
     if best.held_out < classes.held_out - PROMISING:
         return
     while isinstance(best.model, Forest) and 2 * best.model.n_components <= MOST_TREES:

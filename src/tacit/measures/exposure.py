@@ -56,13 +56,13 @@ def components(questionnaire: Questionnaire, prior: Prior) -> list[Component]:
         touched = [home for home in homes if home & link]
         if len(touched) > 1:
             homes = [home for home in homes if not home & link] + [set().union(*touched)]
-    found = []
+    made = []
     for home in homes:
         groups = tuple(group for group in questionnaire.groups if set(group.names) <= home)
         public = tuple(one for one in questionnaire.public if one.name in home)
         if groups:
-            found.append(Component(groups, public))
-    return found
+            made.append(Component(groups, public))
+    return made
 
 
 def exposures(component: Component, joint: Array) -> dict[str, Figures]:
@@ -72,7 +72,7 @@ def exposures(component: Component, joint: Array) -> dict[str, Figures]:
     """
     sizes = [math.prod(group.shape) for group in component.groups] + [one.size for one in component.public]
     table = joint.reshape(sizes)
-    found = {}
+    named = {}
     for position, group in enumerate(component.groups):
         seen = table
         for other, another in enumerate(component.groups):
@@ -80,8 +80,8 @@ def exposures(component: Component, joint: Array) -> dict[str, Figures]:
                 seen = np.moveaxis(_reported_along(another, np.moveaxis(seen, other, 0)), 0, other)
         own = np.moveaxis(seen, position, 0).reshape(sizes[position], -1)
         for axis, attribute in enumerate(group.attributes):
-            found[attribute.name] = _figures(group, axis, own, attribute)
-    return found
+            named[attribute.name] = _figures(group, axis, own, attribute)
+    return named
 
 
 def _figures(group: Group, axis: int, table: Array, attribute: Attribute) -> Figures:

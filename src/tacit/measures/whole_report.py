@@ -113,20 +113,20 @@ class WholeReport:
 
     def _answers(self, questionnaire: Questionnaire, prior: Prior) -> dict[str, AnswerMeasures]:
         """The answers that one questionnaire disguises."""
-        found: dict[str, AnswerMeasures] = {}
+        named: dict[str, AnswerMeasures] = {}
         for component in components(questionnaire, prior):
             stated, scope = _stated(component, questionnaire, prior)
             for group in component.groups:
-                found |= self._group_answers(group, stated, scope)
-        return found
+                named |= self._group_answers(group, stated, scope)
+        return named
 
     def _group_answers(self, group: Group, stated: Mapping[str, Figures], scope: Scope) -> dict[str, AnswerMeasures]:
-        even, found = self._even(group), {}
+        even, named = self._even(group), {}
         situations = self._situations(group) if group.is_routed and is_enumerable(group) else ()
         for axis, name in enumerate(group.names):
             gamma = answer_amplification(group, axis, situations)
-            found[name] = AnswerMeasures(name, gamma, **asdict(stated[name]), even=even[name], scope=scope)
-        return found
+            named[name] = AnswerMeasures(name, gamma, **asdict(stated[name]), even=even[name], scope=scope)
+        return named
 
     def _even(self, group: Group) -> dict[str, Figures]:
         """Under the even prior groups are independent, so each speaks for itself; the worst public situation counts."""

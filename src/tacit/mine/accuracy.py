@@ -147,9 +147,9 @@ def disguised_accuracy(
         raise UnknownName("Sampling", str(sampling), ("population", "respondents"))
     if not (isinstance(draws, int) and draws >= 1):
         raise InvalidInput(f"`draws` must be a whole number of at least 1, not {draws!r}.")
-    found = sources(reports)
-    asked = predictor(classifier, true_schema(found), target, attributes)
-    asking = _asking_all(found, asked)
+    origins = sources(reports)
+    asked = predictor(classifier, true_schema(origins), target, attributes)
+    asking = _asking_all(origins, asked)
     parts = [moments(source, asked, draws=draws, seed=seed) for source in asking]
     weights = [source_weight(source, asked) for source in asking] if len(asking) > 1 else [1.0]
     return _estimated(asked.target.answers, parts, weights, sampling)
@@ -169,9 +169,9 @@ def told_accuracy(
     )  # fmt: skip
 
 
-def _asking_all(found: Sequence[Source], asked: Predictor) -> list[Source]:
+def _asking_all(origins: Sequence[Source], asked: Predictor) -> list[Source]:
     names = {*asked.inputs.names, asked.target.name}
-    asking = [source for source in found if names <= set(source.questionnaire.attributes)]
+    asking = [source for source in origins if names <= set(source.questionnaire.attributes)]
     if not asking:
         raise NotEstimable(
             f"{', '.join(map(repr, [*asked.inputs.names, asked.target.name]))} are never asked together, so whether a "

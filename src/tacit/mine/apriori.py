@@ -39,12 +39,12 @@ class Threshold:
     min_support: float
     slack: float  # in standard errors
 
-    def extended(self, found: Candidates) -> Candidates:
+    def extended(self, candidates: Candidates) -> Candidates:
         """The candidates that are frequent, or within the slack."""
-        return found.rows(found.supports >= self.min_support - self.slack * found.errors - ROUNDING)
+        return candidates.rows(candidates.supports >= self.min_support - self.slack * candidates.errors - ROUNDING)
 
-    def frequent(self, found: Candidates) -> Candidates:
-        return found.rows(found.supports >= self.min_support - ROUNDING)
+    def frequent(self, candidates: Candidates) -> Candidates:
+        return candidates.rows(candidates.supports >= self.min_support - ROUNDING)
 
 
 @dataclass(frozen=True, eq=False)

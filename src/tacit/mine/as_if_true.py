@@ -114,8 +114,8 @@ class MajorityClassifier(ReportClassifier):
         self.target = target
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
-        found, self.schema_ = ordered_sources(reports)
-        self.n_reports_ = sum(source.engine.n_rows for source in found)
+        origins, self.schema_ = ordered_sources(reports)
+        self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
         self.class_shares_ = class_shares(reports, target)
         return self

@@ -84,17 +84,19 @@ def noise_in_words(noisy: dict[int, int], min_support: float) -> list[str]:
     ]
 
 
-def in_order(found: Sequence[Candidates]) -> tuple[Candidates, ...]:
+def in_order(candidates: Sequence[Candidates]) -> tuple[Candidates, ...]:
     """Supports within [0, 1], and none above that of a part of its itemset, where both are listed.
 
     A pair in the wrong order is set to its mean, the more precise of the two counting more; what rounding leaves is cut.
     """
     shares = {
-        _key(part, row): float(np.clip(part.supports[row], 0, 1)) for part in found for row in range(len(part.codes))
+        _key(part, row): float(np.clip(part.supports[row], 0, 1))
+        for part in candidates
+        for row in range(len(part.codes))
     }
     weight = {
         _key(part, row): 1 / max(float(part.errors[row]), 1e-12) ** 2
-        for part in found
+        for part in candidates
         for row in range(len(part.codes))
     }
     pairs = [
@@ -111,7 +113,8 @@ def in_order(found: Sequence[Candidates]) -> tuple[Candidates, ...]:
     for low, high in pairs:
         shares[high] = min(shares[high], shares[low])
     return tuple(
-        replace(part, shares=np.array([shares[_key(part, row)] for row in range(len(part.codes))])) for part in found
+        replace(part, shares=np.array([shares[_key(part, row)] for row in range(len(part.codes))]))
+        for part in candidates
     )
 
 

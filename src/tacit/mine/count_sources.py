@@ -56,12 +56,12 @@ DRAWN_RECORDS = 1 << 16
 
 def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tuple[Source, ...], Schema]:
     """The tables to count, and their attributes as the scheme lists them: ties are broken alike however they are grouped."""
-    found = sources(reports)
-    schema = true_schema(found)
+    origins = sources(reports)
+    schema = true_schema(origins)
     parts = reports if isinstance(reports, Sequence) else [reports]
     listed = [name for part in parts if hasattr(part, "scheme") for name in part.scheme.schema.names]
     order = dict.fromkeys([*(name for name in listed if name in schema), *schema.names])
-    return found, schema.select(order)
+    return origins, schema.select(order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,25 +82,27 @@ class PairTable:
         return cls(table.probabilities, errors, floors, table.n_reports)
 
 
-def pair_tables(found: Sequence[Source], schema: Schema, target: str) -> tuple[PairTable, dict[str, PairTable | None]]:
+def pair_tables(
+    origins: Sequence[Source], schema: Schema, target: str
+) -> tuple[PairTable, dict[str, PairTable | None]]:
     """The class alone, and each attribute with the class; None where they are never asked together."""
-    source = TableSource(tuple(found), schema)
+    source = TableSource(tuple(origins), schema)
     classes = PairTable.of(source.known_table([target], target))
     told = {name: source.table([], [name, target], target) for name in schema.names if name != target}
     return classes, {name: None if table is None else PairTable.of(table) for name, table in told.items()}
 
 
 def counted_people(
-    found: Sequence[Source], schema: Schema, target: str, method: Method = "inversion", *, with_errors: bool = True
+    origins: Sequence[Source], schema: Schema, target: str, method: Method = "inversion", *, with_errors: bool = True
 ) -> tuple[Subgroup, Method]:
     """Everybody, by the classes of a target, and the method that was taken."""
     if method == "likelihood":
-        _checked_likelihood(found, schema)
-    people = everybody(found, schema, target, with_errors=with_errors)
+        _checked_likelihood(origins, schema)
+    people = everybody(origins, schema, target, with_errors=with_errors)
     if method == "joint":
-        return modelled_people(fit_joint(Remembered(tuple(found))), schema, target, people), "joint"
-    if method == "likelihood" or (method == "auto" and _likelihood_pays(found, schema)):
-        return ModelledSubgroup(_most_likely_people(found[0], schema, target), people), "likelihood"
+        return modelled_people(fit_joint(Remembered(tuple(origins))), schema, target, people), "joint"
+    if method == "likelihood" or (method == "auto" and _likelihood_pays(origins, schema)):
+        return ModelledSubgroup(_most_likely_people(origins[0], schema, target), people), "likelihood"
     return people, "inversion"
 
 
@@ -121,28 +123,28 @@ def _drawn(joint: JointModel) -> list[Codes]:
     return joint.model.draw(DRAWN_RECORDS, np.random.default_rng(0))
 
 
-def joint_may_pay(found: Sequence[Source], people: Subgroup) -> bool:
+def joint_may_pay(origins: Sequence[Source], people: Subgroup) -> bool:
     """Whether errors grow from split to split, are great already, and yet something is told."""
-    return _is_split_up(found) and is_little(effective_people(people), found)
+    return _is_split_up(origins) and is_little(effective_people(people), origins)
 
 
-def is_little(told: float, found: Sequence[Source]) -> bool:
+def is_little(told: float, origins: Sequence[Source]) -> bool:
     """Whether so many open answers are few beside the reports, and yet enough to learn from."""
-    return FEWEST_TOLD <= told <= MOST_TOLD * sum(source.engine.n_rows for source in found)
+    return FEWEST_TOLD <= told <= MOST_TOLD * sum(source.engine.n_rows for source in origins)
 
 
-def _is_split_up(found: Sequence[Source]) -> bool:
+def _is_split_up(origins: Sequence[Source]) -> bool:
     """Whether several groups are disguised each by itself."""
-    return sum(not group.channel.is_clear for source in found for group in source.questionnaire.groups) > 1
+    return sum(not group.channel.is_clear for source in origins for group in source.questionnaire.groups) > 1
 
 
-def pairs_may_pay(found: Sequence[Source], tables: Sequence[PairTable]) -> bool:
+def pairs_may_pay(origins: Sequence[Source], tables: Sequence[PairTable]) -> bool:
     """`joint_may_pay`, from tables of two attributes alone."""
     numbers = []
     for table in tables:
         p = np.clip(table.shares, LEAST_SHARE, 1 - LEAST_SHARE)
         numbers.append(float(np.median(p * (1 - p) / np.maximum(table.errors**2, 1e-300))))
-    return _is_split_up(found) and bool(numbers) and is_little(float(np.median(numbers)), found)
+    return _is_split_up(origins) and bool(numbers) and is_little(float(np.median(numbers)), origins)
 
 
 def modelled_pairs(
@@ -169,8 +171,8 @@ def _most_likely_people(source: Source, schema: Schema, target: str) -> RowSubgr
     return RowSubgroup.everybody(rows, target, schema.attributes, with_errors=False)
 
 
-def _checked_likelihood(found: Sequence[Source], schema: Schema) -> None:
-    if len(found) > 1 or not tells_all(found[0]):
+def _checked_likelihood(origins: Sequence[Source], schema: Schema) -> None:
+    if len(origins) > 1 or not tells_all(origins[0]):
         raise InvalidInput("Likelihood needs reports of a single scheme without questionnaires. Use inversion.")
     cells = math.prod(schema.shape())
     if cells > JOINT_CELLS:
@@ -180,11 +182,11 @@ def _checked_likelihood(found: Sequence[Source], schema: Schema) -> None:
         )
 
 
-def _likelihood_pays(found: Sequence[Source], schema: Schema) -> bool:
+def _likelihood_pays(origins: Sequence[Source], schema: Schema) -> bool:
     """Whether the noise of inversion is great, and the likelihood is quickly found."""
-    if len(found) > 1 or not tells_all(found[0]) or math.prod(schema.shape()) > JOINT_CELLS:
+    if len(origins) > 1 or not tells_all(origins[0]) or math.prod(schema.shape()) > JOINT_CELLS:
         return False
-    if not has_orbits(parts_for(found[0].questionnaire, schema.names)):
+    if not has_orbits(parts_for(origins[0].questionnaire, schema.names)):
         return False
-    negative = -float(np.minimum(inverted(found[0], schema.names).probabilities, 0).sum())
+    negative = -float(np.minimum(inverted(origins[0], schema.names).probabilities, 0).sum())
     return negative > MOST_NEGATIVE

@@ -60,15 +60,15 @@ def held_reports(
     """The reports with their rows in memory; of very many a random part."""
     if isinstance(reports, HeldReports):
         return reports
-    found = sources(reports)
-    if not sum(source.engine.n_rows for source in found):
+    origins = sources(reports)
+    if not sum(source.engine.n_rows for source in origins):
         raise InvalidInput("There are no reports to learn from.")
     rng = np.random.default_rng(seed)
-    share = min(1.0, most_rows / sum(source.engine.n_rows for source in found))
-    parts = tuple(replace(source, engine=MemoryEngine(_written_out(source, share, rng))) for source in found)
+    share = min(1.0, most_rows / sum(source.engine.n_rows for source in origins))
+    parts = tuple(replace(source, engine=MemoryEngine(_written_out(source, share, rng))) for source in origins)
     listed = reports if isinstance(reports, Sequence) else [reports]
     schemes = [part.scheme for part in listed if hasattr(part, "scheme")]
-    return HeldReports(parts, schemes[0] if schemes else Scheme.of(true_schema(found)))
+    return HeldReports(parts, schemes[0] if schemes else Scheme.of(true_schema(origins)))
 
 
 def joint_model(reports: ReportSource | Sequence[ReportSource]) -> JointModel:

@@ -185,13 +185,13 @@ class Grower:
     def _ways_of(self, attribute: Attribute, allowed: Codes) -> Ways:
         key = (attribute.name, allowed)
         if key not in self._ways:
-            found = []
+            made = []
             for branches in _ways(attribute, allowed, self.rules.splits):
                 branch_of = np.full(attribute.size, -1, dtype=np.int64)
                 for number, codes in enumerate(branches):
                     branch_of[list(codes)] = number
-                found.append(branch_of)
-            self._ways[key] = np.stack(found)
+                made.append(branch_of)
+            self._ways[key] = np.stack(made)
         return self._ways[key]
 
 

@@ -26,14 +26,14 @@ MOST_RECORDS = 1 << 18
 LEFT_OPEN = 0.01
 
 
-def tree_logs(trees: Sequence[Node], joint: JointModel, target: str, found: Sequence[Source]) -> list[float] | None:
+def tree_logs(trees: Sequence[Node], joint: JointModel, target: str, origins: Sequence[Source]) -> list[float] | None:
     """The mean logarithm of the chance of each report, if each tree told the classes of the records of a joint model.
 
     None where the attributes that the trees look at are too many to write out, or reports show sets.
     """
     used = {node.attribute for tree in trees for node in tree.walk() if node.attribute is not None}
     totals, people = [0.0 for _ in trees], 0
-    for source in found:
+    for source in origins:
         if target not in source.questionnaire.attributes:
             continue  # such reports are as likely whatever the tree says
         names = _covered(source, [name for name in joint.schema.names if name in used | {target}])
@@ -87,10 +87,10 @@ def _log_likelihood(source: Source, names: Sequence[str], law: Array, every: Seq
     return float(counts[seen] @ np.log(np.maximum(expected[seen], 1e-300)))
 
 
-def bayes_logs(models: Sequence[LatentClasses], schema: Schema, found: Sequence[Source]) -> list[float]:
+def bayes_logs(models: Sequence[LatentClasses], schema: Schema, origins: Sequence[Source]) -> list[float]:
     """The same for classes within which answers are independent: the mean logarithm of the chance of each report."""
     parts = []
-    for source in found:
+    for source in origins:
         table, counts = distinct_rows(source.engine, source.questionnaire.report_schema.names)
         parts.append(whole_reports(source.questionnaire, schema, table, counts.astype(np.float64)))
     return [mean_log(model, parts) for model in models]

@@ -77,10 +77,10 @@ class Itemsets:
 
     def counts(self) -> dict[int, int]:
         """How many itemsets there are of each length."""
-        found: dict[int, int] = {}
+        named: dict[int, int] = {}
         for part in self.found:
-            found[len(part.names)] = found.get(len(part.names), 0) + len(part.codes)
-        return dict(sorted(found.items()))
+            named[len(part.names)] = named.get(len(part.names), 0) + len(part.codes)
+        return dict(sorted(named.items()))
 
     def to_document(self) -> list[dict[str, Any]]:
         return [itemset.to_document() for itemset in self]

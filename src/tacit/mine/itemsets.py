@@ -76,9 +76,9 @@ class FrequentItemsets(BaseEstimator):
         length = _checked_length(self.max_length)
         certainty = checked_certainty(self.certainty)
         supports = self._supports(X)
-        found = search(supports, threshold, length)
+        searched = search(supports, threshold, length)
         self.n_reports_ = supports.n_reports
-        self.itemsets_ = _listed(found, supports, threshold.min_support, None if _is_clear(X) else certainty)
+        self.itemsets_ = _listed(searched, supports, threshold.min_support, None if _is_clear(X) else certainty)
         return self
 
     def _supports(self, reports: ReportSource | Sequence[ReportSource]) -> Supports:
@@ -97,14 +97,14 @@ def _is_clear(reports: ReportSource | Sequence[ReportSource]) -> bool:
     return not any(source.questionnaire.groups for source in sources(reports))
 
 
-def _listed(found: Search, supports: Supports, min_support: float, certainty: float | None) -> Itemsets:
+def _listed(searched: Search, supports: Supports, min_support: float, certainty: float | None) -> Itemsets:
     n_reports = supports.n_reports
     if certainty is None:
-        return Itemsets(found.frequent, supports, min_support, n_reports, found.unknown)
-    noisy = noisy_lengths(found.tried, min_support, n_reports, certainty)
-    kept = [part for part in certain(found.tried, min_support, certainty) if len(part.names) not in noisy]
+        return Itemsets(searched.frequent, supports, min_support, n_reports, searched.unknown)
+    noisy = noisy_lengths(searched.tried, min_support, n_reports, certainty)
+    kept = [part for part in certain(searched.tried, min_support, certainty) if len(part.names) not in noisy]
     notes = tuple(noise_in_words(noisy, min_support))
-    return Itemsets(in_order(kept), supports, min_support, n_reports, found.unknown, certainty, notes)
+    return Itemsets(in_order(kept), supports, min_support, n_reports, searched.unknown, certainty, notes)
 
 
 def checked_support(min_support: float) -> float:

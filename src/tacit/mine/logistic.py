@@ -93,11 +93,11 @@ class LogisticClassifier(ReportClassifier):
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
         if not (isinstance(self.shrinkage, int | float) and 0 <= self.shrinkage < math.inf):
             raise InvalidInput(f"shrinkage is a number of at least 0, not {self.shrinkage!r}.")
-        found, self.schema_ = ordered_sources(reports)
-        self.n_reports_ = sum(source.engine.n_rows for source in found)
+        origins, self.schema_ = ordered_sources(reports)
+        self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
-        classes, tables = pair_tables(found, self.schema_, target)
+        classes, tables = pair_tables(origins, self.schema_, target)
         self.left_out_ = tuple(name for name, table in tables.items() if table is None)
         asked = {name: table for name, table in tables.items() if table is not None}
         if not asked:
@@ -105,7 +105,7 @@ class LogisticClassifier(ReportClassifier):
                 f"No attribute is ever asked together with the class {target!r}, so nothing can be learned."
             )
         self.class_shares_ = _positive(classes.shares) if known is None else known
-        covariates = _covariates(reports, found, self.schema_.select(asked))
+        covariates = _covariates(reports, origins, self.schema_.select(asked))
         self.intercepts_, solved, self.converged_ = _solved(
             covariates, self.class_shares_, list(asked.values()), float(self.shrinkage)
         )
@@ -157,11 +157,13 @@ class LogisticClassifier(ReportClassifier):
         return "\n".join(lines)
 
 
-def _covariates(reports: ReportSource | Sequence[ReportSource], found: Sequence[Source], schema: Schema) -> Covariates:
+def _covariates(
+    reports: ReportSource | Sequence[ReportSource], origins: Sequence[Source], schema: Schema
+) -> Covariates:
     """Counted where all are public, else from the joint model: every possible record, or as many draws."""
-    public = all(schema.names == tuple(n for n in schema.names if _is_public(source, n)) for source in found)
+    public = all(schema.names == tuple(n for n in schema.names if _is_public(source, n)) for source in origins)
     if public:
-        parts = [distinct_rows(source.engine, schema.names) for source in found]
+        parts = [distinct_rows(source.engine, schema.names) for source in origins]
         table, counts = Table.concatenate([part for part, _ in parts]), np.concatenate([c for _, c in parts])
         return _coded(schema, table, counts / counts.sum())
     joint = joint_model(reports)

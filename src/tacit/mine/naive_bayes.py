@@ -73,17 +73,17 @@ class NaiveBayesClassifier(ReportClassifier):
         self.class_shares = class_shares
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
-        found, self.schema_ = ordered_sources(reports)
-        self.n_reports_ = sum(source.engine.n_rows for source in found)
+        origins, self.schema_ = ordered_sources(reports)
+        self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
         if self.method not in BAYES_METHODS:
             raise UnknownName("Method", str(self.method), BAYES_METHODS)
-        classes, tables = pair_tables(found, self.schema_, target)
+        classes, tables = pair_tables(origins, self.schema_, target)
         asked = [table for table in tables.values() if table is not None]
         self.method_: BayesMethod = "inversion"
         # Where models are being compared, one of whole records is among them anyway.
-        may_model = self.method == "auto" and not isinstance(reports, HeldReports) and pairs_may_pay(found, asked)
+        may_model = self.method == "auto" and not isinstance(reports, HeldReports) and pairs_may_pay(origins, asked)
         if self.method == "joint" or (may_model and self._model_is_likelier(reports, target)):
             classes, tables = modelled_pairs(joint_model(reports), target, classes, tables)
             self.method_ = "joint"

@@ -31,8 +31,8 @@ class PlainCoding:
 
     def columns(self, X: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Codes of every column; values never seen before are refused, numbers beyond the cuts are not."""
-        found = zip(self.attributes, X.T, strict=True)
-        return {attribute.name: _codes(attribute, column) for attribute, column in found if attribute is not None}
+        named = zip(self.attributes, X.T, strict=True)
+        return {attribute.name: _codes(attribute, column) for attribute, column in named if attribute is not None}
 
     def table(self, X: NDArray[Any]) -> Table:
         return Table(Schema(tuple(a for a in self.attributes if a is not None)), self.columns(X))

@@ -101,11 +101,11 @@ class ShownSupports:
 
     def _private(self, names: Names) -> list[tuple[Group, list[int]]]:
         """Each group that disguises some of the attributes, and their positions."""
-        found: dict[int, list[int]] = {}
+        made: dict[int, list[int]] = {}
         for at, name in enumerate(names):
             if name in self._group_at:
-                found.setdefault(self._group_at[name], []).append(at)
-        return [(self.source.questionnaire.groups[place], positions) for place, positions in found.items()]
+                made.setdefault(self._group_at[name], []).append(at)
+        return [(self.source.questionnaire.groups[place], positions) for place, positions in made.items()]
 
     def _contributions(self, names: Names, codes: Codes, subs: NDArray[np.int64]) -> Array:
         """``[itemset, sub-itemset, shown]``: what a report that shows just these answers adds to the sub-itemset's support."""

@@ -52,18 +52,18 @@ def supports_from(reports: ReportSource | Sequence[ReportSource]) -> Supports:
     from tacit.mine.split_supports import SplitSupports, is_symmetric
     from tacit.mine.table_supports import TableSupports
 
-    found = [source for source in sources(reports) if source.engine.n_rows]
-    if not found:
+    origins = [source for source in sources(reports) if source.engine.n_rows]
+    if not origins:
         raise InvalidInput("There are no reports to mine.")
-    if len(found) == 1 and shows_answers(found[0]):
-        return ShownSupports(found[0])
-    if all(is_symmetric(source) for source in found):
-        return SplitSupports(tuple(found))
-    return TableSupports(tuple(found))
+    if len(origins) == 1 and shows_answers(origins[0]):
+        return ShownSupports(origins[0])
+    if all(is_symmetric(source) for source in origins):
+        return SplitSupports(tuple(origins))
+    return TableSupports(tuple(origins))
 
 
-def asked_schema(found: Sequence[Source]) -> Schema:
+def asked_schema(origins: Sequence[Source]) -> Schema:
     """The attributes that the sources ask for, in the order in which they first appear."""
     from tacit.estimation import true_schema
 
-    return true_schema(found)
+    return true_schema(origins)

@@ -106,16 +106,16 @@ class TreeClassifier(ReportClassifier):
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
         self._checked_choices()
-        found, self.schema_ = ordered_sources(reports)
-        self.n_reports_ = sum(source.engine.n_rows for source in found)
+        origins, self.schema_ = ordered_sources(reports)
+        self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
         people, self.method_ = counted_people(
-            found, self.schema_, target, self.method, with_errors=self.significance != 0
+            origins, self.schema_, target, self.method, with_errors=self.significance != 0
         )
         # Where models are being compared, one of whole records is among them anyway.
         may_model = self.method == "auto" and self.significance != 0 and not isinstance(reports, HeldReports)
-        if may_model and self.method_ == "inversion" and joint_may_pay(found, people):
+        if may_model and self.method_ == "inversion" and joint_may_pay(origins, people):
             people, self.method_ = self._likelier(reports, people, target)
         self.tree_ = grown(people, self.target_.size, self._rules(), known)
         return self
@@ -182,9 +182,9 @@ class TreeClassifier(ReportClassifier):
             raise InvalidInput(
                 "A tree fitted on plain arrays is pruned with nothing: fit it on Reports.from_truth(...)."
             )
-        found, schema = ordered_sources(reports)
+        origins, schema = ordered_sources(reports)
         checked_attributes(schema, [*(self.schema_[name] for name in self.needed_names_), self.target_])
-        people, _ = counted_people(found, schema, self.target_.name, with_errors=False)
+        people, _ = counted_people(origins, schema, self.target_.name, with_errors=False)
         smaller = copy.copy(self)
         smaller.tree_ = pruned(self.tree_, people, self.schema_)
         return smaller

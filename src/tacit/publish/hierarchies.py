@@ -42,18 +42,18 @@ def read_hierarchies(folder: str | Path, attributes: tuple[Attribute, ...]) -> d
     place = Path(folder)
     if not place.is_dir():
         raise InvalidInput(f"There is no folder {str(folder)!r} of hierarchies. Give one with files like age.csv.")
-    found = {}
+    named = {}
     for attribute in attributes:
         files = [place / f"{attribute.name}.csv", *sorted(place.glob(f"*_hierarchy_{attribute.name}.csv"))]
         file = next((file for file in files if file.exists()), None)
         if file is not None:
-            found[attribute.name] = read_hierarchy(file, attribute)
-    if not found:
+            named[attribute.name] = read_hierarchy(file, attribute)
+    if not named:
         names = ", ".join(f"{attribute.name}.csv" for attribute in attributes[:4])
         raise InvalidInput(
             f"The folder {str(folder)!r} holds no hierarchy. Name the files after the attributes: {names}."
         )
-    return found
+    return named
 
 
 def read_hierarchy(path: str | Path, attribute: Attribute) -> Hierarchy:

@@ -105,38 +105,38 @@ def _suppress(publication: Publication) -> float:
 
 def _globally(publication: Publication, method: str, progress: Progress | None, *, with_proof: bool) -> Answer:
     effort = publication.settings.effort
-    found = search(
+    searched = search(
         publication.problem, publication.preference, effort.evolution, np.random.default_rng(effort.seed), progress
     )
     answer = replace(
-        of_cuts(publication, method, written_cuts(_first_kept(publication, found))),
-        front=tuple(_alternatives(publication, method, found)),
-        evaluations=found.evaluations,
-        interrupted=None if found.complete else "search",
+        of_cuts(publication, method, written_cuts(_first_kept(publication, searched))),
+        front=tuple(_alternatives(publication, method, searched)),
+        evaluations=searched.evaluations,
+        interrupted=None if searched.complete else "search",
     )
-    return proven(publication, answer, progress) if with_proof and found.complete else answer
+    return proven(publication, answer, progress) if with_proof and searched.complete else answer
 
 
-def _first_kept(publication: Publication, found: Found) -> Bits:
+def _first_kept(publication: Publication, outcome: Found) -> Bits:
     """The best generalization of the search that keeps its promise when persons are counted one by one."""
     n_bits = publication.problem.n_bits
     if publication.persons is None:
-        return found.chromosome(0, n_bits)
-    for solution in range(min(MOST_TRIED, len(found.bits))):
-        bits = found.chromosome(solution, n_bits)
+        return outcome.chromosome(0, n_bits)
+    for solution in range(min(MOST_TRIED, len(outcome.bits))):
+        bits = outcome.chromosome(solution, n_bits)
         if publication.keeps_its_promise(publication.generalized(bits)):
             return bits
     raise InvalidInput(
-        f"None of the {min(MOST_TRIED, len(found.bits)):,} best generalizations shows the wanted l and t when persons are "
+        f"None of the {min(MOST_TRIED, len(outcome.bits)):,} best generalizations shows the wanted l and t when persons are "
         "counted one by one. Ask for a smaller l or a larger t."
     )
 
 
-def _alternatives(publication: Publication, method: str, found: Found) -> Iterator[Alternative]:
+def _alternatives(publication: Publication, method: str, outcome: Found) -> Iterator[Alternative]:
     """The front of a search; where rows are persons' the classes are counted again."""
     n_bits = publication.problem.n_bits
-    for i in found.front():
-        bits, m = found.chromosome(i, n_bits), found.measures[i]
+    for i in outcome.front():
+        bits, m = outcome.chromosome(i, n_bits), outcome.measures[i]
         if publication.persons is None:
             figures = float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])
         else:

@@ -178,7 +178,7 @@ class _Tree:
                 heapq.heappush(self._heap, (max(self._in_hand, found, value), next(self._age), child))
 
     def _split(
-        self, status: NDArray[np.uint8], candidates: NDArray[np.intp], found: float
+        self, status: NDArray[np.uint8], candidates: NDArray[np.intp], made: float
     ) -> list[tuple[float, NDArray[np.uint8]]]:
         """Both ways of the cut that raises the bound most, among those whose loss would cost most.
 
@@ -193,10 +193,10 @@ class _Tree:
             for choice in (FORCED, FORBIDDEN):
                 child = _with(status, bit, choice)
                 sides.append((self._bound(child), child))
-            gains = [min(value, self.best) - found + 1e-9 for value, _ in sides]
+            gains = [min(value, self.best) - made + 1e-9 for value, _ in sides]
             if gains[0] * gains[1] > most:
                 most, best = gains[0] * gains[1], sides
-            if max(gains) >= self.best - found:
+            if max(gains) >= self.best - made:
                 return sides  # one way is closed: nothing is split
         return best
 

@@ -93,29 +93,29 @@ def judge(counted: pa.Table, manifest: Mapping[str, Any], people: pa.Table | Non
         matched = [_people_shares(counted, names, manifest["labels"], people) for names in sets]
         shown["k_map"] = min(fewest for fewest, _, _ in matched)
         shown["presence"] = (min(least for _, least, _ in matched), max(most for _, _, most in matched))
-    found = ReadBack(rows, smallest, counted=counted, **shown)
-    _refuse_broken(found, manifest)
-    return found
+    read_back = ReadBack(rows, smallest, counted=counted, **shown)
+    _refuse_broken(read_back, manifest)
+    return read_back
 
 
-def _refuse_broken(found: ReadBack, manifest: Mapping[str, Any]) -> None:
+def _refuse_broken(read_back: ReadBack, manifest: Mapping[str, Any]) -> None:
     if manifest.get("persons"):
         return  # rows tell nothing of persons: those are counted by who holds their ids
     wanted_l, wanted_t, c = manifest.get("l"), manifest.get("t"), manifest.get("recursive")
     beta, k_map, presence = manifest.get("beta"), manifest.get("k_map"), manifest.get("presence")
-    low, high = found.presence or (-math.inf, math.inf)
+    low, high = read_back.presence or (-math.inf, math.inf)
     broken = {
-        "k": found.k < manifest["k"],
-        "l": wanted_l is not None and c is None and (found.l is None or found.l < wanted_l - TOLERANCE),
-        "t": wanted_t is not None and (found.t is None or found.t > wanted_t + TOLERANCE),
-        "recursive": c is not None and (found.recursive is None or found.recursive >= c),
-        "beta": beta is not None and (found.beta is None or found.beta > beta + TOLERANCE),
-        "k_map": k_map is not None and (found.k_map is None or found.k_map < k_map),
+        "k": read_back.k < manifest["k"],
+        "l": wanted_l is not None and c is None and (read_back.l is None or read_back.l < wanted_l - TOLERANCE),
+        "t": wanted_t is not None and (read_back.t is None or read_back.t > wanted_t + TOLERANCE),
+        "recursive": c is not None and (read_back.recursive is None or read_back.recursive >= c),
+        "beta": beta is not None and (read_back.beta is None or read_back.beta > beta + TOLERANCE),
+        "k_map": k_map is not None and (read_back.k_map is None or read_back.k_map < k_map),
         "presence": presence is not None and not (presence[0] - TOLERANCE <= low and high <= presence[1] + TOLERANCE),
     }
     for what in (name for name, is_broken in broken.items() if is_broken):
         raise BrokenPromise(
-            f"the written rows show {what} = {getattr(found, what)} where {manifest[what]} was promised"
+            f"the written rows show {what} = {getattr(read_back, what)} where {manifest[what]} was promised"
         )
 
 

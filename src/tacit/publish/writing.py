@@ -193,12 +193,12 @@ def _promises(release: Release) -> Iterator[None]:
         ) from None
 
 
-def _verified(release: Release, found: ReadBack) -> dict[str, Any]:
+def _verified(release: Release, read_back: ReadBack) -> dict[str, Any]:
     """What the rows show; where persons have several, what they show of persons."""
     persons, protection = release.publication.persons, release.publication.settings.protection
     if persons is None:
-        return found.to_document() | {"counted": "rows"}
-    _refuse_other_rows(release, found.counted)
+        return read_back.to_document() | {"counted": "rows"}
+    _refuse_other_rows(release, read_back.counted)
     sizes = persons.sizes_by_set(release.recoding)
     smallest = min(int(own.min()) for own in sizes)
     if smallest < release.k or not persons.keeps(release.recoding, protection):
@@ -211,7 +211,7 @@ def _verified(release: Release, found: ReadBack) -> dict[str, Any]:
         "t": max((check.closeness for check in checks), default=None),
         **({"recursive": max(check.recursive for check in checks)} if protection.recursive is not None else {}),
         **({"beta": max(check.beta for check in checks)} if protection.beta is not None else {}),
-        "rows": found.rows,
+        "rows": read_back.rows,
         "counted": JOINED,
     }
 

@@ -106,14 +106,14 @@ def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | No
 
 def _rows(laws: Sequence[Array], which: Codes, codes: Codes, direct: Array) -> Array:
     """The row of each report's law: that of its sample, or the answers themselves where it was asked directly."""
-    found = np.empty((len(codes), laws[0].shape[1]))
+    values = np.empty((len(codes), laws[0].shape[1]))
     for number, law in enumerate(laws):
         here = which == number
-        found[here] = law[codes[here]]
+        values[here] = law[codes[here]]
     asked = which == DIRECT
     if asked.any():
-        found[asked] = direct[codes[asked]]
-    return found
+        values[asked] = direct[codes[asked]]
+    return values
 
 
 def _laws(device: DeviceDesign) -> tuple[list[Array], list[Array] | None]:
@@ -227,12 +227,12 @@ def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, 
         return {}
     if isinstance(given, Mapping):
         return {str(name): device_of(spec) for name, spec in given.items()}
-    found = {}
+    named = {}
     for text in [given] if isinstance(given, str) else given:
         name, colon, spec = text.partition(":")
         if not colon or not name.strip() or not spec.strip():
             raise InvalidInput(
                 f"A device names its variable, its name and chances: 'copied: crosswise p=1/4', not {text!r}."
             )
-        found[name.strip().strip("`")] = device_of(spec)
-    return found
+        named[name.strip().strip("`")] = device_of(spec)
+    return named

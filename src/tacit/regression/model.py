@@ -400,12 +400,12 @@ def _opened(fit: LikelihoodFit, part: Disguised, covariance: Array) -> dict[str,
 
 
 def _warned(fit: LikelihoodFit, part: Disguised) -> list[str]:
-    found = [] if fit.converged else ["The likelihood was not maximised to the last digit: treat the fit as rough."]
+    sentences = [] if fit.converged else ["The likelihood was not maximised to the last digit: treat the fit as rough."]
     if fit.at_edge:
-        found.append(
+        sentences.append(
             f"{part.open_name} is at the edge of [0, 1] in the most likely fit; the other errors take it as known."
         )
-    return found
+    return sentences
 
 
 def _rows(spec: Any, *, intercept: bool) -> Any:

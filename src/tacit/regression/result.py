@@ -114,16 +114,16 @@ class Regression:
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """In the order of the formula, the intercept first."""
-        found = []
+        coefficients = []
         for term, value, error in zip(self.terms, self.estimates, self.standard_errors, strict=True):
             z = float(value / error) if error > 0 else math.inf
             margin = self._quantile() * float(error)
-            found.append(
+            coefficients.append(
                 Coefficient(
                     term, float(value), float(error), z, self._p(z), float(value) - margin, float(value) + margin
                 )
             )
-        return tuple(found)
+        return tuple(coefficients)
 
     def __getitem__(self, term: str) -> Coefficient:
         for coefficient in self.coefficients:
@@ -202,13 +202,13 @@ class Regression:
         values, slopes = self.predicts(x, self.estimates)
         errors = np.sqrt(np.maximum(np.einsum("nyq,qr,nyr->ny", slopes, self.covariance, slopes), 0))
         bounded = self.family not in ("linear", "poisson")
-        found = []
+        predictions = []
         for at, answer in self._predicted_answers():
             low, high = (values[:, at] + sign * self._quantile() * errors[:, at] for sign in (-1, 1))
             if bounded:
                 low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
-            found.append(Prediction(answer, values[:, at], errors[:, at], low, high))
-        return found
+            predictions.append(Prediction(answer, values[:, at], errors[:, at], low, high))
+        return predictions
 
     def _predicted_answers(self) -> list[tuple[int, str]]:
         if self.family in ("linear", "poisson"):
@@ -219,7 +219,7 @@ class Regression:
         """Average marginal effects: how much the chance of the last answer changes per unit of each column of the design."""
         answer = self._predicted_answers()[-1][0]
         share = self.weights / self.weights.sum()
-        found = []
+        coefficients = []
         for at, term in enumerate(self.terms[: self.design.shape[1]]):
             if term == "Intercept":
                 continue
@@ -227,8 +227,8 @@ class Regression:
             error = math.sqrt(max(float(slope @ self.covariance @ slope), 0))
             z = effect / error if error else math.inf
             margin = self._quantile() * error
-            found.append(Coefficient(term, effect, error, z, self._p(z), effect - margin, effect + margin))
-        return tuple(found)
+            coefficients.append(Coefficient(term, effect, error, z, self._p(z), effect - margin, effect + margin))
+        return tuple(coefficients)
 
     def _average_effect(self, at: int, answer: int, share: Array) -> tuple[float, Array]:
         """By differences: a column of zeros and ones is switched, any other moved a little."""

@@ -87,11 +87,11 @@ def _planned(
 
 def _closure(name: str, earlier: dict[str, list[str]], place: dict[str, int]) -> tuple[int, ...]:
     """A question's attribute behind everything in the block that decides whether it is asked."""
-    found: list[str] = []
+    made: list[str] = []
     waiting = [name]
     while waiting:
         one = waiting.pop()
-        if one not in found:
-            found.append(one)
+        if one not in made:
+            made.append(one)
             waiting.extend(earlier[one])
-    return tuple(sorted(place[one] for one in found))
+    return tuple(sorted(place[one] for one in made))

@@ -45,10 +45,10 @@ def compared_arms(reports: ReportSource, definition: Definition) -> list[Compare
 def _arm(reports: ReportSource, name: str) -> list[Compared]:
     from tacit.estimation import estimate
 
-    found = estimate(reports, [f"{name}{DIRECT_SUFFIX}"])
-    direct = {cell["answers"][f"{name}{DIRECT_SUFFIX}"]: cell["probability"] for cell in found.cells()}
+    estimated = estimate(reports, [f"{name}{DIRECT_SUFFIX}"])
+    direct = {cell["answers"][f"{name}{DIRECT_SUFFIX}"]: cell["probability"] for cell in estimated.cells()}
     asked = 1 - direct.pop(NOT_ASKED)
-    people = asked * found.n_reports
+    people = asked * estimated.n_reports
     if people < 1:
         return []
     compared = []

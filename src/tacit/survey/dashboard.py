@@ -163,15 +163,15 @@ def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str, 
     """The shares of one question's answers, with how far so many fake respondents could move each."""
     from tacit.estimation import estimate
 
-    found = estimate(reports, [attribute])
+    estimated = estimate(reports, [attribute])
     group = next((one for one in survey.definition.groups if attribute in one.names), None)
     rows = []
-    for code, cell in enumerate(found.cells()):
+    for code, cell in enumerate(estimated.cells()):
         share = cell["probability"]
         if group is None:
-            shift = fakes / (found.n_reports + fakes) * max(share, 1 - share)
+            shift = fakes / (estimated.n_reports + fakes) * max(share, 1 - share)
         else:
-            shift = largest_shift(group, attribute, code, share, found.n_reports, fakes)
+            shift = largest_shift(group, attribute, code, share, estimated.n_reports, fakes)
         rows.append(Row(cell["answers"][attribute], share, cell["standard_error"], cell["low"], cell["high"], shift))
     return EstimateTable(attribute, survey.definition.label(attribute), group is not None, rows)
 

@@ -159,8 +159,8 @@ def _hash_problems(document: dict[str, Any], source: str) -> list[str]:
     problems = []
     if document.get("hash") != document_hash(document):
         problems.append("The definition is not the one its hash was made for.")
-    found = re.search(r"/s/([0-9a-f]+)", urlsplit(source).path) if re.match(r"https?://", source) else None
-    if found and found[1] != str(document.get("hash"))[:FINGERPRINT_DIGITS]:
+    made = re.search(r"/s/([0-9a-f]+)", urlsplit(source).path) if re.match(r"https?://", source) else None
+    if made and made[1] != str(document.get("hash"))[:FINGERPRINT_DIGITS]:
         problems.append("The link was made for another definition than the page holds.")
     return problems
 

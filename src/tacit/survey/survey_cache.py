@@ -22,9 +22,9 @@ class SurveyCache:
 
     async def fresh(self, fingerprint: str) -> StoredSurvey | None:
         """The survey with its state of now."""
-        found = await run_in_threadpool(self.store.survey, fingerprint)
-        if found is not None:
-            self._surveys[fingerprint] = found
+        stored = await run_in_threadpool(self.store.survey, fingerprint)
+        if stored is not None:
+            self._surveys[fingerprint] = stored
         else:
             self._surveys.pop(fingerprint, None)
-        return found
+        return stored

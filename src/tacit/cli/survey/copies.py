@@ -21,10 +21,10 @@ def export(
     with opened_store(store) as opened:
         from tacit.survey.exports import export_folder
 
-        found = opened.named(survey)
+        stored = opened.named(survey)
         with progress("Exporting") as bar:
-            files = export_folder(opened, found, out, bar.advance)
-        record(opened, "exported", found.definition.name)
+            files = export_folder(opened, stored, out, bar.advance)
+        record(opened, "exported", stored.definition.name)
     show({"files": [str(file) for file in files]}, [f"Wrote {file}" for file in files], as_json=as_json)
 
 

@@ -57,10 +57,10 @@ def results(
     with opened_store(store) as opened:
         from tacit.survey.dashboard import results_document
 
-        found = opened.named(survey)
+        stored = opened.named(survey)
         if by is not None:
-            found.definition.scheme.schema[by]  # refuses an unknown name with a suggestion
-        document = results_document(opened, found, by, fakes=fakes)
+            stored.definition.scheme.schema[by]  # refuses an unknown name with a suggestion
+        document = results_document(opened, stored, by, fakes=fakes)
     show(document, _result_lines(document), as_json=as_json)
 
 

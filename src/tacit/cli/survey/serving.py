@@ -183,12 +183,12 @@ def delete(
 ) -> None:
     """Delete a closed survey for good, with its reports, codes and key."""
     with opened_store(store) as opened:
-        found = opened.named(survey)
-        name = f"{found.definition.name}/{found.definition.wave}"
-        reports = opened.counts(found).reports
+        stored = opened.named(survey)
+        name = f"{stored.definition.name}/{stored.definition.wave}"
+        reports = opened.counts(stored).reports
         if not yes and not typer.confirm(f"Delete {name} and its {reports} reports for good?"):
             raise InvalidInput(f"{name} was not deleted.")
-        opened.delete_survey(found)
+        opened.delete_survey(stored)
         record(opened, "deleted", name)
     lines = [f"Deleted {name} with {reports} reports. Backups that hold it are yours to delete."]
     show({"deleted": name, "reports": reports}, lines, as_json=as_json)
@@ -215,12 +215,12 @@ def invite(
 ) -> None:
     """Make single-use invitation codes, as links and for printing; the store keeps only their hashes."""
     with opened_store(store) as opened:
-        found = _coded(opened, survey)
-        _write_codes(opened, found, count, out, printed, link_to(url, found.fingerprint))
-        record(opened, f"made {count} codes", found.definition.name)
+        stored = _coded(opened, survey)
+        _write_codes(opened, stored, count, out, printed, link_to(url, stored.fingerprint))
+        record(opened, f"made {count} codes", stored.definition.name)
         from tacit.survey.invitations import fingerprint_words
 
-        words = fingerprint_words(found.fingerprint)
+        words = fingerprint_words(stored.fingerprint)
     files = [str(one) for one in (out, printed) if one]
     lines = [f"Wrote {count} codes to {' and '.join(files)}. Keep the file safe; it cannot be made again."]
     lines.append(f"The page shows this fingerprint: {words}")
@@ -239,20 +239,20 @@ def reminders(
     with opened_store(store) as opened:
         from tacit.survey.invitations import not_started, write_codes, write_pages
 
-        found = _coded(opened, survey)
-        left = not_started(codes, found, opened.codes.unspent(found.number))
+        stored = _coded(opened, survey)
+        left = not_started(codes, stored, opened.codes.unspent(stored.number))
         write_codes(out, left)
         if printed is not None:
-            write_pages(printed, found, left)
-        record(opened, f"listed {len(left)} codes to be reminded", found.definition.name)
+            write_pages(printed, stored, left)
+        record(opened, f"listed {len(left)} codes to be reminded", stored.definition.name)
     show({"codes": len(left), "file": str(out)}, [f"Wrote {len(left)} codes to {out}."], as_json=as_json)
 
 
 def _coded(store: Store, name: str) -> StoredSurvey:
-    found = store.named(name)
-    if not found.definition.needs_codes:
-        raise InvalidInput(f"The survey {found.definition.name!r} has an open link. For codes write: access: codes")
-    return found
+    stored = store.named(name)
+    if not stored.definition.needs_codes:
+        raise InvalidInput(f"The survey {stored.definition.name!r} has an open link. For codes write: access: codes")
+    return stored
 
 
 def _write_codes(store: Store, survey: StoredSurvey, count: int, out: Path, printed: Path | None, page: str) -> None:

@@ -135,12 +135,12 @@ def open_survey(
 def close(survey: SurveyArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Accept no more answers, for good, and wipe what the store's files tell about the order of arrival."""
     with opened_store(store) as opened:
-        found = opened.named(survey)
-        opened.close_survey(found)
-        record(opened, "closed", found.definition.name)
-        counts = opened.counts(found)
+        stored = opened.named(survey)
+        opened.close_survey(stored)
+        record(opened, "closed", stored.definition.name)
+        counts = opened.counts(stored)
     show(
-        {"name": found.definition.name, "state": "closed", "reports": counts.reports},
+        {"name": stored.definition.name, "state": "closed", "reports": counts.reports},
         [f"Closed with {counts.reports} reports."],
         as_json=as_json,
     )

@@ -26,7 +26,7 @@ def attack(data: DemoData) -> Chapter:
         OWN: Scheme.of(truth.schema, [([name], flip(THETA)) for name in names]),
         FLIPPED: Scheme.of(truth.schema, [(names, flip(THETA))]),
     }
-    found = {name: _attacked(disguise(truth, scheme, seed=data.seed), truth) for name, scheme in schemes.items()}
+    attacked = {name: _attacked(disguise(truth, scheme, seed=data.seed), truth) for name, scheme in schemes.items()}
     return Chapter(
         "What an attacker gets",
         (
@@ -37,11 +37,11 @@ def attack(data: DemoData) -> Chapter:
                 "single answer is estimated from both with the same error. One tosses a coin for each answer; the other reports "
                 "the whole record, or all of it reversed."
             ),
-            Bars(_bars(found), "Guessed right.", ("with the reports", "without any report")),
-            Rows(("disguise", "guessed", "right with the reports", "right without"), _rows(found)),
+            Bars(_bars(attacked), "Guessed right.", ("with the reports", "without any report")),
+            Rows(("disguise", "guessed", "right with the reports", "right without"), _rows(attacked)),
             Text(
                 f'With one coin for the whole record, "nobody can be surer than {THETA:.0%}" sounds right and is wrong: '
-                f"{found[FLIPPED].records.with_reports:.1%} of the whole records are guessed. A record and its opposite are not "
+                f"{attacked[FLIPPED].records.with_reports:.1%} of whole records are guessed. A record and its opposite are not "
                 "equally likely, so the report itself tells which of the two is true. Trust amplification, not a coin.",
                 "warning",
             ),
@@ -54,17 +54,17 @@ def _attacked(reports: Reports, truth: Dataset) -> AttackResult:
     return attacked(reports, truth=truth, joint=fit_joint(reports, models=("classes",), starts=2))
 
 
-def _shares(found: dict[str, AttackResult]) -> list[tuple[str, str, float, float]]:
+def _shares(attacked: dict[str, AttackResult]) -> list[tuple[str, str, float, float]]:
     return [
         (name, what, share.with_reports, share.without_reports)
-        for name, result in found.items()
+        for name, result in attacked.items()
         for what, share in (("single answers", result.answers), ("whole records", result.records))
     ]
 
 
-def _rows(found: dict[str, AttackResult]) -> list[tuple[str, ...]]:
-    return [(name, what, f"{guessed:.1%}", f"{without:.1%}") for name, what, guessed, without in _shares(found)]
+def _rows(attacked: dict[str, AttackResult]) -> list[tuple[str, ...]]:
+    return [(name, what, f"{guessed:.1%}", f"{without:.1%}") for name, what, guessed, without in _shares(attacked)]
 
 
-def _bars(found: dict[str, AttackResult]) -> list[tuple[str, float, float | str]]:
-    return [(f"{what}, {name}", guessed, without) for name, what, guessed, without in _shares(found)]
+def _bars(attacked: dict[str, AttackResult]) -> list[tuple[str, float, float | str]]:
+    return [(f"{what}, {name}", guessed, without) for name, what, guessed, without in _shares(attacked)]

@@ -56,14 +56,16 @@ def the_crowd(data: DemoData) -> Chapter:
     inside = total = 0
     (source,) = sources(data.reports)
     for name in ("income", "hours-per-week", "education"):
-        found, truth = estimate(data.reports, [name]), data.true_shares([name])
-        interval = found.interval()
+        estimated, truth = estimate(data.reports, [name]), data.true_shares([name])
+        interval = estimated.interval()
         reported = source.engine.tally([name]) / data.reports.n_reports
         inside += int(((interval.low <= truth) & (truth <= interval.high)).sum())
         total += truth.size
         labels = data.truth.schema[name].answers
         blocks.append(
-            Marks.of(labels, found.probabilities, interval.low, interval.high, truth, f"Shares of {name}.", reported)
+            Marks.of(
+                labels, estimated.probabilities, interval.low, interval.high, truth, f"Shares of {name}.", reported
+            )
         )
     blocks.append(Text(f"{inside} of the {total} intervals shown hold the true share.", "note"))
     return Chapter("The crowd comes back", tuple(blocks))
@@ -71,10 +73,10 @@ def the_crowd(data: DemoData) -> Chapter:
 
 def links(data: DemoData) -> Chapter:
     """Income within each marital status: a link between two answers that were disguised separately."""
-    found = estimate(data.reports, ["income", "marital-status"]).given("marital-status")
+    estimated = estimate(data.reports, ["income", "marital-status"]).given("marital-status")
     table = data.true_shares(["income", "marital-status"])
     truth = (table / table.sum(axis=0))[1]
-    rows = [row for row in found.shown_rows() if row["income"] == ">50K"]
+    rows = [row for row in estimated.shown_rows() if row["income"] == ">50K"]
     order = [data.truth.schema["marital-status"].encode(row["marital-status"]) for row in rows]
     numbers = {key: np.array([row[key] for row in rows]) for key in ("constrained", "low", "high")}
     return Chapter(

@@ -15,13 +15,13 @@ RICH = ">50K"
 
 def study(data: DemoData) -> Chapter:
     """Odds ratios from reports, beside those from the truth."""
-    found = regress(data.reports.to_arrow(), FORMULA, scheme=data.scheme, yes=RICH)
+    result = regress(data.reports.to_arrow(), FORMULA, scheme=data.scheme, yes=RICH)
     clear = regress(data.truth.to_arrow(), FORMULA, devices={"income": "warner p=1"}, yes=RICH)
-    terms = [coefficient.term for coefficient in found.coefficients if coefficient.term != "Intercept"]
+    terms = [coefficient.term for coefficient in result.coefficients if coefficient.term != "Intercept"]
     truth = np.array([clear[term].estimate for term in terms])
-    shown = [found[term] for term in terms]
+    shown = [result[term] for term in terms]
     worse = float(np.median([one.standard_error / clear[one.term].standard_error for one in shown]))
-    men = found["sex[T.Male]"]
+    men = result["sex[T.Male]"]
     return Chapter(
         "A study: who earns more?",
         (
@@ -39,7 +39,7 @@ def study(data: DemoData) -> Chapter:
                 "Coefficients (logarithms of odds ratios) against women, and against people from 26 to 35.",
                 form=".2f",
             ),
-            Rows(("term", "odds ratio", "95% interval", "p", "from the truth"), _rows(found, clear, terms)),
+            Rows(("term", "odds ratio", "95% interval", "p", "from the truth"), _rows(result, clear, terms)),
             Text(
                 f"The standard errors are about {worse:.1f} times those of asking directly: for the same precision the disguise "
                 f"takes about {worse**2:.0f} times as many respondents.",
@@ -54,10 +54,10 @@ def _readable(term: str) -> str:
     return f"{name} {level.removesuffix(']')}" if level else name
 
 
-def _rows(found: Regression, clear: Regression, terms: list[str]) -> list[tuple[str, ...]]:
+def _rows(result: Regression, clear: Regression, terms: list[str]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for term in terms:
-        one = found[term]
+        one = result[term]
         interval = f"{np.exp(one.low):.2f} to {np.exp(one.high):.2f}"
         rows.append(
             (_readable(term), f"{np.exp(one.estimate):.2f}", interval, _p(one.p), f"{np.exp(clear[term].estimate):.2f}")

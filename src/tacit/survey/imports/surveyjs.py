@@ -224,4 +224,4 @@ def _condition(text: str) -> dict[str, list[str]] | None:
 
 def _values(text: str) -> list[str]:
     listed = re.findall(r"'([^']*)'|\"([^\"]*)\"|([^\s,\[\]'\"]+)", text)
-    return [next(part for part in found if part) for found in listed if any(found)]
+    return [next(part for part in made if part) for made in listed if any(made)]

@@ -97,14 +97,14 @@ class Store:
     def named(self, name: str) -> StoredSurvey:
         """The survey of this name or fingerprint; of several waves the last."""
         surveys = self.surveys()
-        found = [
+        stored = [
             one
             for one in surveys
             if name in (one.definition.name, one.fingerprint, f"{one.definition.name}/{one.definition.wave}")
         ]
-        if not found:
+        if not stored:
             raise UnknownName("The survey", name, sorted({one.definition.name for one in surveys}))
-        return found[-1]
+        return stored[-1]
 
     def add(self, definition: Definition, source: str, state: State = "open") -> StoredSurvey:
         """Freeze a survey. Opening the same again changes nothing; an edited one is refused."""
