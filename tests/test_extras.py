@@ -110,5 +110,5 @@ def test_public_names_name_their_extra() -> None:
 def test_extras_of_the_package_are_the_ones_named_in_messages() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert set(EXTRAS) <= set(declared)
-    assert set(declared) - set(EXTRAS) == {"all", "dev", "bench"}
+    assert set(declared) - set(EXTRAS) == {"all", "dev", "docs", "bench"}
     assert all(extra in declared["all"][0] for extra in EXTRAS)

@@ -59,7 +59,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
     ),
     "roles": ("Propose a role and a type for every column, with the reason for each.", "roles:roles"),
     "check": (
-        "Measure how well the rows of any table hide among each other: k, l, t, class sizes, rows at risk.",
+        "Measure how well the rows of any table hide among each other: k, l, t, beta, class sizes, risks, special uniques.",
         "check:check",
     ),
     "survey": (
