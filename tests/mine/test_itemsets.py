@@ -14,7 +14,8 @@ from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation.inversion import inverted
 from tacit.estimation.pooling import pooled
 from tacit.estimation.uncertainty import Moments
-from tacit.mine import FrequentItemsets, shown, supports
+from tacit.mine import FrequentItemsets, supports
+from tacit.mine import shown_counts as shown
 from tacit.mine.apriori import Threshold, search
 from tacit.mine.shown_supports import ShownSupports
 from tacit.mine.split_supports import SplitSupports
