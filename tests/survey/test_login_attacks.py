@@ -353,4 +353,6 @@ def test_an_older_store_of_accounts_is_brought_up_to_date(tmp_path: Path, monkey
     assert made.log_in("ana", PASSWORD).role == "owner"
     assert made.log.chain().broken_at is None
     store.close()
-    assert sqlite3.connect(tmp_path / "old.db").execute("SELECT version FROM tacit_meta").fetchone() == (4,)
+    assert sqlite3.connect(tmp_path / "old.db").execute("SELECT version FROM tacit_meta").fetchone() == (
+        migrations.VERSION,
+    )

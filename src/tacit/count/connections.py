@@ -137,7 +137,8 @@ def _spark_table(address: str) -> Any:
     import ibis
 
     place = SparkAddress.parse(address)
-    connection = ibis.pyspark.connect(place.session())
+    session = place.session()
+    connection = ibis.pyspark.connect(session)
     if place.is_table:
         *database, name = place.name.rsplit(".", 1)
         return connection.table(name, database=database[0] if database else None)

@@ -7,8 +7,10 @@ the cluster as well. Settings follow a question mark: ``spark:reports?spark.exec
 
 from __future__ import annotations
 
+import os
 import re
 import socket
+import sys
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -68,6 +70,8 @@ class SparkAddress:
             raise MissingExtra("Reading Spark tables", "spark") from None
         if self.master is not None:
             _check_reachable(self.master)
+        # Where a new session runs its Python on this machine, it is the one that has Tacit, not the first on the path.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.appName("tacit")
         for key, value in self.settings.items():
             builder = builder.config(key, value)
