@@ -82,7 +82,7 @@ soak: setup
 	TACIT_SOAK=1 $(BIN)/python -m pytest -m 'slow or browser or postgres'
 	TACIT_SOAK=1 $(BIN)/python -m benchmarks survey
 
-# Puts small faults into the code and sees whether the tests notice; see docs/testing.md.
+# Puts small faults into the code and sees whether the tests notice; see docs/notes/mutants.md.
 MUTANTS ?= 400
 mutants: setup
 	$(BIN)/python -m tools.mutants --sample $(MUTANTS) --out $(OUT)/mutants.txt
