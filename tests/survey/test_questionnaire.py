@@ -97,6 +97,8 @@ REFUSALS = {
     "the key 'answers' belongs to questions of kind 'choice'": question(answers=["a", "b"]),
     "a choice needs at least two answers": question(kind="choice", answers=["a"]),
     "the answer 'a' stands here twice": question(kind="choice", answers=["a", "a"]),
+    "begins as a formula does": question(kind="choice", answers=["=1+1", "b"]),
+    "the answer '-cmd' begins as a formula does": question(kind="choice", answers=["a", "-cmd"]),
     "is added by the page itself": question(kind="choice", answers=["a", "prefer not to say"]),
     "at most 20 above": question(kind="scale", scale={"from": 1, "to": 40}),
     "ascending numbers": question(kind="number", ranges=[3, 2]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import subprocess
@@ -136,3 +137,14 @@ def test_names_are_valid_and_different(exported: tuple[Store, StoredSurvey, Path
     names = [one.name for one in variables(survey)]
     assert len(set(map(str.lower, names))) == len(names)
     assert all(name.isidentifier() and len(name) <= 32 for name in names)
+
+
+def test_no_cell_of_the_codebook_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+    text = QUESTIONNAIRE.replace("Do you smoke?", "=cmd()")
+    store = Store.open(tmp_path / "s.db")
+    export_folder(store, store.add(Definition.from_yaml(text), text), tmp_path / "out")
+    store.close()
+    with (tmp_path / "out/codebook.csv").open(encoding="utf-8") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert "'=cmd() (disguised)" in cells
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)

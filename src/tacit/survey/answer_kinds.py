@@ -64,6 +64,10 @@ def read_texts(entry: Located, what: str, languages: tuple[str, ...]) -> Texts:
     return {language: given[language].text(what) for language in languages}
 
 
+# Names of answers are what reports and exports hold; a sign before a digit is a number.
+FORMULA = re.compile(r"\s*([=@\t\r]|[+-](?!\d))")
+
+
 def named_texts(entry: Located, languages: tuple[str, ...], *, is_option: bool) -> Named:
     """Answers as a list of names, or as a mapping from names to texts."""
     if isinstance(entry.value, dict):
@@ -79,6 +83,11 @@ def named_texts(entry: Located, languages: tuple[str, ...], *, is_option: bool) 
             place.refuse(f"the answer {name!r} stands here twice. Name each answer once.")
         if name in (PREFER_NOT_TO_SAY, NO_ANSWER, NOT_ASKED):
             place.refuse(f"the answer {name!r} is added by the page itself; see prefer_not_to_say, optional, when.")
+        if FORMULA.match(name):
+            place.refuse(
+                f"the answer {name!r} begins as a formula does, which a spreadsheet that opens the reports would run. Give it a "
+                "name, and this as its text behind it."
+            )
         if is_option and not NAME.fullmatch(name):
             place.refuse(f"the option {name!r} needs a short name of a-z, 0-9 and _; give its text behind it.")
     return tuple((name, texts) for name, _, texts in pairs)

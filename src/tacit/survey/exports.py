@@ -85,17 +85,12 @@ def codebook(survey: StoredSurvey) -> str:
         label = " + ".join(definition.label(name) for name in group.names)
         for attribute in group.report_attributes:
             shown = definition.label(attribute.name) if attribute.name in group.names else label
-            writer.writerow([attribute.name, f"{shown} (disguised)", " | ".join(attribute.answers), channel])
+            cells = [attribute.name, f"{shown} (disguised)", " | ".join(attribute.answers), channel]
+            writer.writerow(map(_harmless, cells))
     for attribute in definition.columns:
         if attribute.name in public:
-            writer.writerow(
-                [
-                    attribute.name,
-                    f"{definition.label(attribute.name)} (not disguised)",
-                    " | ".join(attribute.answers),
-                    "",
-                ]
-            )
+            label = f"{definition.label(attribute.name)} (not disguised)"
+            writer.writerow(map(_harmless, [attribute.name, label, " | ".join(attribute.answers), ""]))
     return text.getvalue()
 
 
