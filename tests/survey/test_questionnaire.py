@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit.channel.scheme import Scheme
 from tacit.errors import InvalidInput
 from tacit.survey.codes import ALPHABET, new_code, printed, read_code
 from tacit.survey.definition import Definition, changed_line
@@ -240,3 +241,17 @@ def test_the_page_reads_codes_as_the_server_does() -> None:
     codes = [new_code() for _ in range(50)]
     wrong = [("1" if code[3] != "1" else "2").join([code[:3], code[4:]]) for code in codes]
     assert node("codes", script="page_hash.mjs", codes=[*map(printed, codes), *wrong]) == [*codes, *[None] * 50]
+
+
+def test_a_scheme_document_is_read_once_however_many_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    real = Scheme.from_document.__func__
+    monkeypatch.setattr(
+        Scheme, "from_document", classmethod(lambda cls, *given: (read.append(1), real(cls, *given))[1])
+    )
+    lines = [f"      - {{name: q{i}, kind: yes-no, text: 'Question {i}?', sensitive: true}}" for i in range(8)]
+    definition = Definition.from_yaml(
+        "name: a\ntitle: t\nintroduction: i\ncontact: c\nprivacy: strong\npages:\n  - questions:\n" + "\n".join(lines)
+    )
+    assert len(definition.scheme.groups) == 8
+    assert len(read) == 1

@@ -16,12 +16,13 @@ from typing import Any
 
 from tacit.channel.chances import checked_distribution, integer_weights
 from tacit.channel.document import canonical, document_hash
+from tacit.channel.recipe import Recipe
 from tacit.channel.routing import Routing
-from tacit.channel.scheme import Group, Scheme
+from tacit.channel.scheme import Group, GroupRecipe, Scheme
 from tacit.errors import InvalidInput, TacitError
 from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
-from tacit.schema import Attribute
+from tacit.schema import Attribute, Schema
 from tacit.survey.conditions import to_document
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
 from tacit.survey.proposal import GroupDocument, attribute_of, groups_of, written_channel
@@ -92,7 +93,9 @@ class Definition:
         if questionnaire.retention is not None:
             document["retention"] = questionnaire.retention.isoformat()
         document["label"] = _checked_label(document, questionnaire.place)
-        return cls({**document, "hash": document_hash(document)})
+        made = cls({**document, "hash": document_hash(document)})
+        vars(made)["scheme"] = scheme  # the very one that the document was made from, not read from it again
+        return made
 
     @classmethod
     def from_json(cls, text: str) -> Definition:
@@ -243,7 +246,7 @@ def _more(question: Question) -> dict[str, Any]:
 
 
 def _scheme(questionnaire: SurveyQuestionnaire) -> Scheme:
-    schema = _attributes(questionnaire)
+    schema = Schema(tuple(_attributes(questionnaire)))
     groups = groups_of(questionnaire)
     prior = {"+".join(group["attributes"]): group["prior"] for group in groups if "prior" in group}
     document: dict[str, Any] = {
@@ -251,16 +254,16 @@ def _scheme(questionnaire: SurveyQuestionnaire) -> Scheme:
         "attributes": [attribute.to_document() for attribute in schema],
     }
     routing = routing_of(questionnaire.questions)
-    made = [_checked_group(group, document, routing, questionnaire.allow_unbounded) for group in groups]
+    made = [_checked_group(group, schema, routing, questionnaire.allow_unbounded) for group in groups]
     if questionnaire.deals:
-        document["questionnaires"] = _dealt(questionnaire, made, document, routing)
+        document["questionnaires"] = _dealt(questionnaire, made, schema, routing)
     else:
         document["groups"] = made
     return Scheme.from_document(document | ({"prior": prior} if prior else {}))
 
 
 def _dealt(
-    questionnaire: SurveyQuestionnaire, made: list[dict[str, Any]], schema: dict[str, Any], routing: Routing
+    questionnaire: SurveyQuestionnaire, made: list[dict[str, Any]], schema: Schema, routing: Routing
 ) -> list[dict[str, Any]]:
     """The groups of each version that a respondent may be dealt."""
     home = {name: question.name for question in questionnaire.questions for name, _ in question.attributes}
@@ -283,7 +286,7 @@ def _dealt(
 
 
 def _own_version(
-    deal: Deal, names: set[str], group: dict[str, Any], schema: dict[str, Any], routing: Routing, allow_unbounded: bool
+    deal: Deal, names: set[str], group: dict[str, Any], schema: Schema, routing: Routing, allow_unbounded: bool
 ) -> dict[str, Any]:
     """A group as one version disguises it: where people do it themselves, by their own device's law."""
     own = next((device for name, device in deal.own.items() if name in names), None)
@@ -309,16 +312,13 @@ def _attributes(questionnaire: SurveyQuestionnaire) -> list[Attribute]:
     return attributes
 
 
-def _checked_group(
-    group: GroupDocument, schema: dict[str, Any], routing: Routing, allow_unbounded: bool
-) -> dict[str, Any]:
+def _checked_group(group: GroupDocument, schema: Schema, routing: Routing, allow_unbounded: bool) -> dict[str, Any]:
     """The group's document, its chances exact over 2**32, or a refusal at its line."""
     place: Located = group["place"]
     prior = {"+".join(group["attributes"]): group["prior"]} if "prior" in group else None
-    records = {"records": group["records"]} if "records" in group else {}
     try:
-        document = {"attributes": group["attributes"], **records, "channel": _exact(group["channel"])}
-        scheme = Scheme.from_document({**schema, "groups": [document], **({"prior": prior} if prior else {})})
+        recipe = Recipe.from_document(_exact(group["channel"]))
+        scheme = Scheme.of(schema, [GroupRecipe(group["attributes"], recipe, group.get("records"))], prior=prior)
     except TacitError as error:
         place.refuse(str(error))
     _check_size(scheme.groups[0], place)
