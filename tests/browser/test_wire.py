@@ -20,7 +20,7 @@ from tests.survey.server import RunningServer
 
 pytestmark = pytest.mark.browser
 
-SESSIONS = 200 if os.environ.get("TACIT_SOAK") == "1" else 40
+SESSIONS = 200 if os.environ.get("TACIT_SOAK") == "1" else 20
 FALSE_ALARM = 1e-6
 # Set anew by the browser for each connection or run, and by nobody's answers.
 VARYING = re.compile(r"[0-9a-f]{64}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,7 @@ def test_operators_and_polish_stand_side_by_side_with_the_bound(monkeypatch: pyt
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="a minute; its panels and tables are tested above")
 def test_the_quick_study_shows_all_that_was_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     priors = {"sex": np.array([0.67, 0.33]), "race": np.array([0.85, 0.05, 0.05, 0.03, 0.02])}
     monkeypatch.setattr("tacit.bundled.adult_attribute_priors", lambda: priors)
