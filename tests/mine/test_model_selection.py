@@ -218,6 +218,10 @@ def test_refusals(votes: Reports) -> None:
         tacit.choose_model(["tree"], votes, target="Class")
     with pytest.raises(InvalidInput, match="predicts 'Class', not 'V1'"):
         tacit.cross_validate(MajorityClassifier("Class"), votes, target="V1")
+    with pytest.raises(InvalidInput, match="'nobody' does not exist"):
+        tacit.choose_model(None, votes, target="nobody")
+    with pytest.raises(InvalidInput, match="'nobody' does not exist"):
+        tacit.cross_validate(MajorityClassifier("nobody"), votes)
     with pytest.raises(InvalidInput, match="There are no reports"):
         tacit.cross_validate(MajorityClassifier("Class"), votes[:0])
 

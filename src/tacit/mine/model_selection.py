@@ -85,7 +85,8 @@ def cross_validate(
     True
     """
     candidate = as_candidate(model, target)
-    trials = trials_of({named(candidate): candidate}, held_reports(reports, seed), folds, seed, with_witnesses=False)
+    held = _held(reports, seed, common_target([candidate]))
+    trials = trials_of({named(candidate): candidate}, held, folds, seed, with_witnesses=False)
     (trial,) = trials
     if trial.problem is not None:
         raise NotEstimable(trial.problem)
@@ -146,7 +147,7 @@ def choose_model(
     True
     """
     candidates = _candidates(models, target)
-    held = held_reports(reports, seed)
+    held = _held(reports, seed, common_target(candidates.values()))
     if folds is None:
         folds = FOLDS if held.n_reports < MANY_REPORTS else FOLDS_OF_MANY
     trials = trials_of(candidates, held, folds, seed, with_witnesses=True)
@@ -168,6 +169,13 @@ def choose_model(
     ranked = sorted(scores, key=lambda score: (score.name != tried[best].name, -(score.judged or 0.0)))
     notes = (UNTOLD,) if untold else ()
     return ModelChoice(model, tried[best].name, (*ranked, *failed), held.n_reports, folds, notes)
+
+
+def _held(reports: ReportSource | Sequence[ReportSource], seed: int, target: str) -> HeldReports:
+    """The reports, in which the class must be asked for; a name that is not there is refused with the closest."""
+    held = held_reports(reports, seed)
+    _ = true_schema(held.parts)[target]
+    return held
 
 
 def _candidates(models: Sequence[Any] | Mapping[str, Any] | None, target: str | None) -> dict[str, ReportClassifier]:
