@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +11,9 @@ from hypothesis import settings
 
 from tests.postgres_server import postgres_server
 
-# An example that is slow on a busy machine is no error.
-settings.register_profile("tacit", deadline=None)
+# An example that is slow on a busy machine is no error. Where a change is judged, it is judged by the same examples each
+# time; new ones are sought wherever else the tests run.
+settings.register_profile("tacit", deadline=None, derandomize="TACIT_REQUIRE_ALL" in os.environ)
 settings.load_profile("tacit")
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tacit.channel import extremes
@@ -53,8 +53,14 @@ def closed(draw: st.DrawFn) -> tuple[Any, tuple[int, ...]]:
     return {"fill": [0, radices[0], radices[0]], "then": keep}, (radices[0] + 1, *radices[1:])
 
 
+def never_kept() -> tuple[Any, tuple[int, ...]]:
+    """A program that keeps no digit, so that what it would keep of one does not count."""
+    return {"some": 1, "kept": {"bits": [0, ONE]}, "others": {"bits": [ONE, ONE]}}, (2,)
+
+
 @settings(max_examples=150, deadline=None)
 @given(closed())
+@example(never_kept())
 def test_closed_forms_agree_with_the_written_law(case: tuple[Any, tuple[int, ...]]) -> None:
     program, radices = case
     listed = amplification(program, radices), worst_answers(program, radices)

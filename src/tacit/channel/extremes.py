@@ -200,7 +200,9 @@ def _some_ratio(node: nodes.Some) -> Ratio:
         raise InvalidInput("A program that keeps some digits needs bits for both, alike for foreign answers.")
     foreign = kept.foreign
     if foreign in (0, ONE):
-        return math.inf if {kept.own, other.own} != {foreign} else Fraction(1)
+        # With a bound of one, no digit is ever kept.
+        own = {other.own} if node.bound == 1 else {kept.own, other.own}
+        return math.inf if own != {foreign} else Fraction(1)
     digits = sum(radix > 1 for radix in node.radices)
     if digits < len(node.radices):
         raise InvalidInput("A program that keeps some digits needs at least two values for each.")

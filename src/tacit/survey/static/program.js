@@ -424,7 +424,9 @@ function recordLevels(node, list) {
 function someRatio({ kept, others, sizes, radices }) {
   expect(kept.name === "bits" && others.name === "bits" && kept.foreign === others.foreign && radices.every((radix) => radix > 1), "large");
   const { foreign } = kept;
-  if (foreign === 0 || foreign === ONE) return kept.own === foreign && others.own === foreign ? 1 : Infinity;
+  // Where no digit is ever kept, what would be kept of one does not count.
+  const owns = sizes[0] === 1 ? [others.own] : [kept.own, others.own];
+  if (foreign === 0 || foreign === ONE) return owns.every((own) => own === foreign) ? 1 : Infinity;
   const ones = [others.own / foreign, kept.own / foreign];
   const zeros = [(ONE - others.own) / (ONE - foreign), (ONE - kept.own) / (ONE - foreign)];
   return ratio(Array.from({ length: radices.length + 1 }, (_, shown) => keptMean(sizes, radices.map((__, index) => (index < shown ? ones : zeros)))));
