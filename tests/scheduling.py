@@ -15,9 +15,12 @@ SERVERS = ("browser", "postgres", "spark")
 # Packages of many compiled loops. Their tests come first, being many, so that everybody else finds the loops compiled.
 COMPILED = ("design", "joint", "mine", "publish")
 
+# Functions that simulate hundreds of surveys; each process that calls them simulates them anew.
+SIMULATING = ("many_reports(", "repeated(")
+
 
 class TogetherScheduling(LoadScopeScheduling):
-    """What stays together: the tests of a server, of compiled loops, of a file that shares a fixture, the cases of a test."""
+    """What stays together: the tests of a server, of compiled loops, of simulated surveys, of a shared fixture, of a case."""
 
     def _split_scope(self, nodeid: str) -> str:
         return server_of(nodeid) or _unit(nodeid)
@@ -33,12 +36,14 @@ def server_of(nodeid: str) -> str | None:
 
 def _unit(nodeid: str) -> str:
     path = nodeid.partition("::")[0]
-    package = next((f"tests/{name}" for name in COMPILED if path.startswith(f"tests/{name}/")), None)
-    if package:
-        return package
-    return path if _shares_a_fixture(path) else nodeid.partition("[")[0]
+    for package in COMPILED:
+        if path.startswith(f"tests/{package}/") or f"[tacit.{package}." in nodeid:
+            return f"tests/{package}"
+    if any(call in _text(path) for call in SIMULATING):
+        return "simulated surveys"
+    return path if 'scope="module"' in _text(path) else nodeid.partition("[")[0]
 
 
 @cache
-def _shares_a_fixture(path: str) -> bool:
-    return path.endswith(".py") and 'scope="module"' in (ROOT / path).read_text(encoding="utf-8")
+def _text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8") if path.endswith(".py") else ""

@@ -21,8 +21,10 @@ def test_the_name_of_a_test_says_which_server_it_needs(request: pytest.FixtureRe
         ("tests/survey/test_store.py::test_c[postgres]", "postgres"),
         ("tests/survey/test_store.py::test_c[sqlite]", "tests/survey/test_store.py::test_c"),
         ("tests/publish/test_search.py::test_e[1]", "tests/publish"),
+        ("tests/test_docstrings.py::test_f[tacit.design.advice]", "tests/design"),
+        ("tests/estimation/test_inversion.py::test_g[mask]", "simulated surveys"),
         ("tests/experiments/test_trees.py::test_d[x]", "tests/experiments/test_trees.py"),
     ],
 )
-def test_what_shares_a_server_compiled_loops_a_fixture_or_a_name_stays_together(nodeid: str, unit: str) -> None:
+def test_what_shares_a_server_compiled_loops_surveys_a_fixture_or_a_name_stays_together(nodeid: str, unit: str) -> None:
     assert TogetherScheduling._split_scope(None, nodeid) == unit  # type: ignore[arg-type]
