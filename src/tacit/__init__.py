@@ -18,6 +18,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tacit.extras import imported_late
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -137,24 +139,11 @@ _HOMES = {
 _MODULES = {"channels": "tacit.channel", "devices": "tacit.channel.devices"}
 
 __all__ = sorted([*_HOMES, *_MODULES])
+_imported = imported_late(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name in _HOMES:
-        return getattr(_imported(_HOMES[name]), name)
-    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
-
-
-def _imported(module: str) -> Any:
-    """The module, or the sentence that says which extra it needs."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as problem:
-        from tacit.extras import missing_extra
-
-        raise missing_extra(problem) or problem from None
+    return importlib.import_module(_MODULES[name]) if name in _MODULES else _imported(name)
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,11 @@
-"""Optional dependencies: what each extra is for, and one sentence with the command where one is missing."""
+"""Optional dependencies: what each extra is for, one sentence where one is missing, and names that are imported late."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tacit.errors import MissingExtra
 
@@ -40,3 +43,17 @@ def missing_extra(problem: ModuleNotFoundError) -> MissingExtra | None:
         if module in modules:
             return MissingExtra(purpose, extra, [module])
     return None
+
+
+def imported_late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package whose names are imported from their `homes` when they are first used."""
+
+    def attribute(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            return getattr(importlib.import_module(homes[name]), name)
+        except ModuleNotFoundError as problem:
+            raise missing_extra(problem) or problem from None
+
+    return attribute

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tacit.extras import imported_late
 
 if TYPE_CHECKING:
     from tacit.measures.amplification import gamma_between as gamma_between
@@ -29,9 +30,4 @@ _HOMES = {
 }
 
 __all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'tacit.measures' has no attribute {name!r}")
+__getattr__ = imported_late(__name__, _HOMES)

@@ -5,10 +5,9 @@ Estimators follow scikit-learn's conventions; importing them imports scikit-lear
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.extras import require
+from tacit.extras import imported_late, require
 
 if TYPE_CHECKING:
     from tacit.mine.accuracy import AccuracyEstimate as AccuracyEstimate
@@ -52,9 +51,4 @@ _HOMES = {
 }
 
 __all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'tacit.mine' has no attribute {name!r}")
+__getattr__ = imported_late(__name__, _HOMES)
