@@ -7,12 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from tacit.channel.dense import amplification, expected_mse, map_privacy, worst_posterior
+from tacit.channel.dense import (
+    amplification,
+    even_mixture,
+    expected_mse,
+    gamma_diagonal_keep,
+    map_privacy,
+    worst_posterior,
+)
 from tacit.design import exact_front, named_prior
 from tacit.design.certificate import Dual
 from tacit.design.column_generation import certified_design
 from tacit.design.posteriors import uniform_and_capped
-from tacit.design.sweeps import even_mixture, gamma_diagonal_keep
 from tacit.errors import InvalidInput
 
 NORMAL = named_prior("normal")

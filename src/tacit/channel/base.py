@@ -41,7 +41,7 @@ from tacit.schema import Attribute, Shows
 from tacit.table.coded import code_type
 from tacit.table.hashed import Hashing
 
-__all__ = ["Array", "Channel", "Codes", "Estimator", "Figures", "Orbits", "ProductTerm", "SetLaw", "Summed"]
+__all__ = ["Array", "Channel", "Codes", "Estimator", "Figures", "Margin", "Orbits", "ProductTerm", "SetLaw", "Summed"]
 
 Masks = Sequence[NDArray[np.bool_]]
 Factor = Codes | Array | None
@@ -413,10 +413,7 @@ class Channel(Estimator):
     def condition_number(self) -> float | None:
         """Ratio of the extreme singular values: how much inverting may magnify noise; None where it is not known."""
         extremes = self.singular_extremes()
-        if extremes is None:
-            return None
-        largest, smallest = extremes
-        return largest / smallest if smallest else math.inf
+        return None if extremes is None else dense.condition(extremes)
 
     def itemset_condition(self, length: int) -> float | None:
         """How much the relative error of an itemset of so many answers can grow (FRAPP); None where undefined."""
@@ -457,8 +454,8 @@ def _next_word(randomness: Randomness) -> Callable[[], int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Summed(Estimator):
-    """The estimate of a group whose channel has no marginals, summed over the attributes that are not asked for."""
+class Margin(Estimator):
+    """The estimate of some attributes of a group, by the channel of the whole group."""
 
     channel: Channel
     axes: tuple[int, ...]
@@ -470,6 +467,10 @@ class Summed(Estimator):
     @property
     def tally_shape(self) -> tuple[int, ...]:
         return self.channel.tally_shape
+
+
+class Summed(Margin):
+    """The estimate of a group whose channel has no marginals, summed over the attributes that are not asked for."""
 
     @property
     def _others(self) -> tuple[int, ...]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.channel.codes import Array
 
 Matrix = NDArray[np.float64]
+Number = TypeVar("Number", float, Fraction)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,21 @@ def dense_figures(matrix: Matrix, prior: Array) -> Figures:
 def mixture_matrix(keep: float, personal: Array) -> Matrix:
     """The truth with chance `keep`, else a draw from `personal`; other answers than the truth where `keep` is negative."""
     return keep * np.eye(len(personal)) + (1 - keep) * personal[:, None]
+
+
+def even_mixture(n_answers: int, keep: float) -> Matrix:
+    """The truth with chance `keep`, else any answer: the one family that Warner's and FRAPP's names are parameters of."""
+    return np.maximum(mixture_matrix(keep, np.full(n_answers, 1 / n_answers)), 0.0)  # rounding may leave less than 0
+
+
+def warner_keep(n_answers: int, p: Number) -> Number:
+    """What is kept for sure where the truth is told with chance `p`, else any *other* answer (Warner 1965)."""
+    return (n_answers * p - 1) / (n_answers - 1)
+
+
+def gamma_diagonal_keep(n_answers: int, gamma: Number) -> Number:
+    """What is kept for sure where the true answer is `gamma` times as likely as any other (FRAPP's DET-GD)."""
+    return (gamma - 1) / (gamma + n_answers - 1)
 
 
 def amplification(matrix: Matrix) -> float:
@@ -117,6 +135,12 @@ def singular_extremes(matrix: Matrix) -> tuple[float, float]:
     if len(matrix) < matrix.shape[1] or smallest <= largest * max(matrix.shape) * np.finfo(np.float64).eps:
         smallest = 0.0
     return largest, smallest
+
+
+def condition(extremes: tuple[float, float]) -> float:
+    """How much inverting may magnify noise, from the extreme singular values."""
+    largest, smallest = extremes
+    return largest / smallest if smallest else math.inf
 
 
 def attribute_law(matrix: Matrix, shape: tuple[int, ...], axis: int, prior: Array) -> Array:

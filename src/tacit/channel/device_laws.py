@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit import channel as recipes
 from tacit.channel.base import Array
+from tacit.channel.dense import even_mixture, mixture_matrix, warner_keep
 from tacit.channel.device_parameters import Given, chance_rows, exact_chance, exact_chances, whole_number
 from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput
@@ -51,15 +52,13 @@ def _warner(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
         law = _binary({"p": p}, 1 - p, p)
         return DeviceLaw(law.chances, law.matrix, answers, recipes.warner(float(p)))
     n = len(answers)
-    matrix = np.full((n, n), float(1 - p) / (n - 1))
-    np.fill_diagonal(matrix, float(p))
-    return DeviceLaw({"p": p}, matrix, answers, recipes.warner(float(p)))
+    return DeviceLaw({"p": p}, even_mixture(n, float(warner_keep(n, p))), answers, recipes.warner(float(p)))
 
 
 def _mixed(chances: Chances, keep: Fraction, otherwise: Sequence[Fraction], answers: tuple[str, ...]) -> DeviceLaw:
     """The truth with chance `keep`, else an answer drawn from `otherwise`, which sums to one."""
     personal = [float(part) for part in otherwise]
-    matrix = float(keep) * np.eye(len(answers)) + float(1 - keep) * np.array(personal)[:, None]
+    matrix = mixture_matrix(float(keep), np.array(personal))
     return DeviceLaw(chances, matrix, answers, recipes.mixture(float(keep), personal))
 
 

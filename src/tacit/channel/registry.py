@@ -33,8 +33,8 @@ def kind(name: str) -> Kind:
     """What is known of a kind of channel."""
     if name not in FILES:
         raise UnknownName("Channel kind", name, FILES)
-    found: Kind = importlib.import_module(f"tacit.channel.kinds.{FILES[name]}").KINDS[name]
-    return found
+    known: Kind = importlib.import_module(f"tacit.channel.kinds.{FILES[name]}").KINDS[name]
+    return known
 
 
 def for_amplification(name: str, shape: Shape, gamma: float, **chosen: Any) -> Recipe | None:

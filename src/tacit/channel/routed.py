@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.base import Array, Channel, Codes, Estimator
+from tacit.channel.base import Array, Channel, Codes, Estimator, Margin
 from tacit.channel.codes import checked_axes, flat, joint_codes, joint_name, outer
 from tacit.channel.dense import UNKNOWN, Figures, dense_figures
 from tacit.channel.routing import Records
@@ -103,8 +103,8 @@ class RoutedChannel(Channel):
         order = np.argsort(self.records.places)
         places = self.records.places[order]
         codes = joint_codes(truths, self.shape)
-        found = np.minimum(np.searchsorted(places, codes), len(places) - 1)
-        wrong = np.flatnonzero(places[found] != codes)
+        nearest = np.minimum(np.searchsorted(places, codes), len(places) - 1)
+        wrong = np.flatnonzero(places[nearest] != codes)
         if len(wrong):
             answers = [
                 one.answers[column[wrong[0]]] for one, column in zip(self.records.attributes, truths, strict=True)
@@ -116,7 +116,7 @@ class RoutedChannel(Channel):
                 f"Row {wrong[0] + 1} holds {named}, which the routing of these questions does not allow. Correct the row; "
                 "a question that was not asked is 'not asked'."
             )
-        return order[found].astype(np.int64)
+        return order[nearest].astype(np.int64)
 
     def _listed(self, table: Array) -> Array:
         """From a table over all combinations of answers to the legal records."""
@@ -222,19 +222,10 @@ class RoutedChannel(Channel):
 
 
 @dataclass(frozen=True, eq=False)
-class RoutedMargin(Estimator):
+class RoutedMargin(Margin):
     """The estimate of some attributes of a routed group: the records' estimates, summed."""
 
     channel: RoutedChannel
-    axes: tuple[int, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.channel.shape[axis] for axis in self.axes)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.channel.tally_shape
 
     @cached_property
     def _summing(self) -> Array:

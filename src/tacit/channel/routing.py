@@ -290,8 +290,8 @@ class Routing:
 
     def records(self, block: Sequence[Asked], attributes: Sequence[Attribute]) -> Records:
         """The legal records of a block, whatever the public answers are."""
-        found = {record for known in self.public_situations(block) for record in self._legal(block, known)}
-        codes = [[a.answers.index(answer) for a, answer in zip(attributes, one, strict=True)] for one in found]
+        legal = {record for known in self.public_situations(block) for record in self._legal(block, known)}
+        codes = [[a.answers.index(answer) for a, answer in zip(attributes, one, strict=True)] for one in legal]
         return Records(tuple(attributes), np.array(sorted(codes), dtype=np.int64))
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.chances import integer_weights
+from tacit.channel.dense import even_mixture, gamma_diagonal_keep
 from tacit.channel.routing import Records
 from tacit.design.staircase import Staircase, staircase
 from tacit.randomness import ONE
@@ -74,8 +75,8 @@ class Block:
 
     def classes(self, positions: Sequence[int]) -> NDArray[np.int64]:
         """Which records agree in some attributes."""
-        _, found = np.unique(self.records.codes[:, list(positions)], axis=0, return_inverse=True)
-        return found.reshape(-1)
+        _, numbers = np.unique(self.records.codes[:, list(positions)], axis=0, return_inverse=True)
+        return numbers.reshape(-1)
 
     @cached_property
     def prior(self) -> Array:
@@ -184,7 +185,7 @@ def _drawn(block: Block, gamma: float) -> BlockWay | None:
         for axis, (codes, size) in enumerate(zip(own, sizes, strict=True)):
             each = filter_gamma if axis in filters else other
             column = np.full((block.records.shape[axis], size), 1 / size)
-            column[codes] = (1 + (each - 1) * np.eye(size)) / (each + size - 1)
+            column[codes] = even_mixture(size, gamma_diagonal_keep(size, each))
             told = column[block.records.codes[:, axis]].T
             chances = (chances[:, None, :] * told[None, :, :]).reshape(-1, len(block.records))
         return chances

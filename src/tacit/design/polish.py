@@ -15,13 +15,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channel.dense import even_mixture, warner_keep
 from tacit.design import _matrix_kernels, _merge_kernels, _optrr_kernels, _polish_kernels
 from tacit.design.column_generation import certified_design, pruned
 from tacit.design.optimal_set import Matrices
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
 from tacit.design.search_moves import crossed, exchanged, mixed, swapped
-from tacit.design.sweeps import even_mixture, permitted, warner_keep
+from tacit.design.sweeps import permitted
 
 Matrix = NDArray[np.float64]
 

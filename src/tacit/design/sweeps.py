@@ -8,7 +8,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.dense import expected_mse, map_privacy, mixture_matrix, worst_posterior
+from tacit.channel.dense import (
+    even_mixture,
+    expected_mse,
+    gamma_diagonal_keep,
+    map_privacy,
+    warner_keep,
+    worst_posterior,
+)
 from tacit.design.bound import with_lower_bounds
 from tacit.design.front import Front, measured_point, undominated
 from tacit.design.problem import DesignProblem
@@ -17,21 +24,6 @@ Matrix = NDArray[np.float64]
 
 SWEPT = 1001  # the published sweep: p = 0, .001, ..., 1
 LARGEST_LOG_GAMMA = 14.0  # beyond, a gamma-diagonal channel tells the truth but for one report in a hundred thousand
-
-
-def even_mixture(n_answers: int, keep: float) -> Matrix:
-    """The truth with chance `keep`, else any answer: the one family that the three names below are parameters of."""
-    return np.maximum(mixture_matrix(keep, np.full(n_answers, 1 / n_answers)), 0.0)  # rounding may leave less than 0
-
-
-def warner_keep(n_answers: int, p: float) -> float:
-    """What is kept for sure where the truth is told with chance `p`, else any *other* answer (Warner 1965)."""
-    return (n_answers * p - 1) / (n_answers - 1)
-
-
-def gamma_diagonal_keep(n_answers: int, gamma: float) -> float:
-    """What is kept for sure where the true answer is `gamma` times as likely as any other (FRAPP's DET-GD)."""
-    return (gamma - 1) / (gamma + n_answers - 1)
 
 
 def warner_family(n_answers: int) -> list[Matrix]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.channel.codes import Array, Codes
 from tacit.joint._class_kernels import cell_sums, expectation, row_products, row_shares
-from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed
+from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed, twice
 from tacit.joint.evidence import GroupReports, WholeReports
 from tacit.joint.products import Turn
 
@@ -180,12 +180,8 @@ def fit_classes(
 
 def split(model: LatentClasses, rng: np.random.Generator, apart: float = SPLIT) -> LatentClasses:
     """Every class twice, a little apart."""
-    factors = []
-    for factor in model.factors:
-        tilt = np.exp(apart * rng.standard_normal(factor.shape))
-        pair = np.concatenate([factor * tilt, factor / tilt])
-        factors.append(pair / pair.sum(axis=1, keepdims=True))
-    return LatentClasses(np.tile(model.weights / 2, 2), tuple(factors))
+    factors = tuple(twice(factor, rng, apart) for factor in model.factors)
+    return LatentClasses(np.tile(model.weights / 2, 2), factors)
 
 
 def random_classes(shares: Sequence[Array], n_classes: int, rng: np.random.Generator) -> LatentClasses:

@@ -68,9 +68,9 @@ class WholeReports:
 
     def weighed(self, counts: Array) -> WholeReports:
         """The reports with other counts."""
-        found = replace(self, counts=counts)
-        found.__dict__.update({name: self.__dict__[name] for name in ("crossing",) if name in self.__dict__})
-        return found
+        reweighed = replace(self, counts=counts)
+        reweighed.__dict__.update({name: self.__dict__[name] for name in ("crossing",) if name in self.__dict__})
+        return reweighed
 
     def known(self, known: Known, shape: tuple[int, ...]) -> WholeReports:
         """The reports together with true answers that are known of the people who sent them."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.codes import Array, Codes
 from tacit.joint._forest_kernels import likeliest, propagate
-from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed
+from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed, twice
 from tacit.joint.classes import SPLIT, log_sum
 from tacit.joint.evidence import WholeReports
 from tacit.joint.laws import LawTerm
@@ -77,9 +77,9 @@ class Forest:
         table = np.ones((self.n_components,))
         axes: list[int] = []
         for root in (j for j, parent in enumerate(self.parents) if parent < 0):
-            found = self._below(root, set(attributes))
-            if found is not None:
-                own, of_root = found
+            subtree = self._below(root, set(attributes))
+            if subtree is not None:
+                own, of_root = subtree
                 table = _outer(table, own[:, 0])
                 axes += of_root
         table = np.tensordot(self.weights, table, axes=(0, 0))
@@ -90,9 +90,9 @@ class Forest:
         table = np.ones((self.n_components, self.tables[j].shape[2]))
         axes: list[int] = []
         for child in (c for c, parent in enumerate(self.parents) if parent == j):
-            found = self._below(child, wanted)
-            if found is not None:
-                own, below = found
+            subtree = self._below(child, wanted)
+            if subtree is not None:
+                own, below = subtree
                 table = _outer(table, own, shared=2)
                 axes += below
         if j not in wanted:
@@ -113,7 +113,7 @@ class Forest:
 
     def report_logs(self, part: WholeReports) -> Array:
         """Log-likelihood of each report."""
-        return np.concatenate([found.logs for found in self._propagated(part)])
+        return np.concatenate([chunk.logs for chunk in self._propagated(part)])
 
     def answers(self, part: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
@@ -158,7 +158,7 @@ class Forest:
 
     def propagated(self, evidence: ForestEvidence) -> _Propagated:
         layout = self._layout
-        found = propagate(
+        sums = propagate(
             evidence.rows,
             evidence.scales,
             evidence.free,
@@ -169,7 +169,7 @@ class Forest:
             layout.slots,
             layout.cells,
         )
-        return _Propagated(*found, people=evidence.counts)
+        return _Propagated(*sums, people=evidence.counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,10 +283,10 @@ def forest_step(model: Forest, evidence: Sequence[ForestEvidence], prior: float)
         prior * float(np.log(np.maximum(model._flat, 1e-300)).sum() + np.log(model.weights).sum()) if prior else 0.0
     )
     for chunk in evidence:
-        found = model.propagated(chunk)
-        height += float(np.dot(found.people, found.logs))
-        counts += found.counts
-        weights += found.in_components
+        expected = model.propagated(chunk)
+        height += float(np.dot(expected.people, expected.logs))
+        counts += expected.counts
+        weights += expected.in_components
     tables: list[Array] = [np.empty(0)] * len(model.tables)
     for place, j in enumerate(layout.order):
         own = np.maximum(counts[:, layout.cells[place] : layout.cells[place + 1]], 0).reshape(model.tables[j].shape)
@@ -311,12 +311,8 @@ def fit_forest(
 
 def split_forest(model: Forest, rng: np.random.Generator, apart: float = SPLIT) -> Forest:
     """Every component twice, a little apart."""
-    tables = []
-    for table in model.tables:
-        tilt = np.exp(apart * rng.standard_normal(table.shape))
-        pair = np.concatenate([table * tilt, table / tilt])
-        tables.append(pair / pair.sum(axis=2, keepdims=True))
-    return Forest(np.tile(model.weights / 2, 2), model.parents, tuple(tables))
+    tables = tuple(twice(table, rng, apart) for table in model.tables)
+    return Forest(np.tile(model.weights / 2, 2), model.parents, tables)
 
 
 def branches(information: Array) -> tuple[int, ...]:

@@ -289,8 +289,8 @@ class JointModel:
             raise InvalidInput(f"The number of synthetic records must be a whole number of at least 1, not {people!r}.")
         columns = self.model.draw(people, np.random.default_rng(seed))
         table = Table.from_codes(self.schema, dict(zip(self.schema.names, columns, strict=True)))
-        found = Reports.from_truth(table)
-        return Reports(found.scheme, found.parts, is_simulation=True)
+        drawn = Reports.from_truth(table)
+        return Reports(drawn.scheme, drawn.parts, is_simulation=True)
 
     def summary(self) -> str:
         """The statement of fit: what was chosen, against what, and where it fits worst.

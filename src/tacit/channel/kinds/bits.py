@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array, Channel, Codes, Figures, Masks, ProductTerm
 from tacit.channel.chances import checked_chance, numerator, numerator_below, ratio
 from tacit.channel.codes import checked_axes, checked_matrix_size
-from tacit.channel.dense import singular_extremes
+from tacit.channel.dense import condition, singular_extremes
 from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
@@ -470,8 +470,7 @@ class CutAndPasteChannel(OneHotLaw):
     def itemset_condition(self, length: int) -> float:
         if self.contrast(length) == 0:
             return math.inf
-        largest, smallest = singular_extremes(self.lumped(length))
-        return largest / smallest if smallest else math.inf
+        return condition(singular_extremes(self.lumped(length)))
 
     def lumped(self, length: int) -> Array:
         """``[shown, held]``: chance that a report shows so many of an itemset's items if the record holds so many."""

@@ -208,16 +208,16 @@ class HadamardChannel(Channel):
 
         Answer by answer, the likeliest first: each settles about half of the reports that are left.
         """
-        found = np.zeros((2, self.numbers))
+        likeliest = np.zeros((2, self.numbers))
         left = [np.arange(self.numbers), np.arange(self.numbers)]
         for answer in np.argsort(-p, kind="stable"):
             for side in (0, 1):
                 mine = _is_odd(left[side] & (answer + 1)) == bool(side)
-                found[side, left[side][mine]] = p[answer]
+                likeliest[side, left[side][mine]] = p[answer]
                 left[side] = left[side][~mine]
             if not len(left[0]) and not len(left[1]):
                 break
-        return found[0], found[1]
+        return likeliest[0], likeliest[1]
 
     def answer_figures(self, axis: int, prior: Array) -> Figures:
         if len(self.shape) == 1:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array, Channel, Codes, Figures
 from tacit.channel.chances import checked_gamma, numerator_below, ratio
 from tacit.channel.codes import checked_matrix_size, flat, joint_codes, joint_labels, joint_name
+from tacit.channel.holding import HoldingLaw
 from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
@@ -35,7 +36,7 @@ FEWEST_SEEDS, MOST_SEEDS = 64, 1024
 
 
 @dataclass(frozen=True, eq=False)
-class HashingChannel(Channel):
+class HashingChannel(HoldingLaw):
     """The bucket of the truth with chance gamma / (gamma + g - 1), else another; and the public seed of the hash."""
 
     shape: tuple[int, ...]
@@ -67,8 +68,7 @@ class HashingChannel(Channel):
 
     @property
     def coin(self) -> int:
-        gamma = Fraction(self.gamma)
-        return numerator_below(gamma / (gamma + self.buckets - 1))
+        return numerator_below(true_bucket_chance(Fraction(self.gamma), self.buckets))
 
     @property
     def holds(self) -> float:
@@ -83,10 +83,6 @@ class HashingChannel(Channel):
     @property
     def n_reports(self) -> int:
         return self.buckets << 2 * self.hashing.width
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.size + 1,)
 
     @property
     def amplification(self) -> float:
@@ -118,10 +114,13 @@ class HashingChannel(Channel):
     def matrix(self) -> Array:
         return self.chances(self.reports())
 
+    def holding(self, columns: Sequence[Codes]) -> NDArray[np.bool_]:
+        return self.hashing.holding(columns[0])
+
     def chances(self, columns: Sequence[Codes]) -> Array:
         of_seed = 0.25**self.hashing.width
         other = (1 - self.holds) / (self.buckets - 1)
-        return np.where(self.hashing.holding(columns[0]), self.holds * of_seed, other * of_seed)
+        return np.where(self.holding(columns), self.holds * of_seed, other * of_seed)
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         truth = joint_codes(truths, self.shape).astype(np.uint32)
@@ -134,21 +133,6 @@ class HashingChannel(Channel):
         reports[:, 0] = np.where(keeps, own, drawn + (drawn >= own))
         return (reports,)
 
-    # A tally counts how many reports hold each answer, and last how many there are: as for subset selection.
-
-    def apply(self, truth: Array) -> Array:
-        x = flat(truth, len(self.shape))
-        everyone = x.sum(axis=0, keepdims=True)
-        holding = self.background * everyone + (self.holds - self.background) * x
-        behind = truth.shape[len(self.shape) :]
-        return np.concatenate([holding, everyone]).reshape(self.tally_shape + behind)
-
-    def adjoint(self, weights: Array) -> Array:
-        y = flat(weights, 1)
-        members, everyone = y[:-1], y[-1:]
-        x = (self.holds - self.background) * members + self.background * members.sum(axis=0) + everyone
-        return x.reshape(self.shape + weights.shape[1:])
-
     def is_invertible(self) -> bool:
         return self.coin * self.buckets > ONE
 
@@ -158,38 +142,11 @@ class HashingChannel(Channel):
                 "With gamma = 1 every bucket is equally likely, so nothing can be estimated. Choose a larger gamma."
             )
 
-    @property
-    def contrast(self) -> float:
-        self._check_invertible()
-        return self.holds - self.background
-
-    def solve(self, tally: Array, guess: Array | None = None) -> Array:
-        q = flat(tally, 1)
-        p = (q[:-1] - self.background * q[-1:]) / self.contrast
-        return p.reshape(self.shape + tally.shape[1:])
-
-    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        w = flat(weights, len(self.shape)) / self.contrast
-        y = np.concatenate([w, -self.background * w.sum(axis=0, keepdims=True)])
-        return y.reshape(self.tally_shape + weights.shape[len(self.shape) :])
-
-    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
-        q, b = flat(tally, 1), self.background
-        squares = (q[:-1] * (1 - 2 * b) + b * b * q[-1:]) / self.contrast**2
-        return squares.reshape(self.shape + tally.shape[1:])
-
     def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
         pairs = super().solve_pairs(tally, guess)
         same = np.arange(self.size)
         pairs[same, same] = flat(self.solve_squares(tally, guess), len(self.shape)).reshape(-1, *tally.shape[1:])
         return pairs
-
-    def inverse(self, columns: Sequence[Codes], guess: Array | None = None) -> Array:
-        return np.asarray((self.hashing.holding(columns[0]) - self.background) / self.contrast)
-
-    def left_inverse(self, guess: Array | None = None) -> Array:
-        identity = np.eye(self.size)
-        return np.concatenate([identity, np.full((self.size, 1), -self.background)], axis=1) / self.contrast
 
     def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
         """Of all reports, or of every bucket under seeds that stand for all seeds.
@@ -259,10 +216,15 @@ class HashingChannel(Channel):
         )
 
 
+def true_bucket_chance(gamma: Any, buckets: int) -> Any:
+    """The chance to report the bucket of the truth, in fractions where `gamma` is one."""
+    return gamma / (gamma + buckets - 1)
+
+
 def rare_variance(gamma: float, buckets: int) -> float:
     """N times the variance of an answer that nobody has."""
     share = 1 / buckets
-    return share * (1 - share) / (gamma / (gamma + buckets - 1) - share) ** 2 if gamma > 1 else math.inf
+    return share * (1 - share) / (true_bucket_chance(gamma, buckets) - share) ** 2 if gamma > 1 else math.inf
 
 
 def best_buckets(gamma: float, answers: int) -> int:

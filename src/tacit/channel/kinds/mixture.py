@@ -35,7 +35,7 @@ from tacit.channel.codes import (
     outer_product,
     split_codes,
 )
-from tacit.channel.dense import UNKNOWN, mixture_matrix
+from tacit.channel.dense import UNKNOWN, gamma_diagonal_keep, mixture_matrix, warner_keep
 from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins, uniform_below
@@ -311,7 +311,7 @@ class MixtureChannel(MixtureLaw):
     def exact_keep(self) -> Fraction:
         if not self.others:
             return Fraction(self.coin, ONE)
-        return Fraction(self.size * self.coin - ONE, ONE * (self.size - 1))
+        return warner_keep(self.size, Fraction(self.coin, ONE))
 
     @property
     def is_even(self) -> bool:
@@ -560,7 +560,7 @@ def make_gamma_diagonal(shape: Shape, parameters: Parameters) -> Channel:
 
 def _kept_below(gamma: float, size: int) -> int:
     """The largest chance to keep the truth that has at most the amplification gamma, as an integer over 2**32."""
-    return numerator_below((Fraction(gamma) - 1) / (Fraction(gamma) + size - 1))
+    return numerator_below(gamma_diagonal_keep(size, Fraction(gamma)))
 
 
 def mixture(keep: float, personal: Any = "uniform") -> Recipe:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array, Channel, Codes, Figures, SetLaw, Summed
 from tacit.channel.chances import checked_gamma, numerator_below, ratio
 from tacit.channel.codes import checked_axes, checked_matrix_size, flat, joint_codes, joint_labels, joint_name
-from tacit.channel.dense import prediction_entropy
+from tacit.channel.dense import condition, prediction_entropy
+from tacit.channel.holding import HoldingLaw
 from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.channel.symmetry import best_members
 from tacit.errors import InvalidInput, NotEstimable
@@ -38,7 +39,7 @@ LARGEST_COUNT = 10**250
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetChannel(Channel):
+class SubsetChannel(HoldingLaw):
     """One of the C(n, k) subsets of the joint domain; those that hold the truth weigh gamma, the others 1."""
 
     shape: tuple[int, ...]
@@ -64,10 +65,6 @@ class SubsetChannel(Channel):
     @property
     def parameters(self) -> dict[str, Any]:
         return {"size": self.members, "gamma": self.gamma}
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.size + 1,)
 
     @property
     def coin(self) -> int:
@@ -120,15 +117,14 @@ class SubsetChannel(Channel):
     def matrix(self) -> Array:
         return self.chances(self.reports())
 
-    def _holding(self, columns: Sequence[Codes]) -> NDArray[np.bool_]:
-        """Which joint answers each set holds."""
+    def holding(self, columns: Sequence[Codes]) -> NDArray[np.bool_]:
         (sets,) = columns
         holding = np.zeros((len(sets), self.size), dtype=np.bool_)
         np.put_along_axis(holding, sets.astype(np.intp), True, axis=1)
         return holding
 
     def chances(self, columns: Sequence[Codes]) -> Array:
-        holding = self._holding(columns)
+        holding = self.holding(columns)
         inside, outside = self._weights
         # Where there are more sets than a float can count, their chances are told up to a common factor.
         sets = math.comb(self.size - 1, self.members - 1)
@@ -189,51 +185,14 @@ class SubsetChannel(Channel):
             final = bound + (bound >= truth[at])
             chosen[at, np.where(chosen[at, drawn], final, drawn)] = True
 
-    def apply(self, truth: Array) -> Array:
-        x = flat(truth, len(self.shape))
-        everyone = x.sum(axis=0, keepdims=True)
-        members = self.background * everyone + (self.holds - self.background) * x
-        behind = truth.shape[len(self.shape) :]
-        return np.concatenate([members, everyone]).reshape(self.tally_shape + behind)
-
-    def adjoint(self, weights: Array) -> Array:
-        y = flat(weights, 1)
-        members, everyone = y[:-1], y[-1:]
-        x = (self.holds - self.background) * members + self.background * members.sum(axis=0) + everyone
-        return x.reshape(self.shape + weights.shape[1:])
-
     def is_invertible(self) -> bool:
         return self.coin * self.size != self.members * ONE
 
-    @property
-    def contrast(self) -> float:
+    def _check_invertible(self) -> None:
         if not self.is_invertible():
             raise NotEstimable(
                 "With gamma = 1 the set says nothing of the truth, so nothing can be estimated. Choose a larger gamma."
             )
-        return self.holds - self.background
-
-    def solve(self, tally: Array, guess: Array | None = None) -> Array:
-        q = flat(tally, 1)
-        p = (q[:-1] - self.background * q[-1:]) / self.contrast
-        return p.reshape(self.shape + tally.shape[1:])
-
-    def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        w = flat(weights, len(self.shape)) / self.contrast
-        y = np.concatenate([w, -self.background * w.sum(axis=0, keepdims=True)])
-        return y.reshape(self.tally_shape + weights.shape[len(self.shape) :])
-
-    def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
-        q, b = flat(tally, 1), self.background
-        squares = (q[:-1] * (1 - 2 * b) + b * b * q[-1:]) / self.contrast**2
-        return squares.reshape(self.shape + tally.shape[1:])
-
-    def inverse(self, columns: Sequence[Codes], guess: Array | None = None) -> Array:
-        return np.asarray((self._holding(columns) - self.background) / self.contrast)
-
-    def left_inverse(self, guess: Array | None = None) -> Array:
-        identity = np.eye(self.size)
-        return np.concatenate([identity, np.full((self.size, 1), -self.background)], axis=1) / self.contrast
 
     def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
         return SummedSubset(self, tuple(range(len(self.shape)))).solve_pairs(tally)
@@ -324,8 +283,7 @@ class SubsetChannel(Channel):
 
     def condition_number(self) -> float:
         # Of any size: the number of sets, which no float may hold, cancels.
-        largest, smallest = self._squared_extremes()
-        return math.sqrt(largest / smallest) if smallest else math.inf
+        return math.sqrt(condition(self._squared_extremes()))
 
 
 @dataclass(frozen=True, eq=False)
