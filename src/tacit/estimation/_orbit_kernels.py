@@ -6,7 +6,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.estimation import expectation
+
 Floats = NDArray[np.float64]
+
+_stride_of = njit(cache=True)(expectation.stride_of)
+_leap = njit(cache=True)(expectation.leap)
 
 
 @njit(cache=True)
@@ -16,13 +21,13 @@ def most_likely_rows(counts: Floats, matrix: Floats, tolerance: float, max_steps
     A row stops when no distribution has a log-likelihood per report greater by more than `tolerance`.
     """
     rows, size = counts.shape
-    found = np.zeros((rows, size))
+    truths = np.zeros((rows, size))
     most = 0
     for row in range(rows):
         if counts[row].sum() > 0:
-            steps = _most_likely(counts[row] / counts[row].sum(), matrix, tolerance, max_steps, found[row])
+            steps = _most_likely(counts[row] / counts[row].sum(), matrix, tolerance, max_steps, truths[row])
             most = max(most, steps)
-    return found, most
+    return truths, most
 
 
 @njit(cache=True)
@@ -72,12 +77,6 @@ def _extrapolate(truth: Floats, first: Floats, second: Floats, jump: Floats) -> 
     for cell in range(len(truth)):
         length += (first[cell] - truth[cell]) ** 2
         bend += (second[cell] - 2 * first[cell] + truth[cell]) ** 2
-    step = max(1.0, np.sqrt(length / bend)) if bend > 0 else 1.0
-    total = 0.0
-    for cell in range(len(truth)):
-        change = first[cell] - truth[cell]
-        there = truth[cell] + 2 * step * change + step**2 * (second[cell] - first[cell] - change)
-        # Staying inside keeps every truth possible that EM still holds for possible.
-        jump[cell] = there if there > 0 else second[cell] * 1e-3
-        total += jump[cell]
-    jump /= total
+    change = first - truth
+    jump[:] = _leap(truth, change, (second - first) - change, second, _stride_of(np.sqrt(length), np.sqrt(bend)))
+    jump /= jump.sum()

@@ -80,16 +80,22 @@ def leaps(starts: Sequence[Array], firsts: Sequence[Array], seconds: Sequence[Ar
     """Where two steps of EM seem to lead the arrays of a model, one stride for all of them; not yet summing to one."""
     changes = [first - start for start, first in zip(starts, firsts, strict=True)]
     bends = [(second - first) - change for first, second, change in zip(firsts, seconds, changes, strict=True)]
-    bent = _length(bends)
-    if bent == 0:
-        return list(seconds)
-    stride = max(1.0, _length(changes) / bent)
-    jumps = [
-        start + 2 * stride * change + stride**2 * bend
-        for start, change, bend in zip(starts, changes, bends, strict=True)
-    ]
-    # Staying inside keeps everything possible that EM still holds for possible.
-    return [np.where(jump > 0, jump, second * 1e-3) for jump, second in zip(jumps, seconds, strict=True)]
+    stride = stride_of(_length(changes), _length(bends))
+    return [leap(*arrays, stride) for arrays in zip(starts, changes, bends, seconds, strict=True)]
+
+
+# These two are SQUAREM's whole extrapolation; `_orbit_kernels` compiles them as they are.
+
+
+def stride_of(changed: float, bent: float) -> float:
+    """How many steps are taken at once: the more, the less the way bends."""
+    return max(1.0, changed / bent) if bent > 0 else 1.0
+
+
+def leap(start: Array, change: Array, bend: Array, second: Array, stride: float) -> Array:
+    """Where the steps lead; staying inside keeps everything possible that EM still holds for possible."""
+    jump = start + 2 * stride * change + stride**2 * bend
+    return np.where(jump > 0, jump, second * 1e-3)
 
 
 def _length(arrays: Sequence[Array]) -> float:

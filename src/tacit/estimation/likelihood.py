@@ -9,6 +9,7 @@ within each orbit the likelihood is a small problem of its own, which needs far 
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -89,7 +90,7 @@ def orbit_fit(
     if len(evidence) != 1 or not isinstance(only := evidence[0], Tallied):
         return None
     orbits = _orbits_of(only.parts)
-    if orbits is None:
+    if orbits is None or importlib.util.find_spec("numba") is None:  # without it all orbits are iterated together
         return None
     from tacit.estimation._orbit_kernels import most_likely_rows
 
