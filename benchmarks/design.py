@@ -9,8 +9,9 @@ import numpy as np
 from benchmarks.ratio import Ratio
 from benchmarks.timing import cpu_medians
 from tacit.design import exact_front, named_prior
-from tacit.design.optrr import Search, SearchSettings
+from tacit.design.optrr import Search
 from tacit.design.problem import DesignProblem
+from tacit.design.settings import SearchEffort
 
 PRIOR = named_prior("normal")
 RECORDS, DELTA, SIZE = 10_000, 0.75, 100
@@ -44,7 +45,7 @@ def run() -> list[Ratio]:
 
 def evolve(generations: int) -> None:
     problem = DesignProblem.of(PRIOR, RECORDS, delta=DELTA)
-    search = Search(problem, SearchSettings(generations=generations, population=SIZE, archive=SIZE, seed=1))
+    search = Search(problem, SearchEffort(generations=generations, population=SIZE, archive=SIZE, seed=1))
     while not search.is_over:
         search.advance()
 
@@ -57,7 +58,7 @@ def polished(n_answers: int) -> None:
     usual, polish.LEVELS = polish.LEVELS, 8
     try:
         problem = DesignProblem.of(named_prior("normal", n_answers), RECORDS, delta=DELTA)
-        optrr_front(problem, SearchSettings(generations=500, slots=200, seed=1))
+        optrr_front(problem, SearchEffort(generations=500, slots=200, seed=1))
     finally:
         polish.LEVELS = usual
 

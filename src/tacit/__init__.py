@@ -35,8 +35,12 @@ if TYPE_CHECKING:
     from tacit.channel.scheme import Scheme as Scheme
     from tacit.count.tally import Tally as Tally
     from tacit.dataset import Dataset as Dataset
+    from tacit.design import Bounds as Bounds
     from tacit.design import Front as Front
+    from tacit.design import FrontPreferences as FrontPreferences
+    from tacit.design import SearchEffort as SearchEffort
     from tacit.design import choose_point as choose_point
+    from tacit.design import design_front as design_front
     from tacit.design import exact_front as exact_front
     from tacit.design import optimal_front as optimal_front
     from tacit.design.plan import plan as plan
@@ -85,6 +89,8 @@ _HOMES = {
     "Attribute": "tacit.schema",
     "Cut": "tacit.schema",
     "Dataset": "tacit.dataset",
+    "Bounds": "tacit.design",
+    "design_front": "tacit.design",
     "design_scheme": "tacit.design.scheme",
     "disguise": "tacit.disguising",
     "disguise_on_spark": "tacit.spark_disguising",
@@ -92,6 +98,7 @@ _HOMES = {
     "cross_validate": "tacit.mine",
     "disguised_accuracy": "tacit.mine",
     "Front": "tacit.design",
+    "FrontPreferences": "tacit.design",
     "FrequentItemsets": "tacit.mine",
     "HeavyHitter": "tacit.mine",
     "OpenQuestion": "tacit.mine",
@@ -120,6 +127,7 @@ _HOMES = {
     "Release": "tacit.publish",
     "ReleaseCheck": "tacit.publish",
     "Reports": "tacit.reports",
+    "SearchEffort": "tacit.design",
     "SampleDesign": "tacit.estimation.complex_samples",
     "Schema": "tacit.schema",
     "Scheme": "tacit.channel.scheme",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from tacit import Attribute, Scheme
 from tacit.channel.dense import expected_mse, map_privacy
+from tacit.cli import design_options
+from tacit.design import priors, settings
 from tacit.schema import numeric
 from tests.cli.run import refused, tacit
 
@@ -102,7 +105,10 @@ def test_a_picture_of_an_unknown_kind_is_refused_before_anything_is_written(tmp_
         (("--distribution", "normal", "--plot", "/"), "is a folder"),
         (("--distribution", "normal", "--method", "warner", "--plot", "front.txt"), "Use .png"),
         (("--distribution", "normal", "--gamma", "2", "--epsilon", "1"), "not both"),
-        (("--distribution", "normal", "--gamma", "2", "--method", "warner"), "exact method only"),
+        (
+            ("--distribution", "normal", "--gamma", "2", "--method", "warner"),
+            "exact method only, not for warner",
+        ),
         (("--distribution", "normal", "--gamma", "0.5"), "above 1"),
         (("--distribution", "normal", "--records", "0"), "at least 1"),
         (("--data", "/no/such/file.csv", "--attribute", "a"), "There is no file"),
@@ -132,6 +138,18 @@ def test_a_set_of_priors_gives_one_channel_that_is_safe_for_all() -> None:
 
 def test_a_set_of_priors_is_for_delta_alone() -> None:
     message = refused("design", "front", "--prior", "0.5,0.5", "--ball", "0.1", "--gamma", "3")
-    assert "is for the method exact with --delta" in message
+    assert "is for the method exact with delta" in message
     message = refused("design", "front", "--prior", "0.5,0.5", "--ball", "0.1", "--delta", ".8", "--privacy", ".3")
-    assert "--privacy cannot be given with it" in message
+    assert "privacy cannot be given with it" in message
+
+
+def test_privacies_are_for_the_exact_method_and_classic_families_show_all_of_theirs() -> None:
+    arguments = ("--prior", "0.5,0.3,0.2", "--delta", "0.8", "--method", "exact,warner", "--privacy", "0.3", "--json")
+    exact, warner = tacit("design", "front", *arguments).json["methods"]
+    assert [point["privacy"] for point in exact["points"]] == pytest.approx([0.3], abs=1e-9)
+    assert len(warner["points"]) > 10
+
+
+def test_the_command_and_python_offer_the_same_methods() -> None:
+    assert design_options.METHODS == settings.METHODS
+    assert get_args(design_options.DistributionName) == get_args(priors.Distribution) == tuple(priors.DISTRIBUTIONS)

@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tacit.channel.dense import expected_mse, map_privacy, worst_posterior
-from tacit.design import Front, closeness, exact_front, named_prior, optimal_front
+from tacit.channel.dense import (
+    even_mixture,
+    expected_mse,
+    gamma_diagonal_keep,
+    map_privacy,
+    warner_keep,
+    worst_posterior,
+)
+from tacit.design import Front, SearchEffort, closeness, exact_front, named_prior, optimal_front
 from tacit.design import optrr as optrr_module
 from tacit.design.optimal_set import Matrices
 from tacit.design.polish import Polish
 from tacit.design.problem import DesignProblem
-from tacit.design.sweeps import FAMILIES, SWEPT, even_mixture, gamma_diagonal_keep, warner_keep
+from tacit.design.sweeps import FAMILIES, SWEPT
 from tacit.errors import InvalidInput, UnknownName
 
 FIVE = named_prior("normal", 5)
@@ -74,7 +81,7 @@ def test_it_is_nowhere_above_warner(polished) -> None:
 def test_without_polish_and_with_few_generations_it_is_nowhere_above_warner(prior: np.ndarray, delta: float) -> None:
     """With 25 answers the search alone ended up to 2.6 times above."""
     problem = DesignProblem.of(prior, 1000, delta=delta)
-    search = optrr_module.Search(problem, optrr_module.SearchSettings(generations=5, seed=1))
+    search = optrr_module.Search(problem, SearchEffort(generations=5, seed=1))
     while not search.is_over:
         search.advance()
     assert above_warner(optrr_module._front(search, 0.0, ())) <= 1 + 1e-9
@@ -87,7 +94,7 @@ def test_more_answers_get_fewer_tries() -> None:
 
 
 def _small_search(n: int) -> tuple[DesignProblem, Matrices, np.random.Generator]:
-    search = optrr_module.Search(DesignProblem.of(named_prior("normal", n), 1000), optrr_module.SearchSettings(seed=1))
+    search = optrr_module.Search(DesignProblem.of(named_prior("normal", n), 1000), SearchEffort(seed=1))
     return search.problem, search.optimal, search.rng
 
 
@@ -161,7 +168,7 @@ def test_the_polish_improves_on_the_published_operators_alone(polished) -> None:
 
 def test_patience_stops_the_search_early() -> None:
     problem = DesignProblem.of(FIVE, 1000, delta=0.8)
-    settings = optrr_module.SearchSettings(generations=100_000, population=10, archive=10, patience=5, slots=10, seed=1)
+    settings = SearchEffort(generations=100_000, population=10, archive=10, patience=5, slots=10, seed=1)
     search = optrr_module.Search(problem, settings)
     while not search.is_over:
         search.advance()
@@ -256,4 +263,4 @@ def test_an_unknown_method_is_refused_with_the_nearest() -> None:
 
 def test_rates_are_probabilities() -> None:
     with pytest.raises(InvalidInput, match="mutation_rate is 2"):
-        optrr_module.SearchSettings(mutation_rate=2.0)
+        SearchEffort(mutation_rate=2.0)

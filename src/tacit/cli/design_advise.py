@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tacit.cli.design_front import checked_answers
+from tacit.cli import design_options as given
 from tacit.cli.output import JsonFlag, note, print_json, print_text
-from tacit.cli.shares import expected_shares
 from tacit.errors import InvalidInput
 
 
 def advise(
-    distribution: Annotated[str | None, typer.Option(help="Expected distribution: normal, gamma or uniform.")] = None,
-    categories: Annotated[int, typer.Option(help="Number of answers of the named distribution.")] = 10,
-    prior: Annotated[str | None, typer.Option(help="Expected share of each answer, separated by commas.")] = None,
-    answers: Annotated[str | None, typer.Option(help="Names of the answers, in the order of the prior.")] = None,
-    data: Annotated[Path | None, typer.Option(help="File of truths to take the shares from.")] = None,
-    attribute: Annotated[str | None, typer.Option(help="Attribute of the file.")] = None,
-    schema: Annotated[Path | None, typer.Option(help="Scheme document that says how the file is read.")] = None,
-    records: Annotated[int | None, typer.Option(help="Number of respondents; 10000, or the rows of the file.")] = None,
-    gamma: Annotated[float | None, typer.Option(help="Largest amplification: a promise without a prior.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="The same as its logarithm.")] = None,
-    delta: Annotated[float | None, typer.Option(help="How sure any report may make anyone of any answer.")] = None,
-    privacy: Annotated[float | None, typer.Option(help="With delta: least chance of a wrong guess.")] = None,
-    generations: Annotated[int, typer.Option(help="Generations of OptRR's search.")] = 2000,
-    polish: Annotated[bool, typer.Option(help="Polish OptRR's set (a minute more).")] = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of the search.")] = None,
+    distribution: given.Distribution = None,
+    categories: given.Categories = 10,
+    prior: given.Prior = None,
+    answers: given.Answers = None,
+    data: given.Data = None,
+    attribute: given.AttributeName = None,
+    schema: given.SchemaFile = None,
+    records: given.Records = None,
+    gamma: given.Gamma = None,
+    epsilon: given.Epsilon = None,
+    delta: given.Delta = None,
+    privacy: given.Privacy = None,
+    generations: given.Generations = 2000,
+    polish: given.ShortPolish = False,
+    seed: given.Seed = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Compare the ways to disguise one question: error, each privacy, reports, and whether the promise needs a prior."""
@@ -37,14 +33,17 @@ def advise(
 
     if gamma is not None and epsilon is not None:
         raise InvalidInput("Give --gamma or --epsilon, not both: gamma is e to the epsilon.")
-    shares, counted, n_rows = expected_shares(distribution, categories, prior, data, attribute, schema)
+    expected = given.ExpectedFrom(
+        distribution=distribution, categories=categories, prior=prior, answers=answers, data=data, attribute=attribute,
+        schema=schema, records=records,
+    ).read()  # fmt: skip
     advice = compare(
-        shares,
-        records if records is not None else n_rows or 10_000,
+        expected.shares,
+        expected.records,
         gamma=math.exp(epsilon) if epsilon is not None else gamma,
         delta=delta,
         privacy=privacy,
-        answers=checked_answers(answers, counted),
+        answers=expected.answers,
         generations=generations,
         polish=polish,
         seed=seed,

@@ -2,105 +2,89 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tacit.cli.names import listed_names
+from tacit.cli import design_options as given
 from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
-from tacit.cli.shares import expected_shares, numbers
 from tacit.cli.writing import check_picture, check_writable, picture_kind
-from tacit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
-    from tacit.design import Front
-
-METHODS = ("optrr", "exact", "warner", "uniform-perturbation", "gamma-diagonal")
+    from tacit.design import Bounds, Front, SearchEffort
+    from tacit.design.settings import DesignMethod, FrontSettings
 
 
 def front(
-    method: Annotated[str, typer.Option(help=f"One or several of: {', '.join(METHODS)}.")] = "exact",
-    distribution: Annotated[str | None, typer.Option(help="Expected distribution: normal, gamma or uniform.")] = None,
-    categories: Annotated[int, typer.Option(help="Number of answers of the named distribution.")] = 10,
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(help="Expected share of each answer, separated by commas; more than once: keep delta for each."),
-    ] = None,
-    ball: Annotated[float, typer.Option(help="Keep delta too where this share of people answers otherwise.")] = 0.0,
-    answers: Annotated[str | None, typer.Option(help="Names of the answers, in the order of the prior.")] = None,
-    data: Annotated[Path | None, typer.Option(help="File of truths to take the shares from.")] = None,
-    attribute: Annotated[str | None, typer.Option(help="Attribute of the file.")] = None,
-    schema: Annotated[Path | None, typer.Option(help="Scheme document that says how the file is read.")] = None,
-    records: Annotated[int | None, typer.Option(help="Number of respondents; 10000, or the rows of the file.")] = None,
-    delta: Annotated[float | None, typer.Option(help="How sure any report may make anyone of any answer.")] = None,
-    gamma: Annotated[str | None, typer.Option(help="Bounds on amplification, separated by commas (exact).")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="The same as logarithms of gamma.")] = None,
-    privacy: Annotated[str | None, typer.Option(help="Wanted privacies, separated by commas (exact).")] = None,
-    points: Annotated[int, typer.Option(help="Points of the exact front.")] = 12,
-    generations: Annotated[int, typer.Option(help="Generations of OptRR's search.")] = 20_000,
-    population: Annotated[int, typer.Option(help="Matrices of each generation.")] = 100,
-    archive: Annotated[int, typer.Option(help="Matrices kept from one generation to the next.")] = 100,
-    slots: Annotated[int, typer.Option(help="Steps of privacy in OptRR's optimal set.")] = 1000,
-    patience: Annotated[int | None, typer.Option(help="Stop after so many generations without improvement.")] = None,
-    polish: Annotated[bool, typer.Option(help="Descend from OptRR's set with exact derivatives at the end.")] = True,
-    closeness: Annotated[bool, typer.Option(help="Count near guesses of ordered answers in part (optrr).")] = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of the search.")] = None,
-    out: Annotated[Path | None, typer.Option(help="File for the front, as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="File for the picture (png, svg, pdf).")] = None,
+    method: given.Methods = "exact",
+    distribution: given.Distribution = None,
+    categories: given.Categories = 10,
+    prior: given.Priors = None,
+    ball: given.Ball = 0.0,
+    answers: given.Answers = None,
+    data: given.Data = None,
+    attribute: given.AttributeName = None,
+    schema: given.SchemaFile = None,
+    records: given.Records = None,
+    delta: given.Delta = None,
+    gamma: given.Gammas = None,
+    epsilon: given.Epsilons = None,
+    privacy: given.Privacies = None,
+    points: given.Points = 12,
+    generations: given.Generations = 20_000,
+    population: given.Population = 100,
+    archive: given.Archive = 100,
+    slots: given.Slots = 1000,
+    patience: given.Patience = None,
+    polish: given.Polish = True,
+    closeness: given.Closeness = False,
+    seed: given.Seed = None,
+    out: given.Out = None,
+    plot: given.Plot = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Design channels: the least error for every privacy, by search and exactly."""
     from tacit import design
     from tacit.design.problem import DesignProblem
 
-    methods = _checked_methods(method)
-    stated = prior[0] if prior else None
-    shares, counted, n_rows = expected_shares(distribution, categories, stated, data, attribute, schema)
-    others = [numbers("--prior", text) for text in (prior or [])[1:]]
-    if others or ball:
-        _check_set(methods, delta, {"--gamma": gamma, "--epsilon": epsilon, "--privacy": privacy})
-    names = checked_answers(answers, counted)
-    gammas = _gammas(gamma, epsilon)
-    if gammas and methods != ["exact"]:
-        raise InvalidInput("--gamma and --epsilon bound the exact method only. Use --method exact, or --delta.")
-    n_records = records if records is not None else n_rows or 10_000
-    DesignProblem.of(shares, n_records, delta=delta, answers=names)  # refuse before anything is searched
+    methods = given.checked_methods(method)
+    stated, others = (prior[0], prior[1:]) if prior else (None, [])
+    expected = given.ExpectedFrom(
+        distribution=distribution, categories=categories, prior=stated, answers=answers, data=data, attribute=attribute,
+        schema=schema, records=records,
+    ).read()  # fmt: skip
+    bounds = design.Bounds(
+        delta=delta, gamma=given.amplifications(gamma, epsilon), ball=ball,
+        privacy=None if privacy is None else given.numbers("--privacy", privacy),
+        others=[given.numbers("--prior", text) for text in others],
+    )  # fmt: skip
+    accuracy = design.closeness(len(expected.shares)) if closeness else None
+    effort = design.SearchEffort(
+        generations=generations, population=population, archive=archive, slots=slots, patience=patience, polish=polish,
+        seed=seed,
+    )  # fmt: skip
+    asked = [_settings(name, bounds, points, accuracy, effort) for name in methods]
+    # Refuse before anything is searched.
+    DesignProblem.of(expected.shares, expected.records, delta=delta, answers=expected.answers)
     check_writable(out)
     check_picture(plot)
-
-    def make(name: str, tell: Callable[[float], None]) -> Front:
-        if (others or ball) and delta is not None:
-            return design.safe_front(shares, n_records, delta=delta, others=others, ball=ball, answers=names)
-        if name == "exact":
-            levels = None if privacy is None else numbers("--privacy", privacy)
-            return design.exact_front(
-                shares, n_records, delta=delta, points=points, gamma=gammas or None, privacy=levels,
-                answers=names, progress=tell,
-            )  # fmt: skip
-        return design.optimal_front(
-            shares, records=n_records, delta=delta, method=name, generations=generations, population=population,
-            archive=archive, slots=slots, patience=patience, polish=polish, seed=seed,
-            accuracy=design.closeness(len(shares)) if closeness else None, answers=names, progress=tell,
-        )  # fmt: skip
-
-    fronts = [_with_progress(name, make) for name in methods]
-    _deliver(fronts, out, plot, json)
+    _deliver([_with_progress(expected, settings) for settings in asked], out, plot, json)
 
 
-def _check_set(methods: list[str], delta: float | None, refused: dict[str, str | None]) -> None:
-    """A set of priors is for the exact method under delta alone."""
-    if methods != ["exact"] or delta is None:
-        raise InvalidInput("A set of priors (--prior twice, --ball) is for the method exact with --delta.")
-    for option, value in refused.items():
-        if value is not None:
-            raise InvalidInput(f"A set of priors gives one channel under --delta, so {option} cannot be given with it.")
+def _settings(method: DesignMethod, bounds: Bounds, points: int, accuracy: Any, effort: SearchEffort) -> FrontSettings:
+    """What one method is asked for; wanted privacies are for the exact one, beside which others show all of theirs."""
+    from tacit.design.settings import FrontPreferences, FrontSettings
+
+    if method != "exact" and not bounds.is_for_several_priors:
+        bounds = dataclasses.replace(bounds, privacy=None)
+    return FrontSettings(bounds, FrontPreferences(method=method, points=points, accuracy=accuracy), effort)
 
 
-def _with_progress(name: str, make: Callable[[str, Callable[[float], None]], Front]) -> Front:
-    with progress(f"Designing ({name})", total=1.0) as bar:
+def _with_progress(expected: given.Expected, settings: FrontSettings) -> Front:
+    from tacit.design import design_front
+
+    with progress(f"Designing ({settings.preferences.method})", total=1.0) as bar:
         done = 0.0
 
         def tell(share: float) -> None:
@@ -108,7 +92,10 @@ def _with_progress(name: str, make: Callable[[str, Callable[[float], None]], Fro
             bar.advance(share - done)
             done = share
 
-        return make(name, tell)
+        return design_front(
+            expected.shares, expected.records, bounds=settings.bounds, preferences=settings.preferences,
+            effort=settings.effort, answers=expected.answers, progress=tell,
+        )  # fmt: skip
 
 
 def _deliver(fronts: Sequence[Front], out: Path | None, plot: Path | None, json: bool) -> None:
@@ -128,43 +115,16 @@ def _deliver(fronts: Sequence[Front], out: Path | None, plot: Path | None, json:
     print_text(_other_priors(fronts[0]))
 
 
-def _other_priors(found: Front) -> str:
+def _other_priors(front: Front) -> str:
     """The robustness table of the middle of the first front."""
     from tacit.design import robustness
 
-    if not found.points:
+    if not front.points:
         return "No channel of this kind keeps the bound. Use a larger delta, or the method exact."
-    middle = found.points[len(found.points) // 2]
-    title = f"If the prior was wrong: the {found.method} channel of privacy {middle.privacy:.3f}"
+    middle = front.points[len(front.points) // 2]
+    title = f"If the prior was wrong: the {front.method} channel of privacy {middle.privacy:.3f}"
     advice = "Only a bound on gamma (--gamma, --epsilon) holds whatever the truth is."
-    return f"{title}\n{robustness(found, middle)}\n{advice}"
-
-
-def _checked_methods(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in METHODS:
-            raise UnknownName("Method", name, METHODS)
-    if not names:
-        raise InvalidInput(f"No method is named. There is: {', '.join(METHODS)}.")
-    return names
-
-
-def checked_answers(named: str | None, counted: list[str] | None) -> list[str] | None:
-    """The names of the answers: those of the file, or those given for a prior that has none."""
-    if named is None:
-        return counted
-    if counted is not None:
-        raise InvalidInput("--answers names the answers of --prior or --distribution; --data has names of its own.")
-    return listed_names(named)
-
-
-def _gammas(gamma: str | None, epsilon: str | None) -> list[float]:
-    if gamma is not None and epsilon is not None:
-        raise InvalidInput("Give --gamma or --epsilon, not both: gamma is e to the epsilon.")
-    if gamma is not None:
-        return numbers("--gamma", gamma)
-    return [] if epsilon is None else [math.exp(value) for value in numbers("--epsilon", epsilon)]
+    return f"{title}\n{robustness(front, middle)}\n{advice}"
 
 
 def _write_json(path: Path, document: dict[str, Any]) -> None:

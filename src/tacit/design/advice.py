@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.channel.dense import expected_mse, map_privacy
+from tacit.channel.dense import even_mixture, expected_mse, gamma_diagonal_keep, map_privacy
 from tacit.design.choose import margin_of_error
 from tacit.design.exact import exact_front
 from tacit.design.front import Front, FrontPoint, measured_point
-from tacit.design.optrr import SearchSettings, optrr_front
+from tacit.design.optrr import optrr_front
 from tacit.design.problem import DesignProblem
-from tacit.design.sweeps import even_mixture, gamma_diagonal_keep, permitted
+from tacit.design.settings import SearchEffort
+from tacit.design.sweeps import permitted
 from tacit.display import Shown
 from tacit.errors import InvalidInput
 
@@ -180,11 +181,11 @@ def advise(
             f"privacy is {level:g}; without any report the best guess is wrong with chance {problem.most_privacy:.4g}, so ask "
             "for less than that."
         )
-    settings = SearchSettings(generations=generations, polish=polish, seed=seed)
+    effort = SearchEffort(generations=generations, polish=polish, seed=seed)
     exact = {"delta": delta, "privacy": level, "answers": answers}
     second: list[tuple[str, bool, Callable[[], FrontPoint]]] = [
         ("exact under delta", True, lambda: exact_front(prior, records, **exact).points[0]),  # type: ignore[arg-type]
-        ("optrr", True, lambda: ways.cheapest(optrr_front(problem, settings).points, level)),
+        ("optrr", True, lambda: ways.cheapest(optrr_front(problem, effort).points, level)),
         ("warner", True, lambda: ways.cheapest(ways.warner(), level)),
     ]
     channels += _made(second, problem, left_out)

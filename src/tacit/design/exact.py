@@ -24,6 +24,7 @@ from tacit.design.front import Front, FrontPoint, measured_point, report_labels
 from tacit.design.interior import single_thread
 from tacit.design.posteriors import bounded_staircase, staircase
 from tacit.design.problem import DesignProblem
+from tacit.design.settings import Bounds, FrontPreferences
 from tacit.errors import InvalidInput
 
 Matrix = NDArray[np.float64]
@@ -82,10 +83,16 @@ def exact_front(
     >>> len(front.points)
     3
     """
-    started = time.perf_counter()
     problem = DesignProblem.of(prior, records, delta=delta, answers=answers)
+    bounds = Bounds(delta=delta, gamma=gamma, privacy=privacy)
+    return certified_front(problem, bounds, FrontPreferences(points=points).points, progress)
+
+
+def certified_front(problem: DesignProblem, bounds: Bounds, points: int, progress: Progress | None = None) -> Front:
+    """The channels of least error under the bounds; `points` of them where no privacies are asked for."""
+    started = time.perf_counter()
     made = []
-    demands = _demands(problem, _checked_gammas(gamma), points, privacy)
+    demands = _demands(problem, bounds, points)
     with single_thread():
         known = None  # what one point used is a good start for the next
         for done, (vertices, budget) in enumerate(demands):
@@ -95,7 +102,7 @@ def exact_front(
             if progress is not None:
                 progress((done + 1) / len(demands))
     seconds = time.perf_counter() - started
-    front = Front("exact", problem.prior, problem.records, delta, seconds, tuple(made), problem.answers)
+    front = Front("exact", problem.prior, problem.records, problem.delta, seconds, tuple(made), problem.answers)
     return dataclasses.replace(front, warnings=_open_proofs(front))
 
 
@@ -110,11 +117,10 @@ def _open_proofs(front: Front) -> tuple[str, ...]:
     )
 
 
-def _demands(
-    problem: DesignProblem, gammas: list[float], points: int, privacy: float | Sequence[float] | None
-) -> list[tuple[Matrix | Capped, float | None]]:
+def _demands(problem: DesignProblem, bounds: Bounds, points: int) -> list[tuple[Matrix | Capped, float | None]]:
     """For each point of the front the vertices to use and the chance of a right guess to keep to."""
-    if gammas and problem.delta is None and privacy is None:
+    gammas, privacies = bounds.gammas, bounds.privacies
+    if gammas and problem.delta is None and not privacies:
         return [(staircase(problem.prior, gamma), None) for gamma in gammas]
     if len(gammas) > 1:
         raise InvalidInput(f"Together with delta or privacy there can be one gamma, not {len(gammas)}.")
@@ -124,7 +130,7 @@ def _demands(
         least = _least_privacy(vertices, problem.prior)
     else:
         vertices, least = posteriors_under(problem.n_answers, problem.posterior_cap), problem.least_privacy
-    levels = _spaced_levels(problem, least, points) if privacy is None else _checked_levels(problem, least, privacy)
+    levels = _checked_levels(problem, least, privacies) if privacies else _spaced_levels(problem, least, points)
     return [(vertices, 1 - level) for level in levels]
 
 
@@ -169,28 +175,15 @@ def _least_privacy(vertices: Matrix, prior: Matrix) -> float:
 
 
 def _spaced_levels(problem: DesignProblem, least: float, points: int) -> list[float]:
-    if points < 1:
-        raise InvalidInput(f"points is {points}; a front needs at least 1.")
     usual = 0.98 * problem.most_privacy
     most = usual if least < usual else (least + problem.most_privacy) / 2
     return [float(level) for level in np.linspace(least, most, points)]
 
 
-def _checked_levels(problem: DesignProblem, least: float, privacy: float | Sequence[float]) -> list[float]:
-    levels = [float(level) for level in np.atleast_1d(np.asarray(privacy, dtype=np.float64))]
+def _checked_levels(problem: DesignProblem, least: float, levels: Sequence[float]) -> list[float]:
     for level in levels:
         if not 0 <= level < problem.most_privacy:
             message = f"privacy is {level:g}; without any report the best guess is wrong with chance "
             message += f"{problem.most_privacy:.4g}, so ask for less than that, "
             raise InvalidInput(message + f"down to {least:.4g}, the least under these bounds.")
     return [max(level, least) for level in levels]
-
-
-def _checked_gammas(gamma: float | Sequence[float] | None) -> list[float]:
-    if gamma is None:
-        return []
-    gammas = [float(each) for each in np.atleast_1d(np.asarray(gamma, dtype=np.float64))]
-    for each in gammas:
-        if not (each > 1 and np.isfinite(each)):
-            raise InvalidInput(f"gamma is {each:g}; it must be finite and above 1 (1 would say nothing at all).")
-    return gammas

@@ -141,8 +141,8 @@ class Front:
 
     def __str__(self) -> str:
         bound = "" if self.delta is None else f", delta {self.delta:g}"
-        found = f"{self.method}: {len(self.points)} channels for {len(self.answers)} answers, {self.records} records"
-        return f"{found}{bound}, {self.seconds:.1f} s\n{self.table()}"
+        headline = f"{self.method}: {len(self.points)} channels for {len(self.answers)} answers, {self.records} records"
+        return f"{headline}{bound}, {self.seconds:.1f} s\n{self.table()}"
 
     def plot(self, ax: Axes) -> None:
         """Draw error against privacy; the first front drawn brings the axes' names."""

@@ -2,18 +2,76 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from numpy.typing import ArrayLike
 
-from tacit.design.exact import exact_front
+from tacit.design.exact import certified_front
 from tacit.design.front import Front
-from tacit.design.optrr import SearchSettings, optrr_front
+from tacit.design.optrr import optrr_front
 from tacit.design.problem import DesignProblem
-from tacit.design.sweeps import FAMILIES, sweep_front
-from tacit.errors import UnknownName
+from tacit.design.safe import safe_point
+from tacit.design.settings import Bounds, DesignMethod, FrontPreferences, FrontSettings, SearchEffort
+from tacit.design.sweeps import sweep_front
 
-METHODS = ("optrr", "exact", *FAMILIES)
+
+def design_front(
+    prior: ArrayLike,
+    records: int = 10_000,
+    *,
+    bounds: Bounds | None = None,
+    preferences: FrontPreferences | None = None,
+    effort: SearchEffort | None = None,
+    answers: Sequence[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Front:
+    """The privacy/error front of one question, by any method and under any bounds.
+
+    Parameters
+    ----------
+    prior : array
+        Expected share of each answer.
+    records : int
+        Number of respondents.
+    bounds : Bounds, optional
+        What to protect: posteriors, amplification, privacies, other priors.
+    preferences : FrontPreferences, optional
+        What to prefer: the method, how many points, what a guess is worth.
+    effort : SearchEffort, optional
+        How long to search, and from which seed.
+    answers : sequence of str, optional
+        Names of the answers.
+    progress : function, optional
+        Told the share done.
+
+    Returns
+    -------
+    Front
+
+    Raises
+    ------
+    InvalidInput
+        Where the method cannot keep the bounds, or they leave no channel.
+
+    Examples
+    --------
+    >>> from tacit.design import Bounds, FrontPreferences, design_front
+    >>> front = design_front([0.5, 0.3, 0.2], 1000, bounds=Bounds(delta=0.8), preferences=FrontPreferences(points=3))
+    >>> front.method, len(front.points)
+    ('exact', 3)
+    """
+    settings = FrontSettings(bounds or Bounds(), preferences or FrontPreferences(), effort or SearchEffort())
+    bounds, preferences = settings.bounds, settings.preferences
+    problem = DesignProblem.of(prior, records, delta=bounds.delta, answers=answers, accuracy=preferences.accuracy)
+    if preferences.method == "exact":  # only exact guesses count in its proof
+        proved = dataclasses.replace(problem, accuracy=None)
+        if bounds.is_for_several_priors:
+            return safe_point(proved, bounds)
+        return certified_front(proved, bounds, preferences.points, progress)
+    if preferences.method == "optrr":
+        return optrr_front(problem, settings.effort, progress)
+    return sweep_front(problem, preferences.method)
 
 
 def optimal_front(
@@ -21,7 +79,7 @@ def optimal_front(
     *,
     records: int = 10_000,
     delta: float | None = None,
-    method: str = "optrr",
+    method: DesignMethod = "optrr",
     generations: int = 20_000,
     population: int = 100,
     archive: int = 100,
@@ -37,7 +95,8 @@ def optimal_front(
 
     `delta` bounds how sure any report may make anyone of any answer. `accuracy[guess, truth]` says how good a guess is,
     where not only the exact one counts (`closeness` for ordered answers). The other parameters are those of OptRR's
-    search (`SearchSettings`); the same seed gives the same front. `progress` is told the share that is done.
+    search (`SearchEffort`); the same seed gives the same front. `progress` is told the share that is done.
+    `design_front` takes the same in groups, and more bounds.
 
     Parameters
     ----------
@@ -47,10 +106,10 @@ def optimal_front(
         Number of respondents.
     delta : float, optional
         How sure any report may make anyone of any answer.
-    method : str
-        One of the methods above.
+    method : {"optrr", "exact", "warner", "uniform-perturbation", "gamma-diagonal"}
+        The way to design.
     generations, population, archive, slots, patience, polish, seed
-        Of OptRR's search (`SearchSettings`).
+        Of OptRR's search (`SearchEffort`).
     accuracy : array, optional
         What each guess is worth.
     answers : sequence of str, optional
@@ -74,20 +133,12 @@ def optimal_front(
     >>> bool(front.privacies.min() >= 0.2) and all(point.excess >= 1 for point in front.points)
     True
     """
-    if method not in METHODS:
-        raise UnknownName("Method", method, METHODS)
-    problem = DesignProblem.of(prior, records, delta=delta, answers=answers, accuracy=accuracy)
-    if method in FAMILIES:
-        return sweep_front(problem, method)
-    if method == "exact":
-        return exact_front(prior, records, delta=delta, answers=answers, progress=progress)
-    settings = SearchSettings(
-        generations=generations,
-        population=population,
-        archive=archive,
-        slots=slots,
-        patience=patience,
-        polish=polish,
+    effort = SearchEffort(
+        generations=generations, population=population, archive=archive, slots=slots, patience=patience, polish=polish,
         seed=seed,
-    )
-    return optrr_front(problem, settings, progress)
+    )  # fmt: skip
+    preferences = FrontPreferences(method=method, accuracy=accuracy)
+    return design_front(
+        prior, records, bounds=Bounds(delta=delta), preferences=preferences, effort=effort, answers=answers,
+        progress=progress,
+    )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,8 @@ from tacit.design.front import Front, measured_point, undominated
 from tacit.design.interior import single_thread
 from tacit.design.optimal_set import Matrices
 from tacit.design.problem import DesignProblem
+from tacit.design.settings import SearchEffort
 from tacit.design.sweeps import permitted
-from tacit.errors import InvalidInput
 from tacit.extras import require
 
 Matrix = NDArray[np.float64]
@@ -25,66 +24,38 @@ Progress = Callable[[float], None]
 CHUNK = 25
 
 
-@dataclass(frozen=True)
-class SearchSettings:
-    """Sizes and rates of the search. The publication gives the generations only; the rest are our defaults.
-
-    `patience` stops the search after that many generations that left the optimal set unchanged. `polish` descends from
-    the optimal set with exact derivatives at the end; without it the published algorithm is seen alone.
-    """
-
-    generations: int = 20_000
-    population: int = 100
-    archive: int = 100
-    slots: int = 1000
-    patience: int | None = None
-    crossover_rate: float = 0.9
-    mutation_rate: float = 1.0
-    polish: bool = True
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in (("generations", 1), ("population", 2), ("archive", 2), ("slots", 10), ("patience", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise InvalidInput(f"{name} is {value}; it must be at least {least}.")
-        for name in ("crossover_rate", "mutation_rate"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InvalidInput(f"{name} is {getattr(self, name):g}; it is a probability between 0 and 1.")
-
-
 class Search:
     """The three sets of OptRR: the young population, the archive, and the optimal set indexed by privacy."""
 
-    def __init__(self, problem: DesignProblem, settings: SearchSettings) -> None:
+    def __init__(self, problem: DesignProblem, effort: SearchEffort) -> None:
         require("design")
         from tacit.design import _optrr_kernels
 
-        self.problem, self.settings = problem, settings
-        self.rng = np.random.default_rng(settings.seed)
+        self.problem, self.effort = problem, effort
+        self.rng = np.random.default_rng(effort.seed)
         self.generation = 0
         self.idle = 0
         n = problem.n_answers
-        self.young = Matrices.empty(settings.population, n)
-        self.old = Matrices.empty(settings.archive, n)
-        self.optimal = Matrices.empty(settings.slots, n)
+        self.young = Matrices.empty(effort.population, n)
+        self.old = Matrices.empty(effort.archive, n)
+        self.optimal = Matrices.empty(effort.slots, n)
         _optrr_kernels.first_population(self.young.channels, problem.prior, problem.posterior_cap, self.rng)
         self.young.measure(problem)
         self.optimal.meet(self.young)
 
     @property
     def is_over(self) -> bool:
-        patience = self.settings.patience
-        return self.generation >= self.settings.generations or (patience is not None and self.idle >= patience)
+        patience = self.effort.patience
+        return self.generation >= self.effort.generations or (patience is not None and self.idle >= patience)
 
     def advance(self) -> None:
         """Run some generations, few enough for a keyboard interrupt to be noticed soon."""
         from tacit.design import _optrr_kernels
 
-        settings, problem = self.settings, self.problem
+        effort, problem = self.effort, self.problem
         run, self.idle = _optrr_kernels.evolve(
-            min(CHUNK, settings.generations - self.generation),
-            settings.patience or settings.generations + 1,
+            min(CHUNK, effort.generations - self.generation),
+            effort.patience or effort.generations + 1,
             self.idle,
             self.young.arrays,
             self.old.arrays,
@@ -93,42 +64,40 @@ class Search:
             problem.posterior_cap,
             problem.guess_worth,
             problem.accuracy is None,
-            np.array([settings.crossover_rate, settings.mutation_rate]),
+            np.array([effort.crossover_rate, effort.mutation_rate]),
             self.rng,
         )
         self.generation += run
 
 
-def optrr_front(problem: DesignProblem, settings: SearchSettings, progress: Progress | None = None) -> Front:
+def optrr_front(problem: DesignProblem, effort: SearchEffort, progress: Progress | None = None) -> Front:
     """The front OptRR finds; an interrupt (Ctrl-C) ends the search and keeps what was found."""
-    return optrr_fronts(problem, settings, progress)[-1]
+    return optrr_fronts(problem, effort, progress)[-1]
 
 
-def optrr_fronts(
-    problem: DesignProblem, settings: SearchSettings, progress: Progress | None = None
-) -> tuple[Front, ...]:
-    """The front of the published operators alone and, unless the settings say otherwise, the polished one."""
+def optrr_fronts(problem: DesignProblem, effort: SearchEffort, progress: Progress | None = None) -> tuple[Front, ...]:
+    """The front of the published operators alone and, unless the effort leaves it out, the polished one."""
     started = time.perf_counter()
     tell = progress or (lambda share: None)
-    search = Search(problem, settings)
+    search = Search(problem, effort)
     warnings: tuple[str, ...] = ()
     fronts = []
     try:
         _evolve(search, tell)
-        if settings.polish:
+        if effort.polish:
             fronts.append(_front(search, time.perf_counter() - started, ()))
             _polish(search, tell)
     except KeyboardInterrupt:
-        warnings = (f"Interrupted after {search.generation} of {settings.generations} generations: the front so far.",)
+        warnings = (f"Interrupted after {search.generation} of {effort.generations} generations: the front so far.",)
     fronts.append(_front(search, time.perf_counter() - started, warnings))
     return tuple(with_lower_bounds(front, problem) for front in fronts)
 
 
 def _evolve(search: Search, tell: Progress) -> None:
-    share = 0.6 if search.settings.polish else 1.0
+    share = 0.6 if search.effort.polish else 1.0
     while not search.is_over:
         search.advance()
-        tell(share * search.generation / search.settings.generations)
+        tell(share * search.generation / search.effort.generations)
 
 
 def _polish(search: Search, tell: Progress) -> None:

@@ -82,8 +82,8 @@ def _vertices_with_best_guess(guess: int, prior: Matrix, delta: float, gamma: fl
     likelihoods[:, :, guess] = levels[:, None]
     joint = likelihoods * prior
     room = delta * joint.sum(axis=2) - joint[:, :, guess]  # negative where the posterior exceeds delta
-    found = [joint[room >= -ROUNDING], *_cuts(joint, room)]
-    vertices = np.concatenate(found)
+    parts = [joint[room >= -ROUNDING], *_cuts(joint, room)]
+    vertices = np.concatenate(parts)
     return vertices / vertices.sum(axis=1, keepdims=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,10 @@ from tacit.errors import InvalidInput, UnknownName
 
 Matrix = NDArray[np.float64]
 
+Distribution = Literal["normal", "gamma", "uniform"]
 
-def named_prior(name: str, categories: int = 10) -> Matrix:
+
+def named_prior(name: Distribution, categories: int = 10) -> Matrix:
     """A distribution over `categories` answers.
 
     normal: equal bins over three standard deviations on either side; gamma: shape 1, scale 2, in equal bins over
@@ -40,4 +43,4 @@ def _uniform(categories: int) -> Matrix:
     return np.linspace(0, 1, categories + 1)
 
 
-DISTRIBUTIONS: dict[str, Callable[[int], Matrix]] = {"normal": _normal, "gamma": _gamma, "uniform": _uniform}
+DISTRIBUTIONS: dict[Distribution, Callable[[int], Matrix]] = {"normal": _normal, "gamma": _gamma, "uniform": _uniform}

@@ -15,6 +15,7 @@ from tacit.design.exact import certified_point
 from tacit.design.front import Front
 from tacit.design.interior import single_thread
 from tacit.design.problem import DesignProblem
+from tacit.design.settings import Bounds
 from tacit.errors import InvalidInput
 
 Matrix = NDArray[np.float64]
@@ -66,32 +67,35 @@ def safe_front(
     >>> point.gap < 1e-6 and point.worst_posterior < 0.8
     True
     """
-    started = time.perf_counter()
     problem = DesignProblem.of(prior, records, delta=delta, answers=answers)
+    return safe_point(problem, Bounds(delta=delta, others=others, ball=ball))
+
+
+def safe_point(problem: DesignProblem, bounds: Bounds) -> Front:
+    """The front of the one channel that keeps the problem's delta for every prior of the bounds."""
+    started = time.perf_counter()
     if problem.n_answers > MOST_ANSWERS:
         raise InvalidInput(
             f"A design for a set of priors is for at most {MOST_ANSWERS} answers, not {problem.n_answers}. Merge rare answers, "
             "or bound gamma: that promise needs no prior."
         )
-    corners = plausible(problem, others, ball)
+    corners = plausible(problem, bounds)
     with single_thread():
         design = certified_design(_corners(problem, corners), problem.prior, None)
         point = certified_point(problem, design, None)
     worst = max(worst_posterior(point.matrix, each) for each in corners)
     said = f"The worst posterior over all {len(corners)} extreme priors of the set is {worst:.6g}."
     seconds = time.perf_counter() - started
-    return Front("safe", problem.prior, problem.records, delta, seconds, (point,), problem.answers, (said,))
+    return Front("safe", problem.prior, problem.records, problem.delta, seconds, (point,), problem.answers, (said,))
 
 
-def plausible(problem: DesignProblem, others: Sequence[ArrayLike], ball: float) -> Matrix:
+def plausible(problem: DesignProblem, bounds: Bounds) -> Matrix:
     """The extreme priors of the set; what holds for these holds for all between."""
-    if not 0 <= ball < 1:
-        raise InvalidInput(f"ball is {ball:g}; it is the share of people who may answer otherwise, from 0 to below 1.")
     stated = [problem.prior]
-    for other in others:
+    for other in bounds.others:
         checked = DesignProblem.of(other, problem.records, answers=problem.answers).prior
         stated.append(checked)
-    corners = np.vstack([extreme for each in stated for extreme in _moved(each, ball)])
+    corners = np.vstack([extreme for each in stated for extreme in _moved(each, bounds.ball)])
     largest = float(corners.max())
     if problem.delta is None or largest >= problem.delta:
         raise InvalidInput(
@@ -131,7 +135,7 @@ def _corners(problem: DesignProblem, priors: Matrix) -> Matrix:
     lines = np.unique(np.vstack([*bounds, -np.eye(n)]).round(14), axis=0)
     # In the first n - 1 entries: the last is what they leave of one.
     halfspaces = np.hstack([lines[:, :-1] - lines[:, -1:], lines[:, -1:]])
-    found = HalfspaceIntersection(halfspaces, problem.prior[:-1]).intersections
-    corners = np.hstack([found, 1 - found.sum(axis=1, keepdims=True)])
+    leading = HalfspaceIntersection(halfspaces, problem.prior[:-1]).intersections
+    corners = np.hstack([leading, 1 - leading.sum(axis=1, keepdims=True)])
     corners = np.maximum(corners, 0.0)
     return np.unique((corners / corners.sum(axis=1, keepdims=True)).round(12), axis=0)

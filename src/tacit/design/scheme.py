@@ -162,8 +162,8 @@ def demanded_gamma(
     given = {"theta": theta, "gamma": gamma, "epsilon": epsilon, "rho1 and rho2": rho1}
     stated = [name for name, value in given.items() if value is not None]
     if len(stated) != 1:
-        found = f"not {' and '.join(stated)}" if stated else "none was given"
-        raise InvalidInput(f"State one demand: theta, gamma, epsilon, or rho1 with rho2; {found}.")
+        instead = f"not {' and '.join(stated)}" if stated else "none was given"
+        raise InvalidInput(f"State one demand: theta, gamma, epsilon, or rho1 with rho2; {instead}.")
     if theta is not None:
         return math.inf
     if rho1 is not None and rho2 is not None:

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design import Front, named_prior, optimal_front
-from tacit.design.optrr import SearchSettings, optrr_fronts
+from tacit.design.optrr import optrr_fronts
+from tacit.design.priors import Distribution
 from tacit.design.problem import DesignProblem
+from tacit.design.settings import SearchEffort
 from tacit.experiments.iterative import iterative_errors
 from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.report.plots import draw_fronts
@@ -65,8 +67,9 @@ class Panel:
 def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
     """All panels, the Adult attributes, and the check by iterative estimation."""
     generations = 300 if quick else 20_000
-    asked = [("normal", delta) for delta in PUBLISHED_LEAST] + [("gamma", 0.75), ("uniform", 0.75)]
-    panels = {}
+    asked: list[tuple[Distribution, float]] = [("normal", delta) for delta in PUBLISHED_LEAST]
+    asked += [("gamma", 0.75), ("uniform", 0.75)]
+    panels: dict[tuple[str, float], Panel] = {}
     for done, (name, delta) in enumerate(asked):
         panels[name, delta] = _panel(name, named_prior(name), delta, generations, seed, polish=not quick)
         progress(0.6 * (done + 1) / len(asked))
@@ -85,7 +88,7 @@ def _panel(name: str, prior: Matrix, delta: float, generations: int, seed: int, 
     title = f"{name}, {len(prior)} answers, delta {delta:.3g}, N {RECORDS:,}, seed {seed}, {generations:,} generations"
     warner = optimal_front(prior, records=RECORDS, delta=delta, method="warner")
     problem = DesignProblem.of(prior, RECORDS, delta=delta)
-    fronts = optrr_fronts(problem, SearchSettings(generations=generations, polish=polish, seed=seed))
+    fronts = optrr_fronts(problem, SearchEffort(generations=generations, polish=polish, seed=seed))
     return Panel(f"{name}-{delta:.3g}", title, delta, warner, fronts[-1], fronts[0] if polish else None)
 
 
