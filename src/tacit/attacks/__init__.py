@@ -130,11 +130,11 @@ def _stability(
     records, answers = [expected.records.with_reports], [expected.answers.with_reports]
     models = [joint.what]
     for other in others[: COMPARED_MODELS - 1]:
-        found, _ = scored(other.model, _some(_batches(reports, truth, target)), target)
+        other_expected, _ = scored(other.model, _some(_batches(reports, truth, target)), target)
         models.append(other.what)
         # A guesser with this model may leave the reports aside too.
-        records.append(max(found.records.with_reports, expected.records.without_reports))
-        answers.append(max(found.answers.with_reports, expected.answers.without_reports))
+        records.append(max(other_expected.records.with_reports, expected.records.without_reports))
+        answers.append(max(other_expected.answers.with_reports, expected.answers.without_reports))
     return Stability(tuple(models), (min(records), max(records)), (min(answers), max(answers)))
 
 

@@ -132,11 +132,11 @@ def _add(
 ) -> None:
     counts = batch.part.counts
     right.people += counts.sum()
-    for side, found in enumerate((seen, blind)):
-        right.records[side] += counts @ _record_right(found, truth, target.places)
+    for side, made in enumerate((seen, blind)):
+        right.records[side] += counts @ _record_right(made, truth, target.places)
         for name in target.guessed:
             j = target.place(name)
-            own = found.answers_right[j] if truth is None else (found.answers[j] == truth[j]).astype(np.float64)
+            own = made.answers_right[j] if truth is None else (made.answers[j] == truth[j]).astype(np.float64)
             right.answers[name][side] += counts @ own
     told = [None] * len(seen.coins) if truth is None else coins_told(batch.part, truth)
     for coin, happened in zip(seen.coins, told, strict=True):

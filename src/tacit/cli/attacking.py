@@ -21,7 +21,7 @@ def attack_from(
     """Attack a file of reports, or the file of truths disguised anew; where there are truths, right guesses are counted."""
     from tacit.attacks import attack
 
-    found, clear = _reports(scheme, reports, truth, seed)
+    disguised, clear = _reports(scheme, reports, truth, seed)
     with progress("Attacking", total=1.0) as bar:
         done = 0.0
 
@@ -30,7 +30,7 @@ def attack_from(
             bar.advance(share - done)
             done = share
 
-        return attack(found, truth=clear, known=known, on_share=tell)
+        return attack(disguised, truth=clear, known=known, on_share=tell)
 
 
 def _reports(scheme: Scheme, reports: Path | None, truth: Dataset | None, seed: int | None) -> tuple[Reports, Any]:

@@ -133,9 +133,9 @@ def _print(result: TableEstimate, document: dict[str, Any]) -> None:
     asked = document["differences"][0]["answers"]
     columns = (*asked, "against", "difference", "standard error", level, "to", "p")
     print_table("Differences between groups, each tested by itself", columns, rows)
-    found = document["independence"]
+    test = document["independence"]
     print_text(
-        f"No difference at all? chi-square {found['statistic']:.2f}, {found['degrees']} degrees, p = {found['p']:.3g}."
+        f"No difference at all? chi-square {test['statistic']:.2f}, {test['degrees']} degrees, p = {test['p']:.3g}."
     )
     for warning in document["warnings"]:
         note(f"Warning: {warning}")

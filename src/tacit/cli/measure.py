@@ -53,16 +53,16 @@ def measure(
     plan = Scheme.read(scheme)
     assumed = prior_from(plan, data, prior or [])
     measures = measure_scheme(plan, assumed, respondents)
-    found = None
+    attacked = None
     if attack:
-        found = attack_from(plan, reports, assumed if data is not None else None, listed_names(known), seed)
+        attacked = attack_from(plan, reports, assumed if data is not None else None, listed_names(known), seed)
     if json:
         document = measures.to_document()
-        print_json(document if found is None else {**document, "attack": found.to_document()})
+        print_json(document if attacked is None else {**document, "attack": attacked.to_document()})
         return
     show_measures(measures, verbose=verbose)
-    if found is not None:
-        show_attack(found)
+    if attacked is not None:
+        show_attack(attacked)
 
 
 def prior_from(scheme: Scheme, data: Path | None, prior: Sequence[str]) -> Any:

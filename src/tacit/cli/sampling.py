@@ -52,8 +52,8 @@ def sampled_reports(
         raise InvalidInput("--weights, --strata, --clusters, --sampled and --drop-others take one file of reports.")
     place = places[0]
     if not _is_small_file(place):
-        (found,) = read_reports(places, schemes)
-        return found, columns if columns.named or columns.sampled is not None else None
+        (stored,) = read_reports(places, schemes)
+        return stored, columns if columns.named or columns.sampled is not None else None
     (plan,) = read_schemes(schemes, 1)
     return _in_memory(Path(place), plan, columns, lonely, drop_others=drop_others)
 

@@ -53,15 +53,15 @@ def _options(command: Any, table: Mapping[str, Any], path: tuple[str, ...]) -> d
         for option in parameter.opts
         if option.startswith("--") and option != "--help"
     }
-    found = {}
+    values = {}
     for name, value in table.items():
         key = name.replace("_", "-")
         if key not in named:
             raise UnknownName(f"Option of [{'.'.join(path)}] in {FILE}", name, sorted(named))
         if isinstance(value, Mapping):
             raise InvalidInput(f"{name} in [{'.'.join(path)}] of {FILE} must be a value or a list, not a table.")
-        found[named[key]] = value
-    return found
+        values[named[key]] = value
+    return values
 
 
 def _announce(root: Any, defaults: Mapping[str, Any]) -> None:

@@ -95,7 +95,7 @@ def set_column(table: Any, attribute: Attribute, n_rows: int) -> Any:
             f"{attribute.name!r} shows sets, so its column must hold lists of texts, not {column.type()}."
         )
     sizes = table.select(members=column.length(), different=column.unique().length(), absent=column.isnull())
-    found = single_row(
+    measured = single_row(
         sizes.agg(
             low=sizes.members.min(),
             high=sizes.members.max(),
@@ -103,12 +103,12 @@ def set_column(table: Any, attribute: Attribute, n_rows: int) -> Any:
             absent=as_number(sizes.absent).sum(),
         )
     )
-    if n_rows and found["absent"]:
-        raise InvalidInput(f"{attribute.name!r} has {int(found['absent']):,} empty report(s); each must show a set.")
-    if n_rows and found["low"] != found["high"]:
+    if n_rows and measured["absent"]:
+        raise InvalidInput(f"{attribute.name!r} has {int(measured['absent']):,} empty report(s); each must show a set.")
+    if n_rows and measured["low"] != measured["high"]:
         raise InvalidInput(
-            f"All sets of {attribute.name!r} must have one size, not from {found['low']} to {found['high']}."
+            f"All sets of {attribute.name!r} must have one size, not from {measured['low']} to {measured['high']}."
         )
-    if n_rows and found["repeats"]:
+    if n_rows and measured["repeats"]:
         raise InvalidInput(f"A set of {attribute.name!r} names the same answer twice.")
     return column

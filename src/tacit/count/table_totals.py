@@ -103,9 +103,9 @@ def _value_codes(table: Any, attribute: Attribute, code: str) -> Any:
     import pyarrow.compute as pc
 
     values = table.select(value=table[f"raw_{code}"], one=table["unit"])
-    found = answer(values.group_by("value").agg(n=values["one"].sum()))
-    column = found.column("value")
-    codes = value_codes(column, attribute, found.column("n").cast(pa.int64()))
+    counted = answer(values.group_by("value").agg(n=values["one"].sum()))
+    column = counted.column("value")
+    codes = value_codes(column, attribute, counted.column("n").cast(pa.int64()))
     key = pa.table({f"value_{code}": column, code: pa.array(codes)})
     return ibis.memtable(key.filter(pc.is_valid(column)))
 

@@ -82,8 +82,8 @@ def totals_by_tallies(
         columns = columns_of(products[i])
         sums[i], squares[i] = moments_of_tally(counted[columns], columns, products[i])
     if others:
-        found = rest([products[i] for i in others])
-        sums[others], squares[others] = found.sums, found.squares
+        summed = rest([products[i] for i in others])
+        sums[others], squares[others] = summed.sums, summed.squares
     return Totals(sums, squares)
 
 

@@ -145,11 +145,11 @@ def _weighted(
             "Weights, strata and clusters are for the unbiased estimate of a population: method 'inversion', sampling "
             "'population'."
         )
-    found = weighted_table(asking, [attribute.name for attribute in attributes], sample)
-    p = found.probabilities
+    weighted = weighted_table(asking, [attribute.name for attribute in attributes], sample)
+    p = weighted.probabilities
     return TableEstimate(
-        attributes, p, p, np.sqrt(found.variances), found.table.n_reports, method, sampling, found.interval,
-        found.covariance,
+        attributes, p, p, np.sqrt(weighted.variances), weighted.table.n_reports, method, sampling, weighted.interval,
+        weighted.covariance,
     )  # fmt: skip
 
 

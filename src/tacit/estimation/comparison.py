@@ -263,7 +263,7 @@ def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iter
 
 
 def _difference_ends(
-    found: GivenEstimate, interval: Interval, at: tuple[int, int, int], correlation: float
+    given: GivenEstimate, interval: Interval, at: tuple[int, int, int], correlation: float
 ) -> tuple[float, float, float]:
     """The difference of shares within their own intervals, which know the edges, and its ends.
 
@@ -272,7 +272,7 @@ def _difference_ends(
     one, other, answer = at
     ends = [(float(interval.low[group, answer]), float(interval.high[group, answer])) for group in (one, other)]
     shares = [
-        min(max(float(np.nan_to_num(found.probabilities[group, answer], nan=0.5)), low), high)
+        min(max(float(np.nan_to_num(given.probabilities[group, answer], nan=0.5)), low), high)
         for group, (low, high) in zip((one, other), ends, strict=True)
     ]
     difference = shares[0] - shares[1]

@@ -132,8 +132,8 @@ def _missed(each: Sequence[tuple[float, float]], best: Callable[[Iterable[float]
     """The least or most of all products of one number a group, met or missed, in which some group misses."""
     met_all, missed_some = 1.0, None
     for met, missed in each:
-        found = [met_all * missed] + ([] if missed_some is None else [missed_some * met, missed_some * missed])
-        met_all, missed_some = met_all * met, best(found)
+        products = [met_all * missed] + ([] if missed_some is None else [missed_some * met, missed_some * missed])
+        met_all, missed_some = met_all * met, best(products)
     assert missed_some is not None
     return missed_some
 
@@ -158,8 +158,8 @@ def _squares(part: Part, masks: Sequence[NDArray[np.bool_]]) -> _Squares:
         return _Squares(float(given[inside].mean()), float(others.min()), float(others.max()))
     # Where reports show sets, the channels treat all answers alike: even ones stand for any.
     truths = [truth / truth.sum() for truth in (1.0 * inside, 1.0 * ~inside) if truth.any()]
-    found = [_mean_square(part, meeting, part.channel.apply(truth)) for truth in truths]
-    return _Squares(found[0], found[-1], found[-1])
+    squares = [_mean_square(part, meeting, part.channel.apply(truth)) for truth in truths]
+    return _Squares(squares[0], squares[-1], squares[-1])
 
 
 def _mean_square(part: Part, meeting: Array, tally: Array) -> float:
@@ -171,17 +171,17 @@ def _mean_square(part: Part, meeting: Array, tally: Array) -> float:
     return float(part.estimator.solve_pairs(tally)[np.ix_(cells, cells)].sum())
 
 
-def _combined(condition: Condition, found: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
+def _combined(condition: Condition, shares: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
     """The mean of independent estimates of one share, weighed by their information."""
     weights = np.ones(1)
-    if len(found) > 1:
+    if len(shares) > 1:
         checked_pooling(sampling)
-        weights = np.array([share.information for share in found])
+        weights = np.array([share.information for share in shares])
         weights /= weights.sum()
     where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
-    mean = float(sum(weight * share.mean for weight, share in zip(weights, found, strict=True)))
+    mean = float(sum(weight * share.mean for weight, share in zip(weights, shares, strict=True)))
     near = min(max(mean, LEAST_SHARE), 1 - LEAST_SHARE)
-    laws = [share.law(near, respondents=sampling == "respondents") for share in found]
+    laws = [share.law(near, respondents=sampling == "respondents") for share in shares]
     law = laws[0] if len(laws) == 1 else combined_law(laws, weights)
-    rows = sum(share.rows for share in found)
+    rows = sum(share.rows for share in shares)
     return ShareEstimate(where, mean, math.sqrt(float(law.variance(np.array(near)))), rows, sampling, law)

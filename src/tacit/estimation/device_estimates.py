@@ -115,13 +115,13 @@ class DeviceEstimate:
     def variance_law(self, answer: int) -> tuple[float, float, float]:
         """Variance of a share as a function of it, ``constant + slope p - curvature p**2``, all else in proportion."""
         row = self.shares[answer]
-        found = []
+        variances_at = []
         for share in (0.0, 0.5, 1.0):
             inside, outside = self.classes * row, self.classes * (1 - row)
             classes = share * _even(inside, row) + (1 - share) * _even(outside, 1 - row)
             variances = self.laws.covariance([weight[[answer]] for weight in self.weights], classes)
-            found.append(float(variances[0, 0]) / self.counted.n)
-        at_none, at_half, at_all = found
+            variances_at.append(float(variances[0, 0]) / self.counted.n)
+        at_none, at_half, at_all = variances_at
         curvature = max(4 * (at_half - (at_none + at_all) / 2), 1e-15)
         return at_none, at_all - at_none + curvature, curvature
 
@@ -162,15 +162,15 @@ def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstima
     )
 
 
-def _ratios(found: Array, n_answers: int, n_open: int) -> tuple[Array, Array]:
+def _ratios(linear: Array, n_answers: int, n_open: int) -> tuple[Array, Array]:
     """Shares and ratios from linear estimates, and how they change with these."""
-    values, gradient = [*found[:n_answers]], np.zeros((n_answers + n_open, len(found)))
+    values, gradient = [*linear[:n_answers]], np.zeros((n_answers + n_open, len(linear)))
     gradient[:n_answers, :n_answers] = np.eye(n_answers)
     for number in range(n_open):
         top, bottom = n_answers + 2 * number, n_answers + 2 * number + 1
         # Without carriers there is nobody whose honesty could be told.
-        below = found[bottom] if abs(found[bottom]) > ROUNDING else np.nan
-        ratio = found[top] / below
+        below = linear[bottom] if abs(linear[bottom]) > ROUNDING else np.nan
+        ratio = linear[top] / below
         values.append(ratio)
         gradient[n_answers + number, [top, bottom]] = np.nan_to_num([1 / below, -ratio / below])
     return np.array(values), gradient
@@ -184,9 +184,9 @@ def _classes(laws: SampleLaws, seen: Sequence[Array], guess: Array, *, is_inside
 
 def _constrained(device: DeviceDesign, classes: Array) -> Array:
     opens = [_ratio(float(top @ classes), float(bottom @ classes)) for top, bottom in device.opens.values()]
-    found = np.array([*(device.shares @ classes), *opens])
+    shares = np.array([*(device.shares @ classes), *opens])
     # The iteration comes as near to an end as it is asked to; it means the end.
-    return np.where(found < ROUNDING, 0.0, np.where(found > 1 - ROUNDING, 1.0, found))
+    return np.where(shares < ROUNDING, 0.0, np.where(shares > 1 - ROUNDING, 1.0, shares))
 
 
 def _ratio(top: float, bottom: float) -> float:

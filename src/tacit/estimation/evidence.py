@@ -85,13 +85,13 @@ class DistinctReports:
 def gathered(sources: Sequence[Source], names: Sequence[str]) -> tuple[list[str], list[Evidence]]:
     """The evidence about `names`, and the axes of its whole table: `names` and whatever else their groups cover."""
     covered = list(names)
-    found = []
+    asking = []
     for source in sources:
         asked = [name for name in names if name in source.questionnaire.attributes]
         parts = tuple(parts_for(source.questionnaire, asked))
         covered.extend(name for part in parts for name in part.covered if name not in covered)
-        found.append((source, parts))
-    return covered, [_evidence(source, parts, covered) for source, parts in found]
+        asking.append((source, parts))
+    return covered, [_evidence(source, parts, covered) for source, parts in asking]
 
 
 def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Evidence:

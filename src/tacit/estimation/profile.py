@@ -80,9 +80,9 @@ class LikelihoodErrors:
         if cells > INFORMATION_TRUTHS or cells * sum(part.counts.size for part in self.evidence) > MATRIX_ENTRIES:
             return np.ones(self.probabilities.shape)
         unbiased = replace(self.law, respondents=False).variance(self._near)
-        found = self._inverse_information(self._optimum.distribution)
+        variances = self._inverse_information(self._optimum.distribution)
         # Likelihood wastes nothing, so it is never worse: a singular information would say so.
-        return np.ones_like(unbiased) if found is None else np.clip(found / np.maximum(unbiased, TINY), 0, 1)
+        return np.ones_like(unbiased) if variances is None else np.clip(variances / np.maximum(unbiased, TINY), 0, 1)
 
     def _inverse_information(self, truth: Array) -> Array | None:
         """Variances of the asked shares, from the information about distributions that sum to one."""

@@ -43,9 +43,9 @@ def bayes_gain(gamma: float, seeds: Sequence[int]) -> BayesGain:
     majority = float(np.bincount(data.table[CLASS]).max() / data.n_rows)
     rows, means = [], {}
     for name, scheme in schemes.items():
-        found = [accuracy(data, supports_from(disguise(data, scheme, seed=seed))) for seed in seeds]
-        means[name] = float(np.mean(found))
-        rows.append((name, f"{np.mean(found):.4f} (sd {np.std(found):.4f})"))
+        accuracies = [accuracy(data, supports_from(disguise(data, scheme, seed=seed))) for seed in seeds]
+        means[name] = float(np.mean(accuracies))
+        rows.append((name, f"{np.mean(accuracies):.4f} (sd {np.std(accuracies):.4f})"))
     rows += [("clear records", f"{clear:.4f}"), ("always the commoner class", f"{majority:.4f}")]
     first, second = means.values()
     said = f"{second:.3f} against {first:.3f} (clear records {clear:.3f}, the commoner class {majority:.3f})"

@@ -122,7 +122,7 @@ def _shape(supports: Supports, names: Names) -> tuple[int, ...]:
 
 def _compared(truth: Truth, estimates: Tables) -> Accuracy:
     longest = max(truth.lengths)
-    frequent, found, added = (np.zeros(longest, dtype=np.int64) for _ in range(3))
+    frequent, kept, added = (np.zeros(longest, dtype=np.int64) for _ in range(3))
     errors = np.zeros(longest)
     for names, table in truth.supports.items():
         at = len(names) - 1
@@ -131,7 +131,7 @@ def _compared(truth: Truth, estimates: Tables) -> Accuracy:
         if names in estimates:
             is_found = estimates[names] >= truth.min_support
             both = is_frequent & is_found
-            found[at] += both.sum()
+            kept[at] += both.sum()
             added[at] += (is_found & ~is_frequent).sum()
             errors[at] += (np.abs(estimates[names][both] - table[both]) / table[both]).sum()
-    return Accuracy(frequent, found, added, errors)
+    return Accuracy(frequent, kept, added, errors)

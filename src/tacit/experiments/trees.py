@@ -156,13 +156,15 @@ def _both_rules(
 
 
 def _surface(material: Material, repeats: int, seeds: np.random.SeedSequence, steps: Steps) -> Accuracies:
-    found = {}
+    repeated = {}
     for theta in THETAS:
         for groups in (*SURFACE_GROUPS, len(material.truth.schema)):
             drawn = _draws(material, theta, groups, repeats, seeds)
-            found[groups, theta] = tuple(guarded_tree(material.target, reports).score(test) for reports, test in drawn)
+            repeated[groups, theta] = tuple(
+                guarded_tree(material.target, reports).score(test) for reports, test in drawn
+            )
         steps.advance()
-    return Accuracies(material, OURS, found)
+    return Accuracies(material, OURS, repeated)
 
 
 def _draws(
@@ -225,8 +227,8 @@ def compared(published: Accuracies, ours: Accuracies) -> Iterator[PublishedCompa
     )
 
 
-def _mean_over(found: Accuracies, thetas: Sequence[float]) -> float:
-    return float(np.mean([found.mean(groups, theta) for groups in GROUPS for theta in thetas]))
+def _mean_over(accuracies: Accuracies, thetas: Sequence[float]) -> float:
+    return float(np.mean([accuracies.mean(groups, theta) for groups in GROUPS for theta in thetas]))
 
 
 def _table(published: Accuracies, ours: Accuracies) -> StudyTable:
@@ -240,16 +242,16 @@ def _table(published: Accuracies, ours: Accuracies) -> StudyTable:
     return StudyTable(title, columns, tuple(rows))
 
 
-def _figures(found: Accuracies, groups: int, theta: float) -> tuple[str, str]:
-    values = found.repeats[groups, theta]
+def _figures(accuracies: Accuracies, groups: int, theta: float) -> tuple[str, str]:
+    values = accuracies.repeats[groups, theta]
     return f"{np.mean(values):.4f}", f"{np.var(values):.5f}"
 
 
-def _surface_table(found: Accuracies) -> StudyTable:
-    numbers = sorted({groups for groups, _ in found.repeats})
-    rows = tuple((f"{theta:g}", *(f"{found.mean(groups, theta):.3f}" for groups in numbers)) for theta in THETAS)
+def _surface_table(accuracies: Accuracies) -> StudyTable:
+    numbers = sorted({groups for groups, _ in accuracies.repeats})
+    rows = tuple((f"{theta:g}", *(f"{accuracies.mean(groups, theta):.3f}" for groups in numbers)) for theta in THETAS)
     columns = ("theta", *(f"{groups} group{'s' if groups > 1 else ''}" for groups in numbers))
-    return StudyTable(f"{found.material.name}: guarded splits over theta and number of groups", columns, rows)
+    return StudyTable(f"{accuracies.material.name}: guarded splits over theta and number of groups", columns, rows)
 
 
 def _plot(published: Accuracies, ours: Accuracies) -> StudyPlot:
@@ -267,12 +269,10 @@ def _plot(published: Accuracies, ours: Accuracies) -> StudyPlot:
     return StudyPlot(material.name.lower().replace(" ", "-"), words, figure)
 
 
-def _surface_plot(found: Accuracies) -> StudyPlot:
-    numbers = sorted({groups for groups, _ in found.repeats})
-    heights = np.array([found.means(groups) for groups in numbers])
-    title = f"{found.material.name}: accuracy with guarded splits"
-    figure = surface_plot(THETAS, numbers, heights, title, found.material.majority)
-    words = (
-        f"{found.material.name}: accuracy over theta and number of groups; the last row has one group per attribute."
-    )
-    return StudyPlot(f"{found.material.name.lower().replace(' ', '-')}-surface", words, figure)
+def _surface_plot(accuracies: Accuracies) -> StudyPlot:
+    numbers = sorted({groups for groups, _ in accuracies.repeats})
+    heights = np.array([accuracies.means(groups) for groups in numbers])
+    title = f"{accuracies.material.name}: accuracy with guarded splits"
+    figure = surface_plot(THETAS, numbers, heights, title, accuracies.material.majority)
+    words = f"{accuracies.material.name}: accuracy over theta and number of groups; the last row has one group per attribute."
+    return StudyPlot(f"{accuracies.material.name.lower().replace(' ', '-')}-surface", words, figure)

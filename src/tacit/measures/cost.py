@@ -82,8 +82,8 @@ def report_variance(scheme: Scheme, prior: Prior, names: Sequence[str]) -> Array
         )
     tables = [AskedTable(part, people, _foreseen(part, prior, people)) for part, people in asking]
     if len(tables) == 1:
-        found = tables[0].table(tuple(names))
-        return ONE * np.asarray(Moments(found.probabilities, found.mean_squares, found.n_reports).variance())
+        foreseen = tables[0].table(tuple(names))
+        return ONE * np.asarray(Moments(foreseen.probabilities, foreseen.mean_squares, foreseen.n_reports).variance())
     return ONE * combined(tables, names, scheme.schema.shape(names)).counted_variances
 
 

@@ -186,13 +186,13 @@ def _scope_caveats(answers: Sequence[AnswerMeasures]) -> list[str]:
         "group": "There are too many whole reports to look at each: the figures of {} are those of their own group, as if "
         "groups were independent. Related answers in other groups, or public ones, may tell more; see the attack.",
     }
-    found = []
+    said = []
     for scope, sentence in sentences.items():
         names = [answer.attribute for answer in answers if answer.scope == scope]
         if names:
             listed = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
-            found.append(sentence.format(listed))
-    return found
+            said.append(sentence.format(listed))
+    return said
 
 
 def _condition(groups: Sequence[GroupMeasures]) -> float | None:

@@ -47,15 +47,15 @@ def labelled_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table
     import pyarrow as pa
 
     if file.suffix.lower() in EXCEL:
-        found = _excel(file, columns)
+        by_column = _excel(file, columns)
     else:
         names = labelled_names(file)
         wanted = None if columns is None else [name for name in columns if name in names]
         values, notes = _read(file, usecols=wanted)
         labels: Mapping[str, Mapping[Any, str]] = notes.variable_value_labels
-        found = {name: _labelled(list(column), labels.get(name, {})) for name, column in values.items()}
-    checked_names(list(found))
-    return pa.table({name: _arrow(column) for name, column in found.items()})
+        by_column = {name: _labelled(list(column), labels.get(name, {})) for name, column in values.items()}
+    checked_names(list(by_column))
+    return pa.table({name: _arrow(column) for name, column in by_column.items()})
 
 
 def _read(file: Path, **options: Any) -> tuple[dict[str, Any], Any]:
