@@ -11,24 +11,25 @@ from tacit.design import _matrix_kernels as matrices
 from tacit.design import _optrr_kernels as steps
 from tacit.design import _polish_kernels as polishing
 from tacit.design.priors import named_prior
-from tacit.design.problem import closeness
+from tacit.design.problem import Posed, closeness
 
 PRIOR = named_prior("normal", 6)
 N = len(PRIOR)
+POSED = Posed(PRIOR, np.eye(N), True, 0.7)
 
 
 def random_matrices(count: int, seed: int) -> np.ndarray:
-    found = np.empty((count, N, N))
-    steps.first_population(found, PRIOR, 1.0, np.random.default_rng(seed))
-    return found
+    drawn = np.empty((count, N, N))
+    steps.first_population(drawn, PRIOR, 1.0, np.random.default_rng(seed))
+    return drawn
 
 
 def test_measures_agree_with_the_measures_of_a_channel() -> None:
-    found = random_matrices(30, seed=1)
+    measured = random_matrices(30, seed=1)
     privacy, trace = np.empty(30), np.empty(30)
     for accuracy, exact in ((np.eye(N), True), (np.eye(N), False), (closeness(N), False)):
-        steps.measure(found, PRIOR, accuracy, exact, privacy, trace)
-        for matrix, p, t in zip(found, privacy, trace, strict=True):
+        steps.measure(measured, Posed(PRIOR, accuracy, exact, 1.0), privacy, trace)
+        for matrix, p, t in zip(measured, privacy, trace, strict=True):
             assert p == pytest.approx(map_privacy(matrix, PRIOR, accuracy))
             assert (t - PRIOR @ PRIOR) / (N * 100) == pytest.approx(expected_mse(matrix, PRIOR, 100), rel=1e-8)
 
@@ -151,7 +152,8 @@ def test_the_polish_has_the_right_gradient(accuracy: np.ndarray) -> None:
     def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
         at, gradient = flat.reshape(N, N).copy(), np.empty((N, N))
         total = lagrangian.log_trace(at, PRIOR, gradient, work, order)
-        total += lagrangian.add_bounds(at, PRIOR, accuracy, exact, guesses, 0.3, 0.6, multipliers, 7.0, gradient, work)
+        bounds = lagrangian.Lagrangian(guesses, 0.3, multipliers, 7.0)
+        total += lagrangian.add_bounds(at, Posed(PRIOR, accuracy, exact, 0.6), bounds, gradient, work)
         return total, gradient.ravel()
 
     _, gradient = value(matrix.ravel())
@@ -191,7 +193,7 @@ def test_a_guess_that_wants_to_gain_less_gives_way() -> None:
 
 def test_a_descent_from_anywhere_ends_within_the_bounds() -> None:
     for matrix in random_matrices(10, seed=12):
-        worst = polishing.polish(matrix, PRIOR, np.eye(N), True, 0.5, 0.7, 2.0, 600.0, 40, 300, np.inf)
+        worst = polishing.polish(matrix, POSED, polishing.Aim(0.5, 2.0, 600.0, np.inf), 40, 300)
         assert worst <= 1e-5
         assert map_privacy(matrix, PRIOR) >= 0.5 - 1e-4
         assert worst_posterior(matrix, PRIOR) <= 0.7 + 1e-2
@@ -202,5 +204,5 @@ def test_a_hopeless_descent_is_given_up() -> None:
     start = random_matrices(1, seed=13)[0]
     finished, given_up = start.copy(), start.copy()
     for matrix, hopeless in ((finished, np.inf), (given_up, 0.0)):
-        polishing.polish(matrix, PRIOR, np.eye(N), True, 0.5, 0.7, 2.0, 600.0, 40, 300, hopeless)
+        polishing.polish(matrix, POSED, polishing.Aim(0.5, 2.0, 600.0, hopeless), 40, 300)
     assert np.abs(finished - given_up).max() > 1e-6

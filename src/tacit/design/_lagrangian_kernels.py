@@ -6,17 +6,29 @@ guesser gains and on every posterior. For fixed best guesses all bounds are line
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import invert
+from tacit.design.problem import Posed
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 WORTH_CHANGING = 1.02  # how much other guesses must outweigh the price of right guesses
 USED_MATRICES = 6  # of the room `work`
+
+
+class Lagrangian(NamedTuple):
+    """What is bounded while one descends: what the reports' best guesses may gain together, and every posterior."""
+
+    guesses: Codes  # of each report
+    budget: float
+    multipliers: Array  # [0]: another guess must not gain more; [1]: the posteriors; [2, 0, 0]: the budget
+    penalty: float
 
 
 @njit(cache=True)
@@ -67,46 +79,31 @@ def _fill_covariance(matrix: Array, prior: Array, inverse: Array, transposed: Ar
 
 
 @njit(cache=True)
-def fill_gains(matrix: Array, prior: Array, accuracy: Array, exact: bool, joint: Array, gains: Array) -> None:
+def fill_gains(matrix: Array, posed: Posed, joint: Array, gains: Array) -> None:
     """For every report the chance of it together with each truth, and what each guess gains."""
     n = matrix.shape[0]
     for v in range(n):
         for u in range(n):
-            joint[v, u] = matrix[v, u] * prior[u]
+            joint[v, u] = matrix[v, u] * posed.prior[u]
             gains[v, u] = joint[v, u]
-        if not exact:
+        if not posed.is_exact:
             for x in range(n):
                 gains[v, x] = 0.0
                 for u in range(n):
-                    gains[v, x] += accuracy[x, u] * joint[v, u]
+                    gains[v, x] += posed.accuracy[x, u] * joint[v, u]
 
 
 @njit(cache=True)
-def add_bounds(
-    matrix: Array,
-    prior: Array,
-    accuracy: Array,
-    exact: bool,
-    guesses: Codes,
-    budget: float,
-    delta: float,
-    multipliers: Array,
-    penalty: float,
-    gradient: Array,
-    work: Array,
-) -> float:
-    """Value of the bounds' augmented Lagrangian; adds its gradient.
-
-    ``multipliers[0]`` belong to the guesses (another guess must not gain more), ``[1]`` to the posteriors, and
-    ``[2, 0, 0]`` to the budget. `exact` says that only the exact guess counts, which saves time.
-    """
-    n = matrix.shape[0]
+def add_bounds(matrix: Array, posed: Posed, lagrangian: Lagrangian, gradient: Array, work: Array) -> float:
+    """Value of the bounds' augmented Lagrangian; adds its gradient."""
+    n, prior = matrix.shape[0], posed.prior
+    guesses, multipliers, penalty = lagrangian.guesses, lagrangian.multipliers, lagrangian.penalty
     joint, gains, forces = work[3], work[4], work[5, 0]
-    fill_gains(matrix, prior, accuracy, exact, joint, gains)
+    fill_gains(matrix, posed, joint, gains)
     gained = 0.0
     for v in range(n):
         gained += gains[v, guesses[v]]
-    spent = max(0.0, penalty * (gained - budget) + multipliers[2, 0, 0])
+    spent = max(0.0, penalty * (gained - lagrangian.budget) + multipliers[2, 0, 0])
     value = spent * spent
     for v in range(n):
         allowed = gains[v, guesses[v]]
@@ -117,15 +114,15 @@ def add_bounds(
             value += force * force
             left -= force
         forces[guesses[v]] = left
-        if exact:
+        if posed.is_exact:
             for u in range(n):
                 gradient[v, u] += forces[u] * prior[u]
         else:
             for x in range(n):
                 for u in range(n):
-                    gradient[v, u] += forces[x] * accuracy[x, u] * prior[u]
-        if delta < 1.0:
-            value += _cap_posteriors(joint[v], prior, delta, multipliers[1, v], penalty, gradient[v], forces)
+                    gradient[v, u] += forces[x] * posed.accuracy[x, u] * prior[u]
+        if posed.delta < 1.0:
+            value += _cap_posteriors(joint[v], prior, posed.delta, multipliers[1, v], penalty, gradient[v], forces)
     return value / (2.0 * penalty)
 
 
@@ -149,42 +146,32 @@ def _cap_posteriors(
 
 
 @njit(cache=True)
-def update_multipliers(
-    matrix: Array,
-    prior: Array,
-    accuracy: Array,
-    exact: bool,
-    guesses: Codes,
-    budget: float,
-    delta: float,
-    multipliers: Array,
-    penalty: float,
-    work: Array,
-) -> float:
+def update_multipliers(matrix: Array, posed: Posed, lagrangian: Lagrangian, work: Array) -> float:
     """First-order update of the multipliers; returns the largest violation."""
     n = matrix.shape[0]
+    guesses, multipliers, penalty = lagrangian.guesses, lagrangian.multipliers, lagrangian.penalty
     joint, gains = work[3], work[4]
-    fill_gains(matrix, prior, accuracy, exact, joint, gains)
+    fill_gains(matrix, posed, joint, gains)
     gained = 0.0
     worst = 0.0
     for v in range(n):
         allowed = gains[v, guesses[v]]
         gained += allowed
-        cap = delta * joint[v].sum()
+        cap = posed.delta * joint[v].sum()
         for u in range(n):
             over, above = gains[v, u] - allowed, joint[v, u] - cap
             worst = max(worst, over, above)
             multipliers[0, v, u] = max(0.0, multipliers[0, v, u] + penalty * over) if u != guesses[v] else 0.0
             multipliers[1, v, u] = max(0.0, multipliers[1, v, u] + penalty * above)
-    multipliers[2, 0, 0] = max(0.0, multipliers[2, 0, 0] + penalty * (gained - budget))
-    return max(worst, gained - budget)
+    multipliers[2, 0, 0] = max(0.0, multipliers[2, 0, 0] + penalty * (gained - lagrangian.budget))
+    return max(worst, gained - lagrangian.budget)
 
 
 @njit(cache=True)
 def change_guesses(guesses: Codes, multipliers: Array) -> int:
     """Let another guess be the best one where that lowers the error; returns for how many reports.
 
-    What all guesses may gain is one convex bound, the sum over reports of the largest gain. A point that is optimal
+    What all guesses may gain is one convex lagrangian, the sum over reports of the largest gain. A point that is optimal
     for fixed guesses is optimal for that bound too unless some report's multipliers exceed the budget's price: then
     the fixed guess would rather gain less than the others.
     """

@@ -7,18 +7,22 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import exact_guesses, inverse_trace, repair, right_guesses
+from tacit.design.problem import Posed
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
 @njit(cache=True)
-def measure(matrices: Array, prior: Array, accuracy: Array, exact: bool, privacy: Array, trace: Array) -> None:
+def measure(matrices: Array, posed: Posed, privacy: Array, trace: Array) -> None:
     """Fill the two objectives of every matrix."""
+    prior = posed.prior
     n = prior.shape[0]
     inverse, order = np.empty((n, n)), np.empty(n, dtype=np.intp)
     for i in range(matrices.shape[0]):
-        guessed = exact_guesses(matrices[i], prior) if exact else right_guesses(matrices[i], prior, accuracy)
+        guessed = (
+            exact_guesses(matrices[i], prior) if posed.is_exact else right_guesses(matrices[i], prior, posed.accuracy)
+        )
         privacy[i] = 1.0 - guessed
         trace[i] = inverse_trace(matrices[i], prior, inverse, order)
 
@@ -251,10 +255,7 @@ def evolve(
     population: tuple[Array, Array, Array],
     archive: tuple[Array, Array, Array],
     optimal: tuple[Array, Array, Array],
-    prior: Array,
-    delta: float,
-    accuracy: Array,
-    exact: bool,
+    posed: Posed,
     rates: Array,
     rng: np.random.Generator,
 ) -> tuple[int, int]:
@@ -279,8 +280,8 @@ def evolve(
             old_privacy[i], old_trace[i] = privacy[chosen[i]], trace[chosen[i]]
         offspring(old, fitness[chosen], young, rates[0], rates[1], rng)
         for i in range(young.shape[0]):
-            repair(young[i], prior, delta)
-        measure(young, prior, accuracy, exact, young_privacy, young_trace)
+            repair(young[i], posed.prior, posed.delta)
+        measure(young, posed, young_privacy, young_trace)
         changed = meet_optimal_set(young, young_privacy, young_trace, best, best_privacy, best_trace)
         changed |= meet_optimal_set(old, old_privacy, old_trace, best, best_privacy, best_trace)
         idle = 0 if changed else idle + 1

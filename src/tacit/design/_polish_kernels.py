@@ -7,18 +7,22 @@ guesses change.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from tacit.design._lagrangian_kernels import (
     USED_MATRICES,
+    Lagrangian,
     add_bounds,
     change_guesses,
     fill_gains,
     log_trace,
     update_multipliers,
 )
+from tacit.design.problem import Posed
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -30,6 +34,15 @@ MEMORY = 8  # values the non-monotone line search looks back on
 NEARLY_WITHIN = 1e-4  # violation below which multipliers are good enough to choose guesses by
 MOST_PENALTY = 1e5
 FIRST_ROUNDS = 3  # rounds in which the bounds are too loose for the value to be judged
+
+
+class Aim(NamedTuple):
+    """Where a descent is to end."""
+
+    budget: float  # what the best guesser may gain
+    price: float  # a first guess at what the budget is worth
+    penalty: float  # of a broken bound, at first
+    hopeless: float  # it gives up where the logarithm of the trace would stay above this
 
 
 @njit(cache=True)
@@ -71,26 +84,14 @@ def projected_direction(
 
 
 @njit(cache=True)
-def descend(
-    matrix: Array,
-    prior: Array,
-    accuracy: Array,
-    exact: bool,
-    guesses: Codes,
-    budget: float,
-    delta: float,
-    multipliers: Array,
-    penalty: float,
-    steps: int,
-    work: Array,
-) -> tuple[int, float]:
+def descend(matrix: Array, posed: Posed, lagrangian: Lagrangian, steps: int, work: Array) -> tuple[int, float]:
     """Spectral projected gradient steps on the augmented Lagrangian, in place; returns the steps taken and its value."""
     n = matrix.shape[0]
     order = np.empty(n, dtype=np.intp)
     gradient, next_gradient, trial, direction = work[USED_MATRICES:]
     values = np.empty(n)
-    value = log_trace(matrix, prior, gradient, work, order)
-    value += add_bounds(matrix, prior, accuracy, exact, guesses, budget, delta, multipliers, penalty, gradient, work)
+    value = log_trace(matrix, posed.prior, gradient, work, order)
+    value += add_bounds(matrix, posed, lagrangian, gradient, work)
     recent = np.full(MEMORY, value)
     length = 1.0 / max(np.abs(gradient).max(), 1e-12)
     for step in range(steps):
@@ -102,11 +103,9 @@ def descend(
             for v in range(n):
                 for u in range(n):
                     trial[v, u] = matrix[v, u] + share * direction[v, u]
-            value = log_trace(trial, prior, next_gradient, work, order)
+            value = log_trace(trial, posed.prior, next_gradient, work, order)
             if value < np.inf:
-                value += add_bounds(
-                    trial, prior, accuracy, exact, guesses, budget, delta, multipliers, penalty, next_gradient, work
-                )
+                value += add_bounds(trial, posed, lagrangian, next_gradient, work)
             if value <= highest + ENOUGH * share * slope:
                 break
             share *= 0.3
@@ -136,42 +135,25 @@ def move(matrix: Array, gradient: Array, trial: Array, next_gradient: Array) -> 
 
 
 @njit(cache=True)
-def polish(
-    matrix: Array,
-    prior: Array,
-    accuracy: Array,
-    exact: bool,
-    budget: float,
-    delta: float,
-    price: float,
-    penalty: float,
-    rounds: int,
-    steps: int,
-    hopeless: float,
-) -> float:
-    """Local optimum near `matrix` (in place); returns the largest violation left.
-
-    `price` is a first guess at what the budget is worth. It gives up where the logarithm of the trace would stay above
-    `hopeless`.
-    """
-    n = matrix.shape[0]
+def polish(matrix: Array, posed: Posed, aim: Aim, rounds: int, steps: int) -> float:
+    """Local optimum near `matrix` (in place), by so many rounds of so many steps; returns the largest violation left."""
+    n, penalty = matrix.shape[0], aim.penalty
     work = np.empty((USED_MATRICES + 4, n, n))
     multipliers = np.zeros((3, n, n))
-    multipliers[2, 0, 0] = price
+    multipliers[2, 0, 0] = aim.price
     guesses = np.empty(n, dtype=np.intp)
-    fill_gains(matrix, prior, accuracy, exact, work[3], work[4])
+    fill_gains(matrix, posed, work[3], work[4])
     for v in range(n):
         guesses[v] = np.argmax(work[4, v])
     before, value_before = np.inf, np.inf
     worst = np.inf
     for turn in range(rounds):
-        taken, value = descend(
-            matrix, prior, accuracy, exact, guesses, budget, delta, multipliers, penalty, steps, work
-        )
-        worst = update_multipliers(matrix, prior, accuracy, exact, guesses, budget, delta, multipliers, penalty, work)
+        lagrangian = Lagrangian(guesses, aim.budget, multipliers, penalty)
+        taken, value = descend(matrix, posed, lagrangian, steps, work)
+        worst = update_multipliers(matrix, posed, lagrangian, work)
         # Steps bring less and less, so what would stay too high even at this round's pace is given up.
         falling = max(0.0, value_before - value)
-        if turn >= FIRST_ROUNDS and value - falling * (rounds - turn) > hopeless:
+        if turn >= FIRST_ROUNDS and value - falling * (rounds - turn) > aim.hopeless:
             break
         value_before = value
         changed = change_guesses(guesses, multipliers) if worst < NEARLY_WITHIN and 2 * turn < rounds else 0

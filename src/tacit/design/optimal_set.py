@@ -35,8 +35,7 @@ class Matrices:
         """Fill in the objectives of all channels."""
         from tacit.design import _optrr_kernels
 
-        exact = problem.accuracy is None
-        _optrr_kernels.measure(self.channels, problem.prior, problem.guess_worth, exact, self.privacy, self.trace)
+        _optrr_kernels.measure(self.channels, problem.posed, self.privacy, self.trace)
 
     def meet(self, others: Matrices) -> None:
         """As an optimal set: in each slot the lower error replaces the higher, in either direction."""

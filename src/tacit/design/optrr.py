@@ -60,10 +60,7 @@ class Search:
             self.young.arrays,
             self.old.arrays,
             self.optimal.arrays,
-            problem.prior,
-            problem.posterior_cap,
-            problem.guess_worth,
-            problem.accuracy is None,
+            problem.posed,
             np.array([effort.crossover_rate, effort.mutation_rate]),
             self.rng,
         )

@@ -167,27 +167,15 @@ class Polish:
         `effort` is how many rounds of how many steps to go at most; `hopeless`, how many times the best known error
         makes it give up.
         """
-        prior, cap, exact = self.problem.prior, self.problem.posterior_cap, self.problem.accuracy is None
         privacy = self._privacy(slot)
         left = max(self.problem.most_privacy - privacy, 1e-3)
         matrix = np.array(start, order="C")
         penalty = max(PENALTY, PENALTY_AT_THE_TOP / left**2)
         worst = float(np.log(hopeless * self.optimal.trace[slot:].min()))
         rounds, steps = effort if left > NEAR_THE_TOP else (MORE_ROUNDS * effort[0], effort[1])
-        _polish_kernels.polish(
-            matrix,
-            prior,
-            self.problem.guess_worth,
-            exact,
-            1 - privacy,
-            cap,
-            PRICE / left,
-            penalty,
-            rounds,
-            steps,
-            worst,
-        )
-        _matrix_kernels.blend(matrix, prior, cap)
+        aim = _polish_kernels.Aim(1 - privacy, PRICE / left, penalty, worst)
+        _polish_kernels.polish(matrix, self.problem.posed, aim, rounds, steps)
+        _matrix_kernels.blend(matrix, self.problem.prior, self.problem.posterior_cap)
         self._meet(matrix[None])
         return matrix
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,15 @@ Matrix = NDArray[np.float64]
 
 # A prior read from a file has been rounded to a few digits; more than this is a mistake, not rounding.
 PRIOR_SUM_ERROR = 1e-6
+
+
+class Posed(NamedTuple):
+    """A problem as the compiled kernels take it."""
+
+    prior: Matrix
+    accuracy: Matrix  # [guess, truth]: what each guess is worth
+    is_exact: bool  # only the exact guess counts, which saves time
+    delta: float  # how sure a report may make anyone; 1 for no bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +76,11 @@ class DesignProblem:
         return 1.0 if self.delta is None else self.delta
 
     @property
-    def guess_worth(self) -> Matrix:
-        """What each guess is worth for each truth: one if it is right, unless another accuracy was given."""
-        return np.eye(self.n_answers) if self.accuracy is None else self.accuracy
+    def posed(self) -> Posed:
+        """The problem for the kernels; a guess is worth one if it is right, unless another accuracy was given."""
+        is_exact = self.accuracy is None
+        worth = np.eye(self.n_answers) if self.accuracy is None else self.accuracy
+        return Posed(self.prior, worth, is_exact, float(self.posterior_cap))
 
     def mse(self, trace: float) -> float:
         """Mean squared error of the best estimate when the inverse information has this trace (OptRR's utility)."""

@@ -9,6 +9,7 @@ in an order in which parents precede their children.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -24,14 +25,21 @@ SMALLEST = 1e-200
 NEGLIGIBLE = 1e-12
 
 
+class Branches(NamedTuple):
+    """Where things are in a forest's arrays, attributes in an order in which parents come first."""
+
+    parents: Integers  # the place of each attribute's parent; -1 for roots
+    slots: Integers  # where the answers of each attribute begin, and where the last end
+    cells: Integers  # where each attribute's distributions given its parent begin, and where the last end
+
+
 @njit(cache=True, nogil=True)
-def _upward(
-    evidence: Float, table: Float, parents: Integers, slots: Integers, cells: Integers, inner: Float, message: Float
-) -> float:
+def _upward(evidence: Float, table: Float, branches: Branches, inner: Float, message: Float) -> float:
     """Gather evidence from the leaves to the roots; returns the logarithm of its chance.
 
     `inner` becomes the evidence of each answer and all below it, `message` what each attribute tells its parent.
     """
+    parents, slots, cells = branches
     n = parents.shape[0]
     for slot in range(slots[n]):
         inner[slot] = evidence[slot]
@@ -72,9 +80,7 @@ def _downward(
     share: float,
     people: float,
     table: Float,
-    parents: Integers,
-    slots: Integers,
-    cells: Integers,
+    branches: Branches,
     inner: Float,
     message: Float,
     belief: Float,
@@ -82,6 +88,7 @@ def _downward(
     answers: Float,
 ) -> None:
     """Hand the posterior down to the leaves: its share goes to the answers, and so many people to the counts of pairs."""
+    parents, slots, cells = branches
     for j in range(parents.shape[0]):
         size = slots[j + 1] - slots[j]
         above = parents[j]
@@ -101,9 +108,9 @@ def _downward(
 
 
 @njit(cache=True, nogil=True)
-def _widest(slots: Integers, cells: Integers) -> int:
+def _widest(branches: Branches) -> int:
     """The most answers that any parent has."""
-    widest = 1
+    slots, cells, widest = branches.slots, branches.cells, 1
     for j in range(slots.shape[0] - 1):
         widest = max(widest, (cells[j + 1] - cells[j]) // (slots[j + 1] - slots[j]))
     return widest
@@ -143,24 +150,22 @@ def propagate(
     people: Float,
     weights: Float,
     tables: Float,
-    parents: Integers,
-    slots: Integers,
-    cells: Integers,
+    branches: Branches,
 ) -> tuple[Float, Float, Float, Float]:
     """Log-likelihood of each row, people by component and cell, people by component, posterior answers of each row.
 
     Terms that are `free` say nothing of any answer: what they leave is the prior, which is handed down once.
     """
     n_rows, n_terms, n_slots = evidence.shape
-    n, K = parents.shape[0], weights.shape[0]
-    inner, message = np.empty((n_terms, K, n_slots)), np.empty((n_terms, K, n, _widest(slots, cells)))
+    n, K = branches.parents.shape[0], weights.shape[0]
+    inner, message = np.empty((n_terms, K, n_slots)), np.empty((n_terms, K, n, _widest(branches)))
     belief, logs = np.empty(n_slots), np.empty((n_terms, K))
     reached, answers = np.empty(n_rows), np.zeros((n_rows, n_slots))
-    counts, in_components, unasked = np.zeros((K, cells[n])), np.zeros(K), np.zeros(K)
-    prior_counts, prior_answers = _priors(tables, parents, slots, cells)
+    counts, in_components, unasked = np.zeros((K, branches.cells[n])), np.zeros(K), np.zeros(K)
+    prior_counts, prior_answers = _priors(tables, branches)
     for row in range(n_rows):
         for t in range(n_terms):
-            _gathered(evidence[row, t], free[t], weights, tables, parents, slots, cells, inner[t], message[t], logs[t])
+            _gathered(evidence[row, t], free[t], weights, tables, branches, inner[t], message[t], logs[t])
         top, whole = _summed(logs, scales[row])
         if whole <= 0.0:
             reached[row] = -np.inf
@@ -180,9 +185,7 @@ def propagate(
                         share,
                         people[row],
                         tables[k],
-                        parents,
-                        slots,
-                        cells,
+                        branches,
                         inner[t, k],
                         message[t, k],
                         belief,
@@ -200,39 +203,39 @@ def _gathered(
     free: bool,
     weights: Float,
     tables: Float,
-    parents: Integers,
-    slots: Integers,
-    cells: Integers,
+    branches: Branches,
     inner: Float,
     message: Float,
     logs: Float,
 ) -> None:
     """Gather the evidence of one term in every component; writes the logarithms of its chances into `logs`."""
     for k in range(weights.shape[0]):
-        log = 0.0 if free else _upward(evidence, tables[k], parents, slots, cells, inner[k], message[k])
+        log = 0.0 if free else _upward(evidence, tables[k], branches, inner[k], message[k])
         logs[k] = log + math.log(max(weights[k], 1e-300))
 
 
 @njit(cache=True, nogil=True)
-def _priors(tables: Float, parents: Integers, slots: Integers, cells: Integers) -> tuple[Float, Float]:
+def _priors(tables: Float, branches: Branches) -> tuple[Float, Float]:
     """Shares of pairs of a parent's and its child's answers, and of answers, where nothing is known."""
-    K, n = tables.shape[0], parents.shape[0]
-    counts, answers = np.zeros((K, cells[n])), np.zeros((K, slots[n]))
-    inner, belief = np.ones(slots[n]), np.empty(slots[n])
-    message = np.ones((n, _widest(slots, cells)))
+    K, n = tables.shape[0], branches.parents.shape[0]
+    n_slots = branches.slots[n]
+    counts, answers = np.zeros((K, branches.cells[n])), np.zeros((K, n_slots))
+    inner, belief = np.ones(n_slots), np.empty(n_slots)
+    message = np.ones((n, _widest(branches)))
     for k in range(K):
-        _downward(1.0, 1.0, tables[k], parents, slots, cells, inner, message, belief, counts[k], answers[k])
+        _downward(1.0, 1.0, tables[k], branches, inner, message, belief, counts[k], answers[k])
     return counts, answers
 
 
 @njit(cache=True, nogil=True)
-def likeliest(evidence: Float, table: Float, parents: Integers, slots: Integers, cells: Integers) -> NDArray[np.int64]:
+def likeliest(evidence: Float, table: Float, branches: Branches) -> NDArray[np.int64]:
     """The likeliest record of each row for one term and one component (max-product)."""
     n_rows, n_slots = evidence.shape
+    parents, slots, cells = branches
     n = parents.shape[0]
     best = np.zeros((n_rows, n), dtype=np.int64)
     inner = np.empty(n_slots)
-    choice = np.zeros((n, _widest(slots, cells)), dtype=np.int64)
+    choice = np.zeros((n, _widest(branches)), dtype=np.int64)
     for row in range(n_rows):
         for slot in range(n_slots):
             inner[slot] = evidence[row, slot]

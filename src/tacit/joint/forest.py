@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.codes import Array, Codes
-from tacit.joint._forest_kernels import likeliest, propagate
+from tacit.joint._forest_kernels import Branches, likeliest, propagate
 from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed, twice
 from tacit.joint.classes import SPLIT, log_sum
 from tacit.joint.evidence import WholeReports
@@ -119,7 +119,7 @@ class Forest:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
         wide = np.concatenate([made.answers for made in self._propagated(part)])
         layout = self._layout
-        places = {j: slice(layout.slots[i], layout.slots[i + 1]) for i, j in enumerate(layout.order)}
+        places = {j: slice(layout.branches.slots[i], layout.branches.slots[i + 1]) for i, j in enumerate(layout.order)}
         return [np.maximum(wide[:, places[j]], 0.0) for j in range(len(self.tables))]
 
     def candidates(self, part: WholeReports) -> Iterator[list[Codes]]:
@@ -133,9 +133,7 @@ class Forest:
                         likeliest(
                             np.ascontiguousarray(chunk.rows[:, t]),
                             self._flat[k],
-                            layout.above,
-                            layout.slots,
-                            layout.cells,
+                            layout.branches,
                         )
                         for chunk in evidence
                     ]
@@ -165,9 +163,7 @@ class Forest:
             evidence.counts,
             self.weights,
             self._flat,
-            layout.above,
-            layout.slots,
-            layout.cells,
+            layout.branches,
         )
         return _Propagated(*sums, people=evidence.counts)
 
@@ -193,12 +189,10 @@ class _Propagated:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """The forest as the kernels see it: attributes in an order in which parents come first."""
+    """The forest as the kernels see it: its attributes by place, and where things are."""
 
     order: list[int]
-    above: NDArray[np.int64]  # for each place in the order the place of its parent
-    slots: NDArray[np.int64]
-    cells: NDArray[np.int64]
+    branches: Branches
 
     @classmethod
     def of(cls, parents: Sequence[int], sizes: Sequence[int]) -> _Layout:
@@ -212,7 +206,7 @@ class _Layout:
         spans = [sizes[parents[j]] * sizes[j] if parents[j] >= 0 else sizes[j] for j in order]
         slots = np.concatenate([[0], np.cumsum([sizes[j] for j in order])]).astype(np.int64)
         cells = np.concatenate([[0], np.cumsum(spans)]).astype(np.int64)
-        return cls(order, np.array(above, dtype=np.int64), slots, cells)
+        return cls(order, Branches(np.array(above, dtype=np.int64), slots, cells))
 
 
 def _outer(left: Array, right: Array, shared: int = 1) -> Array:
@@ -235,7 +229,7 @@ def n_terms(part: WholeReports) -> int | None:
 def gathered_evidence(model: Forest, part: WholeReports) -> Iterator[ForestEvidence]:
     """What reports say of every answer, some reports at a time."""
     layout = model._layout
-    per_row = (n_terms(part) or 1) * int(layout.slots[-1])
+    per_row = (n_terms(part) or 1) * int(layout.branches.slots[-1])
     step = max(1, EVIDENCE_NUMBERS // per_row)
     for start in range(0, max(part.n_rows, 1), step):
         rows = slice(start, min(start + step, part.n_rows))
@@ -245,7 +239,7 @@ def gathered_evidence(model: Forest, part: WholeReports) -> Iterator[ForestEvide
 
 def _chunk(part: WholeReports, layout: _Layout, rows: slice) -> tuple[Array, Array]:
     size = rows.stop - rows.start
-    evidence = np.ones((size, 1, int(layout.slots[-1])))
+    evidence = np.ones((size, 1, int(layout.branches.slots[-1])))
     scales = np.ones((size, 1))
     for group in part.groups:
         terms = group.law.terms_of(MOST_TERMS)
@@ -269,7 +263,7 @@ def _set_factors(
         if factor is None:
             continue
         place = layout.order.index(j)
-        start, stop = layout.slots[place], layout.slots[place + 1]
+        start, stop = layout.branches.slots[place], layout.branches.slots[place + 1]
         own = np.eye(stop - start)[factor[which]] if factor.ndim == 1 else factor[which]
         evidence[:, :, start:stop] *= own[:, None, :]
 
@@ -288,8 +282,9 @@ def forest_step(model: Forest, evidence: Sequence[ForestEvidence], prior: float)
         counts += expected.counts
         weights += expected.in_components
     tables: list[Array] = [np.empty(0)] * len(model.tables)
+    cells = layout.branches.cells
     for place, j in enumerate(layout.order):
-        own = np.maximum(counts[:, layout.cells[place] : layout.cells[place + 1]], 0).reshape(model.tables[j].shape)
+        own = np.maximum(counts[:, cells[place] : cells[place + 1]], 0).reshape(model.tables[j].shape)
         whole = own.sum(axis=2, keepdims=True)
         tables[j] = np.where(whole > 0, own / np.maximum(whole, 1e-300), model.tables[j])
     everybody = sum(float(chunk.counts.sum()) for chunk in evidence)
