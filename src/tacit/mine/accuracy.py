@@ -228,9 +228,9 @@ def _balanced(confusion: Array) -> tuple[float, Array]:
     people = confusion.sum(axis=1)
     if (people <= 0).any():
         return math.nan, np.full_like(confusion, np.nan)
-    found = np.diag(confusion) / people
-    gradient = (np.eye(len(people)) - found[:, None]) / people[:, None] / len(people)
-    return float(found.mean()), gradient
+    right = np.diag(confusion) / people
+    gradient = (np.eye(len(people)) - right[:, None]) / people[:, None] / len(people)
+    return float(right.mean()), gradient
 
 
 def _error(direction: Array, covariance: Array) -> float:

@@ -58,31 +58,31 @@ class Search:
 
 def search(supports: Supports, threshold: Threshold, max_length: int | None) -> Search:
     """Every frequent itemset of which all sub-itemsets are frequent or within the slack."""
-    found: list[Candidates] = []
+    frequent: list[Candidates] = []
     tried: list[Candidates] = []
     unknown: list[str] = []
     level = _single_answers(supports, threshold, tried)
     length = 1
     while level:
-        found.extend(threshold.frequent(candidates) for candidates in level.values())
+        frequent.extend(threshold.frequent(candidates) for candidates in level.values())
         length += 1
         if max_length is not None and length > max_length:
             break
         level = _next_level(supports, threshold, level, tried, unknown)
-    return Search(tuple(part for part in found if len(part.codes)), tuple(tried), tuple(dict.fromkeys(unknown)))
+    return Search(tuple(part for part in frequent if len(part.codes)), tuple(tried), tuple(dict.fromkeys(unknown)))
 
 
 def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candidates]) -> dict[Names, Candidates]:
     every = {name: np.arange(supports.schema[name].size) for name in supports.schema.names}
     supports.prepare({(name,): codes[:, None] for name, codes in every.items()})
-    found: dict[Names, Candidates] = {}
+    singles: dict[Names, Candidates] = {}
     for name, codes in every.items():
         reason = supports.why_not((name,))
         if reason is not None:
             raise NotEstimable(reason)
-        found[(name,)] = _estimated(supports, (name,), codes[:, None])
-    tried.extend(found.values())
-    kept = {names: threshold.extended(candidates) for names, candidates in found.items()}
+        singles[(name,)] = _estimated(supports, (name,), codes[:, None])
+    tried.extend(singles.values())
+    kept = {names: threshold.extended(candidates) for names, candidates in singles.items()}
     kept = {names: candidates for names, candidates in kept.items() if len(candidates.codes)}
     supports.keep({names[0]: candidates.codes[:, 0] for names, candidates in kept.items()})
     return kept

@@ -49,9 +49,9 @@ def discoveries(p_values: Array, certainty: float) -> NDArray[np.bool_]:
     ranks = np.arange(1, tried + 1)
     within = p_values[order] <= ranks * (1 - certainty) / (tried * np.sum(1 / ranks))
     last = int(np.flatnonzero(within)[-1]) + 1 if within.any() else 0
-    found = np.zeros(tried, dtype=np.bool_)
-    found[order[:last]] = True
-    return found
+    discovered = np.zeros(tried, dtype=np.bool_)
+    discovered[order[:last]] = True
+    return discovered
 
 
 def certain(tried: Sequence[Candidates], min_support: float, certainty: float) -> tuple[Candidates, ...]:

@@ -105,8 +105,8 @@ def _chances(model: JointClassifier, table: Table) -> Array:
         first, places = np.arange(len(codes)), np.arange(len(codes))
     else:
         _, first, places = np.unique(keys, return_index=True, return_inverse=True)
-    found = model.joint_.posterior(Reports.from_truth(inputs.rows(first)))[model.target_.name]
-    return (found / found.sum(axis=1, keepdims=True))[places]
+    posterior = model.joint_.posterior(Reports.from_truth(inputs.rows(first)))[model.target_.name]
+    return (posterior / posterior.sum(axis=1, keepdims=True))[places]
 
 
 def _is_numbered(table: Table) -> bool:

@@ -202,9 +202,9 @@ def _solved(
     start[0] = np.log(np.maximum(classes, 1e-6))
     settings = {"maxiter": MOST_STEPS, "gtol": ARRIVED}
     solution = minimize(objective, start.reshape(-1), jac=True, method="L-BFGS-B", options=settings)
-    found = solution.x.reshape(wanted.shape)
+    fitted = solution.x.reshape(wanted.shape)
     cuts = np.cumsum([1, *(len(table.shares) for table in tables)])
-    return found[0], np.split(found[1:], cuts[1:-1] - 1), bool(solution.success)
+    return fitted[0], np.split(fitted[1:], cuts[1:-1] - 1), bool(solution.success)
 
 
 def _chances(scores: Array) -> tuple[Array, Array]:

@@ -86,10 +86,10 @@ def set_weights(source: Source, columns: Sequence[str], weights: Array) -> Itera
         part = table.rows(slice(start, start + step))
         index: Any = (slice(None), *(part[name] for name in single))
         shape = (len(weights), part.n_rows, *arranged.shape[1 + len(single) :])
-        found: Array = arranged[index] if single else np.broadcast_to(arranged[:, None], shape)
+        of_rows: Array = arranged[index] if single else np.broadcast_to(arranged[:, None], shape)
         for name in several:
-            found = np.einsum("krs...,rs->kr...", found, shown_slots(part[name], schema[name]))
-        yield found, np.ones(part.n_rows, dtype=np.int64)
+            of_rows = np.einsum("krs...,rs->kr...", of_rows, shown_slots(part[name], schema[name]))
+        yield of_rows, np.ones(part.n_rows, dtype=np.int64)
 
 
 def _rows_in_memory(source: Source) -> Table:
@@ -114,8 +114,8 @@ def _report_by_report(
         tally = source.engine.sparse_tally(columns)
         held = {name: tally.codes[:, place] for place, name in enumerate(columns)}
         counts = tally.counts
-    found = _turned_weights(predictor, parts, held, counts, draws, rng)
-    return _summed(found, source.engine.n_rows, "report by report")
+    turned = _turned_weights(predictor, parts, held, counts, draws, rng)
+    return _summed(turned, source.engine.n_rows, "report by report")
 
 
 def _turned_weights(
@@ -141,10 +141,10 @@ def _turned_weights(
         yield weights, np.ones(rows, dtype=np.int64)
 
 
-def _summed(found: Any, rows: int, method: str) -> Moments:
+def _summed(batches: Any, rows: int, method: str) -> Moments:
     sums: Any = 0.0
     products: Any = 0.0
-    for weights, counts in found:
+    for weights, counts in batches:
         sums = sums + weights @ counts
         products = products + (weights * counts) @ weights.T
     return Moments(sums, products, rows, method)

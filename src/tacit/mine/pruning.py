@@ -21,11 +21,11 @@ def _pruned(node: Node, people: Subgroup, schema: Schema) -> tuple[Node, float]:
     if node.attribute is None:
         return node, as_leaf
     attribute = schema[node.attribute]
-    found = [(b.answers, *_pruned(b.node, people.within(attribute, b.answers), schema)) for b in node.branches]
-    as_tree = sum(right for _, _, right in found)
+    branches = [(b.answers, *_pruned(b.node, people.within(attribute, b.answers), schema)) for b in node.branches]
+    as_tree = sum(right for _, _, right in branches)
     if as_tree <= as_leaf:
         return node.leaf(), as_leaf
-    return replace(node, branches=tuple(Branch(answers, below) for answers, below, _ in found)), as_tree
+    return replace(node, branches=tuple(Branch(answers, below) for answers, below, _ in branches)), as_tree
 
 
 def _right(node: Node, people: Subgroup) -> float:

@@ -53,7 +53,7 @@ def _over_domain(source: Source, rows: Table, predictor: Predictor, parts: Seque
     if all(rows.schema[name].shows == "one" for name in columns):
         looked_up: Any = tuple(rows[name] for name in columns)
         return np.asarray(weights[0][looked_up], dtype=np.float64)
-    return np.concatenate([found[0] for found, _ in set_weights(source, columns, weights)])
+    return np.concatenate([of_rows[0] for of_rows, _ in set_weights(source, columns, weights)])
 
 
 def _right(predictor: Predictor, order: Sequence[str]) -> Array:

@@ -93,11 +93,11 @@ class Levels:
 
     def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
         inside = members(len(free))
-        found = np.empty((len(codes), len(inside)), dtype=np.int64)
+        counts = np.empty((len(codes), len(inside)), dtype=np.int64)
         for sub, shown in enumerate(inside):
             kept = [at for at in range(len(names)) if at not in free or shown[list(free).index(at)]]
-            found[:, sub] = self._look_up(tuple(names[at] for at in kept), codes[:, kept])
-        return found
+            counts[:, sub] = self._look_up(tuple(names[at] for at in kept), codes[:, kept])
+        return counts
 
     def _look_up(self, names: Names, codes: Codes) -> NDArray[np.int64]:
         if not names:

@@ -72,10 +72,10 @@ class TableSupports:
         table = self._table(names)
         cells = np.indices(table.unbiased.shape).reshape(len(names), -1)
         inside = members(len(names))
-        found = []
+        matrices = []
         for row in codes:
             agrees = cells == row[:, None]
             # Sub-itemset by cell: the cells that a sub-itemset sums are those that agree with all of its answers.
             summed = (agrees[None] | ~inside[:, :, None]).all(axis=1).astype(np.float64)
-            found.append(summed @ table.covariance @ summed.T)
-        return np.array(found)
+            matrices.append(summed @ table.covariance @ summed.T)
+        return np.array(matrices)

@@ -60,17 +60,17 @@ def _places(root: Node, schema: Schema, max_depth: int) -> Iterator[Place]:
         below: list[tuple[Node, int, float, list[Any], str]] = []
         children = []
         for branch in node.branches:
-            at, found = place(branch.node, depth + 1)
+            at, placed = place(branch.node, depth + 1)
             children.append((branch.node, at, condition(schema[node.attribute], branch.answers)))
-            below.extend(found)
+            below.extend(placed)
         height = (children[0][1] + children[-1][1]) / 2
         return height, [(node, depth, height, children, ""), *below]
 
-    _, found = place(root, 0)
+    _, placed = place(root, 0)
     above = {
-        id(child): (depth, height, label) for _, depth, height, children, _ in found for child, _, label in children
+        id(child): (depth, height, label) for _, depth, height, children, _ in placed for child, _, label in children
     }
-    for node, depth, height, children, _ in found:
+    for node, depth, height, children, _ in placed:
         parent = above.get(id(node))
         line = None if parent is None else (parent[0] + BAR_WIDTH, parent[1])
         yield Place(node, depth, height, "" if parent is None else parent[2], line, not node.is_leaf and not children)

@@ -321,9 +321,9 @@ def _taken(answers: Sequence[str], place: Any, texts: Any, otherwise: str | None
     unknown = as_numpy(pc.and_(pc.is_null(place), pc.is_valid(texts)))
     if unknown.any() and otherwise not in answers:
         raise InvalidInput(f"{texts[int(unknown.argmax())].as_py()!r} was not among the values that were found first.")
-    found = pa.array(answers, pa.string()).take(pa.array(as_numpy(pc.fill_null(place, 0)).astype(np.int64)))
-    found = pc.if_else(pa.array(unknown), otherwise, found)
-    shown = pc.if_else(pc.is_valid(texts), found, None)
+    labels = pa.array(answers, pa.string()).take(pa.array(as_numpy(pc.fill_null(place, 0)).astype(np.int64)))
+    labels = pc.if_else(pa.array(unknown), otherwise, labels)
+    shown = pc.if_else(pc.is_valid(texts), labels, None)
     return shown if isinstance(shown, pa.ChunkedArray) else pa.chunked_array([shown])
 
 

@@ -143,10 +143,10 @@ def posed_again(document: Mapping[str, Any], data: Any, people: Any = None) -> P
     asked = dataclasses.replace(settings, preferences=dataclasses.replace(settings.preferences, order="schema"))
     readings = {name: reading_from_document(entry) for name, entry in document["readings"].items()}
     publication = pose_publication(data, asked, schema, readings)
-    found = publication.input.fingerprint(publication.rows).sha256
-    if found != document["input_sha256"]:
+    sha256 = publication.input.fingerprint(publication.rows).sha256
+    if sha256 != document["input_sha256"]:
         raise InvalidInput(
-            f"This is not the input of the release: its SHA-256 is {found[:12]}..., not {document['input_sha256'][:12]}... "
+            f"This is not the input of the release: its SHA-256 is {sha256[:12]}..., not {document['input_sha256'][:12]}... "
             "Give the table that was published, unchanged."
         )
     return dataclasses.replace(publication, settings=settings)

@@ -175,7 +175,7 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
     return bool(first < second - 1e-12)
 
 
-def _preferred(publication: Publication, found: LocalClasses, method: str) -> LocalClasses:
+def _preferred(publication: Publication, local: LocalClasses, method: str) -> LocalClasses:
     """Local classes of the size that meets the preference best.
 
     Where the bias falls short of it by more than the loss, classes of twice the size are tried, while that helps.
@@ -186,25 +186,25 @@ def _preferred(publication: Publication, found: LocalClasses, method: str) -> Lo
         loss, bias = publication.loss_and_bias(publication.boxed(classes, method))
         return preference.share_of_loss * loss, (1 - preference.share_of_loss) * bias
 
-    loss, bias = shortfalls(found.classes)
+    loss, bias = shortfalls(local.classes)
     k = 2 * problem.k
-    while found.complete and bias > loss and 2 * k <= problem.rows:
+    while local.complete and bias > loss and 2 * k <= problem.rows:
         wider = recode_locally(replace(problem, demand=problem.demand._replace(k=k)))
         shorter = shortfalls(wider.classes)
         if max(shorter) >= max(loss, bias):
             break
-        found, (loss, bias), k = wider, shorter, 2 * k
-    return found
+        local, (loss, bias), k = wider, shorter, 2 * k
+    return local
 
 
 def _locally(publication: Publication, method: str, progress: Progress | None) -> Answer:
     problem, persons = publication.problem, publication.persons
     if persons is None:
-        found = _preferred(publication, recode_locally(problem, progress=progress), method)
+        local = _preferred(publication, recode_locally(problem, progress=progress), method)
     else:
         protection = publication.settings.protection
-        found = recode_persons_locally(persons, publication.rows, problem.weights, protection, progress)
-    recoding = publication.boxed(found.classes, method)
+        local = recode_persons_locally(persons, publication.rows, problem.weights, protection, progress)
+    recoding = publication.boxed(local.classes, method)
     if not publication.keeps_its_promise(recoding):
         raise InvalidInput(
             "Local recoding does not show the wanted l and t when persons are counted one by one. Ask for a smaller l or a "
@@ -213,5 +213,5 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
     nwp, necd = publication.loss_and_bias(recoding)
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
     front = (Alternative(method, nwp, necd, smallest, recoding.suppressed, _suppress(publication)),)
-    interrupted = None if found.complete else "recoding"
-    return replace(of_classes(publication, method, found.classes), front=front, interrupted=interrupted)
+    interrupted = None if local.complete else "recoding"
+    return replace(of_classes(publication, method, local.classes), front=front, interrupted=interrupted)

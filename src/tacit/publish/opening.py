@@ -237,14 +237,14 @@ def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], m
 def tally(source: ReleaseInput, sets: Sequence[Sequence[str]], sensitive: Sequence[str]) -> QuasiTally:
     """The tally of all quasi-identifiers in `sets`, with the sensitive attributes beside them."""
     names = tuple(dict.fromkeys(name for members in sets for name in members))
-    found = source.sparse_tally([*names, *sensitive])
+    counted = source.sparse_tally([*names, *sensitive])
     sizes = [source.schema[name].size for name in sensitive]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if sizes else np.empty(0, np.int64)
     return QuasiTally(
         tuple(source.schema[name] for name in names),
-        np.ascontiguousarray(found.codes[:, : len(names)], dtype=np.int64),
-        found.counts.astype(np.int64),
+        np.ascontiguousarray(counted.codes[:, : len(names)], dtype=np.int64),
+        counted.counts.astype(np.int64),
         tuple(tuple(names.index(name) for name in members) for members in sets),
         tuple(source.schema[name] for name in sensitive),
-        np.ascontiguousarray(found.codes[:, len(names) :] + starts, dtype=np.int64),
+        np.ascontiguousarray(counted.codes[:, len(names) :] + starts, dtype=np.int64),
     )

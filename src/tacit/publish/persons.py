@@ -99,15 +99,15 @@ def person_rows(source: ReleaseInput, rows: QuasiTally, person: str) -> PersonRo
     m = len(rows.names)
     codes = counted.codes.astype(np.int64)
     starts = np.cumsum([0, *(attribute.size for attribute in rows.sensitive)])[:-1].astype(np.int64)
-    found = PersonRows(
+    person_rows = PersonRows(
         codes[:, :m],
         persons.ravel().astype(np.int64),
         codes[:, m:-1] + starts,
         counted.counts.astype(np.int64),
         rows.sensitive,
     )
-    if found.n_persons * UNIT >= 2**32:
+    if person_rows.n_persons * UNIT >= 2**32:
         raise InvalidInput(
-            f"{found.n_persons:,} persons are more than {2**32 // UNIT:,}, the most that can be counted."
+            f"{person_rows.n_persons:,} persons are more than {2**32 // UNIT:,}, the most that can be counted."
         )
-    return found
+    return person_rows

@@ -159,23 +159,23 @@ class _Tree:
         self._in_hand = math.inf
 
     def _settle_or_split(self, status: NDArray[np.uint8]) -> None:
-        found = self._bound(status)  # again: since it was put aside, a better release may have been found
-        if found >= self.best - ROUNDING:
+        bound = self._bound(status)  # again: since it was put aside, a better release may have been found
+        if bound >= self.best - ROUNDING:
             return
         cuts = self._cuts.copy()
         measures = self._problem.measure(cuts[None])[0]
         if measures[STRENGTH] >= self._problem.k:
             if measures[NWP] < self.best:
                 self.best, self.best_bits = float(measures[NWP]), cuts
-            if measures[NWP] <= found + ROUNDING:  # suppressed rows may make it cost more than the bound
+            if measures[NWP] <= bound + ROUNDING:  # suppressed rows may make it cost more than the bound
                 return
         open_cuts = np.flatnonzero(status == OPEN)
         candidates = open_cuts[cuts[open_cuts] == 1] if cuts[open_cuts].any() else open_cuts
         if not len(candidates):
             return
-        for value, child in self._split(status, candidates, found):
+        for value, child in self._split(status, candidates, bound):
             if value < self.best - ROUNDING:
-                heapq.heappush(self._heap, (max(self._in_hand, found, value), next(self._age), child))
+                heapq.heappush(self._heap, (max(self._in_hand, bound, value), next(self._age), child))
 
     def _split(
         self, status: NDArray[np.uint8], candidates: NDArray[np.intp], made: float

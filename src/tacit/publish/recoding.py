@@ -275,6 +275,8 @@ def _recoding(
     by_answer: tuple[NDArray[np.int32], ...] | None = None,
 ) -> Recoding:
     """One entry per combination of quasi-identifiers; in the tally sensitive answers may tell several apart."""
-    found = Combinations(list(tally.codes.T), tally.sizes.tolist())
-    counts = np.bincount(found.number, tally.counts).astype(np.int64)
-    return Recoding(tally, found, classes[found.first], labels[found.first], names, members, counts, by_answer)
+    combinations = Combinations(list(tally.codes.T), tally.sizes.tolist())
+    counts = np.bincount(combinations.number, tally.counts).astype(np.int64)
+    return Recoding(
+        tally, combinations, classes[combinations.first], labels[combinations.first], names, members, counts, by_answer
+    )

@@ -189,13 +189,13 @@ def _polish(
     posed = (problem.halves, problem.space, problem.demand, problem.rows, preference.share_of_loss)
     lessons = Lessons(np.zeros((MOST_LESSONS, problem.n_bits // 64 + 1), np.uint64), np.zeros(1, np.int64))
     while seen.evaluations < evaluations:
-        found = np.empty((64, problem.n_bits), np.uint8)
+        improvements = np.empty((64, problem.n_bits), np.uint8)
         # In rounds, so that an interruption is heard.
-        kept, spent = polish(best, lessons, posed, min(ROUND, evaluations - seen.evaluations), rng, found)
+        kept, spent = polish(best, lessons, posed, min(ROUND, evaluations - seen.evaluations), rng, improvements)
         if kept:
-            seen.measure(found[:kept])
+            seen.measure(improvements[:kept])
             seen.evaluations -= kept  # these were counted when they were tried
-            best = found[kept - 1]
+            best = improvements[kept - 1]
         seen.evaluations += spent
         if progress:
             progress(seen.evaluations / evaluations, "polishing")

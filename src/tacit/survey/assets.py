@@ -62,7 +62,7 @@ def joined(modules: dict[str, str], entry: str) -> str:
 
 
 def _in_own_scope(name: str, text: str) -> str:
-    exports = [found["name"] for found in _EXPORT.finditer(text)]
+    exports = [match["name"] for match in _EXPORT.finditer(text)]
     body = _EXPORT.sub("", _IMPORT.sub(_constant, text))
     if left := re.search(r"^(?:import|export)\b.*", body, re.MULTILINE):
         raise ValueError(f"static/{name}.js has a line that cannot be joined into the page: {left[0]}")

@@ -25,14 +25,14 @@ def read_conditions(entry: Located, seen: Mapping[str, Question]) -> Alternative
     """The alternatives of a ``when``: lists of conditions, of which one must hold whole."""
     if isinstance(entry.value, list):
         parts = [_alternatives(item, seen) for item in entry.items("when")]
-        found = tuple(itertools.chain.from_iterable(parts))
+        alternatives = tuple(itertools.chain.from_iterable(parts))
     else:
-        found = _alternatives(entry, seen)
-    if not found or not all(found):
+        alternatives = _alternatives(entry, seen)
+    if not alternatives or not all(alternatives):
         entry.refuse("when needs an earlier question and an answer, such as {smokes: yes}.")
-    if len(found) > MOST_ALTERNATIVES:
-        entry.refuse(f"when has {len(found)} alternatives, more than {MOST_ALTERNATIVES}. Ask in fewer cases.")
-    return tuple(dict.fromkeys(found))
+    if len(alternatives) > MOST_ALTERNATIVES:
+        entry.refuse(f"when has {len(alternatives)} alternatives, more than {MOST_ALTERNATIVES}. Ask in fewer cases.")
+    return tuple(dict.fromkeys(alternatives))
 
 
 def _alternatives(entry: Located, seen: Mapping[str, Question]) -> Alternatives:

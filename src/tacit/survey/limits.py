@@ -154,8 +154,8 @@ class Attempts:
         return hashlib.blake2b("\0".join(parts).encode(), key=self._secret, digest_size=16).digest()
 
     def _count(self, failures: dict[bytes, _Failures], key: bytes) -> int:
-        found = failures.get(key)
-        return found.count if found and found.since + LOCK_SECONDS > self._clock() else 0
+        recent = failures.get(key)
+        return recent.count if recent and recent.since + LOCK_SECONDS > self._clock() else 0
 
     def _add(self, failures: dict[bytes, _Failures], key: bytes) -> None:
         # The newest stand last, so that what is forgotten in a flood is the oldest.

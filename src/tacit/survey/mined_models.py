@@ -54,15 +54,15 @@ def _rules(reports: ReportSource, target: str) -> MinedModel:
     from tacit.mine import FrequentItemsets, association_rules
     from tacit.mine.itemset_result import ERRORS
 
-    found = FrequentItemsets(min_support=LEAST_SUPPORT, max_length=LONGEST_ITEMSET).fit(reports)
+    miner = FrequentItemsets(min_support=LEAST_SUPPORT, max_length=LONGEST_ITEMSET).fit(reports)
     rules = [
         rule
-        for rule in association_rules(found.itemsets_, min_threshold=LEAST_CONFIDENCE)
+        for rule in association_rules(miner.itemsets_, min_threshold=LEAST_CONFIDENCE)
         if [attribute for attribute, _ in rule.consequents] == [target]
     ]
     text = "\n".join([*(rule.line for rule in rules[:MOST_RULES]), ERRORS]) if rules else ""
     none = f"No rule leads to {target!r} with a confidence of {LEAST_CONFIDENCE:.0%} that is certain at 95%."
-    return MinedModel("Rules", "\n".join(filter(None, [text or none, *found.itemsets_.notes])))
+    return MinedModel("Rules", "\n".join(filter(None, [text or none, *miner.itemsets_.notes])))
 
 
 _MINERS: dict[str, Callable[[ReportSource, str], MinedModel]] = {

@@ -133,12 +133,12 @@ def examine(document: Document) -> Examination:
         second = float(amplification(document.get("second_program"), [2])) if document["second_round"] else 1.0
     except InvalidInput as error:
         return Examination((_objection("program", (), f"The instructions for the disguise do not hold: {error}"),), ())
-    found = [
+    objections = [
         *_asked_objections(document),
         *_label_objections(document, Examination((), deals)),
         *_cap_objections(document, Examination((), deals, second)),
     ]
-    return Examination(tuple(dict.fromkeys(found)), deals, second)
+    return Examination(tuple(dict.fromkeys(objections)), deals, second)
 
 
 def dealt(document: Document) -> list[Document]:
@@ -424,21 +424,21 @@ def _harmless_objections(document: Document) -> Iterator[Objection]:
 
 def _label_objections(document: Document, examination: Examination) -> Iterator[Objection]:
     """A definition may state its label; it is then the one that follows from its programs."""
-    stated, found = document.get("label"), examination.label
+    stated, computed = document.get("label"), examination.label
     if stated is None:
         return
-    names = list(found["answers"])
+    names = list(computed["answers"])
     same = set(stated["answers"]) == set(names) and all(
-        _is_same(stated["answers"][name], found["answers"][name]) for name in names
+        _is_same(stated["answers"][name], computed["answers"][name]) for name in names
     )
-    if not (same and _is_same(stated["gamma"], found["gamma"])):
+    if not (same and _is_same(stated["gamma"], computed["gamma"])):
         yield _objection("label", (), "The label that the definition states is not what its programs do.")
 
 
-def _is_same(stated: float | None, found: float | None) -> bool:
-    if stated is None or found is None:
-        return stated is found
-    return math.isclose(stated, found, rel_tol=ROUNDING)
+def _is_same(stated: float | None, computed: float | None) -> bool:
+    if stated is None or computed is None:
+        return stated is computed
+    return math.isclose(stated, computed, rel_tol=ROUNDING)
 
 
 def _cap_objections(document: Document, examination: Examination) -> Iterator[Objection]:
@@ -506,15 +506,15 @@ def _blocks(document: Document, deal: int) -> Iterator[AskedBlock]:
 
 def _groups(document: Document, deal: int) -> list[GroupProgram]:
     answers = {one["name"]: tuple(one["answers"]) for one in document["scheme"]["attributes"]}
-    found = []
+    groups = []
     for group, program in zip(dealt(document)[deal]["groups"], document["programs"][deal], strict=True):
         records = group.get("records")
         listed = [tuple(NOT_ASKED if one is None else one for one in record) for record in records] if records else None
         names = tuple(group["attributes"])
         made = GroupProgram(names, tuple(answers[name] for name in names), tuple(listed) if listed else None, program)
         assert made.node.report_radices  # read now, so that a bad program is refused before anything else is computed
-        found.append(made)
-    return found
+        groups.append(made)
+    return groups
 
 
 def _figures(

@@ -53,19 +53,19 @@ def version_of(database: Database) -> int:
 
 def migrate(database: Database) -> None:
     """Bring the tables to this program's version; a database from a newer program is refused."""
-    found = version_of(database)
-    if found > VERSION:
+    version = version_of(database)
+    if version > VERSION:
         raise InvalidInput(
-            f"The database is of version {found}, and this program knows versions up to {VERSION}. "
+            f"The database is of version {version}, and this program knows versions up to {VERSION}. "
             "Use the newer Tacit that wrote it."
         )
-    if found == VERSION:
+    if version == VERSION:
         return
     with database.transaction():
-        if found == 0:
+        if version == 0:
             database.run("CREATE TABLE tacit_meta (version INTEGER NOT NULL)")
             database.run("INSERT INTO tacit_meta VALUES (0)")
-        for step in STEPS[found:]:
+        for step in STEPS[version:]:
             for statement in step:
                 database.run(statement.format(suffix=database.table_suffix))
         database.run("UPDATE tacit_meta SET version = ?", (VERSION,))

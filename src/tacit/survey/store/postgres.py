@@ -70,8 +70,8 @@ class PostgresDatabase(Database):
             return {key for (key,) in stored.fetchall()}
 
     def tables(self) -> set[str]:
-        found = self.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")
-        return {name for (name,) in found}
+        rows = self.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")
+        return {name for (name,) in rows}
 
     def stream(self, statement: str) -> Iterator[list[Row]]:
         with self.refusals(), self._connect() as connection:

@@ -194,12 +194,12 @@ class Store:
         box = f"reports {survey.number}"
         with self.database.transaction():
             states = self.database.rows("SELECT state FROM tacit_surveys WHERE number = ?", (survey.number,))
-            found = self.database.rows(
+            receipts = self.database.rows(
                 "SELECT report_key FROM tacit_receipts WHERE receipt = ? AND box = ?", (receipt, box)
             )
-            if states != [("open",)] or not found:
+            if states != [("open",)] or not receipts:
                 return False
-            ((key,),) = found
+            ((key,),) = receipts
             self.database.run(f"DELETE FROM {survey.table('reports')} WHERE report_key = ?", (key,))
             self.database.run("DELETE FROM tacit_receipts WHERE receipt = ?", (receipt,))
             for text in texts:
