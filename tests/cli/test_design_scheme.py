@@ -102,6 +102,16 @@ def test_impossible_purposes_are_refused(data, out, options, message):
         run("--data", data, "--gamma", 19, *options, "--out", out)
 
 
+def test_a_column_that_tells_rows_apart_is_named_with_the_way_out(tmp_path, out):
+    rows = "".join(f"{row},{'yes' if row % 3 else 'no'}\n" for row in range(40))
+    people = tmp_path / "class.csv"
+    people.write_text("number,cheated\n" + rows, encoding="utf-8")
+    text = run("--data", people, "--gamma", 9, "--out", out).stdout
+    assert "number: nearly every row has a value of its own" in text
+    assert "--drop number." in text
+    assert "--drop" not in run("--data", people, "--drop", "number", "--gamma", 9, "--out", out).stdout
+
+
 def test_what_others_know_anyway_is_proposed_as_public_with_what_it_costs(data, out):
     answer = json.loads(run("--data", data, "--gamma", 9, "--out", out, "--json").stdout)
     assert answer["proposed_public"]["attributes"] == ["age"]

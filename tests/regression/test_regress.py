@@ -311,3 +311,7 @@ def test_the_command_prints_and_answers(tmp_path: Path) -> None:
     assert (tmp_path / "p.png").stat().st_size > 5000
     assert "Did you mean 'x'" in refused(*command[:3], "r ~ xx", *command[4:])
     assert json.dumps(answer)
+    # As prevalence and plan take a device: its name, and its chances apart.
+    apart = ("--device", "forced-response", "--parameters", "truth=2/3,yes=1/6")
+    assert run(*command[:4], *apart, "--json").json == answer
+    assert "the chances of one device" in refused(*command, "--parameters", "truth=2/3,yes=1/6")

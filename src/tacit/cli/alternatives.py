@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.output import print_table, print_text, progress
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # As many true records as show what a guesser gets, within seconds.
 TRIED_ROWS = 5000
+# A column of a file with some rows is an id where its values are nearly as many.
+FEW_ROWS, APART = 20, 0.9
 
 
 def show_alternatives(made: SchemeDesign, truths: Dataset | None) -> None:
@@ -69,16 +71,36 @@ def public_proposal(made: SchemeDesign, redesigned: Callable[[list[str]], Scheme
     return {"attributes": known, "errors": costs}
 
 
+def show_identifiers(truths: Dataset | None, attributes: Iterable[str]) -> None:
+    """Say which attributes are different for nearly everyone: an id, of which there is nothing to estimate."""
+    if truths is None:
+        return
+    names = [name for name in attributes if _tells_rows_apart(truths, name)]
+    if names:
+        print_text(
+            f"! {_in_words(names)}: nearly every row has a value of its own, so there is no share to estimate, and each further "
+            f"disguised answer makes the errors of the others larger. Leave it out with --drop {','.join(names)}."
+        )
+
+
+def _tells_rows_apart(truths: Dataset, name: str) -> bool:
+    rows = len(truths.table)
+    return rows >= FEW_ROWS and len(truths.schema[name].answers) > APART * rows
+
+
 def show_proposal(proposal: dict[str, Any] | None) -> None:
     if proposal is None:
         return
     from tacit.cli.measure import number
 
     names = proposal["attributes"]
-    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     print_text(
-        f"! Others may know {listed} of a person anyway. Disguising what is known hides nothing and makes every other error "
-        f"larger. With --public {','.join(names)} the standard errors would be:"
+        f"! Others may know {_in_words(names)} of a person anyway. Disguising what is known hides nothing and makes every "
+        f"other error larger. With --public {','.join(names)} the standard errors would be:"
     )
     rows = [(name, number(cost["disguised"]), number(cost["public"])) for name, cost in proposal["errors"].items()]
     print_table("", ("answer", "as designed", "with these public"), rows)
+
+
+def _in_words(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

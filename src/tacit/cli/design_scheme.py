@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit.cli.alternatives import public_proposal, show_alternatives, show_proposal
+from tacit.cli.alternatives import public_proposal, show_alternatives, show_identifiers, show_proposal
 from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
@@ -104,6 +104,7 @@ def design_scheme(
     print_text(f"{out}: {made.demand}.")
     show_measures(made.measures)
     show_alternatives(made, truths)
+    show_identifiers(truths, [name for group in made.scheme.groups for name in group.names])
     show_proposal(proposal)
 
 

@@ -63,6 +63,9 @@ def finite(value: Any) -> Any:
     return value
 
 
+NAME_WIDTH = 26
+
+
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table on standard output; numbers are aligned to the right."""
     from rich.box import SIMPLE_HEAD
@@ -72,7 +75,9 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     table = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
     for position, name in enumerate(columns):
         numeric = all(isinstance(row[position], int | float) or _is_number(row[position]) for row in rows)
-        table.add_column(name, justify="right" if numeric and rows else "left", overflow="fold")
+        # What names a row stays whole, so that it can be copied; unless it is long.
+        named = position == 0 and all(len(str(row[0])) <= NAME_WIDTH for row in rows)
+        table.add_column(name, justify="right" if numeric and rows else "left", overflow="fold", no_wrap=named)
     for row in rows:
         table.add_row(*(str(entry) for entry in row))
     Console().print(table)

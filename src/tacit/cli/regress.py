@@ -17,6 +17,7 @@ from tacit.cli.sampling import (
     WeightsOption,
     number_or_column,
 )
+from tacit.errors import InvalidInput
 
 Family = Literal["logit", "probit", "multinomial", "ordered", "linear", "poisson"]
 Errors = Literal["observed", "opg", "robust"]
@@ -27,6 +28,9 @@ def regress(
     formula: Annotated[str, typer.Option(help="Such as 'copied ~ age + sex'; names with dots in backticks.")],
     device: Annotated[
         list[str] | None, typer.Option(help="Device of a variable: 'copied: crosswise p=1/4'; repeatable.")
+    ] = None,
+    parameters: Annotated[
+        str | None, typer.Option(help="Chances of the outcome's device, where --device is its name alone.")
     ] = None,
     scheme: Annotated[Path | None, typer.Option(help="Scheme of the reports; other columns are clear.")] = None,
     family: Annotated[Family | None, typer.Option(help="Model; logit or multinomial by the answers.")] = None,
@@ -51,7 +55,7 @@ def regress(
     result = tacit.regress(
         file,
         formula,
-        devices=device or None,
+        devices=_devices(formula, device or [], parameters),
         scheme=None if scheme is None else Scheme.read(scheme),
         family=family,
         sample=sample,
@@ -95,3 +99,15 @@ def regress(
     print_table(title, ("term", "estimate", "standard error", "z", "p", f"{level:.0%} from", "to"), rows)
     for warning in result.warnings:
         note(f"Warning: {warning}")
+
+
+def _devices(formula: str, devices: list[str], parameters: str | None) -> list[str] | None:
+    """What each variable was asked with; a device that names no variable is that of the outcome."""
+    if parameters is None:
+        return devices or None
+    if len(devices) != 1 or ":" in devices[0]:
+        raise InvalidInput(
+            "--parameters are the chances of one device: --device crosswise --parameters p=1/4. For several variables: "
+            "--device 'copied: crosswise p=1/4', once for each."
+        )
+    return [f"{formula.partition('~')[0].strip().strip('`')}: {devices[0]} {parameters}"]
