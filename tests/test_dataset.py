@@ -132,3 +132,9 @@ def test_dropping_every_row_is_refused():
 
 def test_selecting_attributes():
     assert people().select(["rooms", "smokes"]).schema.names == ("rooms", "smokes")
+
+
+def test_a_dataset_says_briefly_what_it_holds() -> None:
+    assert (
+        repr(Dataset.from_arrow({"smokes": ["no", "yes"], "sex": ["f", "m"]})) == "<Dataset: 2 records of smokes, sex>"
+    )

@@ -29,6 +29,7 @@ SHOWN: dict[str, Any] = {
     "public scheme": lambda: SCHEMES["public"],
     "plan": lambda: tacit.plan(SCHEME, 0.05),
     "measures": lambda: tacit.measure(SCHEME),
+    "design": lambda: tacit.design_scheme(SCHEME.schema, gamma=19),
 }
 
 

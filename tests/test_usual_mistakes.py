@@ -68,7 +68,13 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a data frame for a file": (lambda: Dataset.read(FRAME), r"Dataset\.from_arrow\(frame\)"),
     "a data frame for a scheme's file": (lambda: Scheme.read(FRAME), "not DataFrame"),
     "a prior by its name": (lambda: tacit.exact_front("normal", records=100, delta=0.8), "a list of shares such as"),
-    "designing for a data frame": (lambda: tacit.design_scheme(FRAME, gamma=3), "a Schema, not DataFrame"),
+    "designing for a data frame": (lambda: tacit.design_scheme(FRAME, gamma=3), r"from_arrow\(frame\), gamma"),
+    "a design for its scheme": (
+        lambda: tacit.disguise(FRAME, tacit.design_scheme(tacit.Dataset.from_arrow(FRAME), gamma=3)),
+        "take its `scheme`",
+    ),
+    "a dataset around a data frame": (lambda: tacit.Dataset(FRAME), "not DataFrame: Dataset.from_arrow"),
+    "a scheme of a data frame": (lambda: Scheme.of(FRAME, []), "becomes one by tacit.Dataset.from_arrow"),
     "a tally of a data frame": (lambda: tacit.Tally.of(FRAME), "counts reports, not DataFrame"),
     "measuring reports": (lambda: tacit.measure(REPORTS), "not Reports"),
 }

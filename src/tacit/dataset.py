@@ -33,6 +33,16 @@ class Dataset:
 
     table: Table
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.table, Table):
+            raise InvalidInput(
+                f"A Dataset holds coded records, not {type(self.table).__name__}: Dataset.from_arrow(frame) reads a data frame "
+                "and Dataset.read(path) a file."
+            )
+
+    def __repr__(self) -> str:
+        return f"<Dataset: {self.n_rows:,} records of {', '.join(self.schema.names)}>"
+
     @property
     def schema(self) -> Schema:
         return self.table.schema

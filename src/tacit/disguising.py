@@ -62,9 +62,10 @@ def disguise(
     4
     """
     if not isinstance(scheme, Scheme):
+        designed = " Of a design take its `scheme`." if isinstance(getattr(scheme, "scheme", None), Scheme) else ""
         raise InvalidInput(
             f"disguise takes the truths, then their scheme: disguise(data, scheme), not {type(dataset).__name__} and "
-            f"{type(scheme).__name__}."
+            f"{type(scheme).__name__}.{designed}"
         )
     if isinstance(dataset, Dataset):
         truths = dataset.select(scheme.schema.names) if drop_others else dataset

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit import Attribute
+from tacit import Attribute, Dataset
 from tacit.design.scheme import LARGEST_DEMAND, design_scheme
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Schema
@@ -102,3 +102,12 @@ def test_what_cannot_be_designed_is_refused(arguments, message):
 def test_an_unknown_attribute_is_refused():
     with pytest.raises(UnknownName, match=r"'agee' does not exist\. Did you mean 'age'"):
         design_scheme(MIXED, public=["agee"], gamma=19)
+
+
+def test_a_table_of_truths_is_the_prior_too():
+    people = Dataset.from_arrow({"a": ["no"] * 90 + ["yes"] * 10, "b": ["x", "y"] * 50})
+    designed = design_scheme(people, gamma=9)
+    stated = design_scheme(people.schema, gamma=9, prior=people)
+    assert designed.scheme.to_document() == stated.scheme.to_document()
+    assert designed.scheme.prior is not None
+    assert design_scheme(people.schema, gamma=9).scheme.prior is None

@@ -10,6 +10,7 @@ from typing import Any
 from tacit.channel import flip, gamma_diagonal
 from tacit.channel.scheme import Scheme
 from tacit.design.alternatives import Alternative, better_alternatives, offer
+from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import gamma_between
 from tacit.measures.prior import with_prior
@@ -22,14 +23,22 @@ Groups = tuple[tuple[str, ...], ...]
 LARGEST_DEMAND = 1e9
 
 
-@dataclass(frozen=True, eq=False)
-class SchemeDesign:
+@dataclass(frozen=True, eq=False, repr=False)
+class SchemeDesign(Shown):
     """A designed scheme with what it protects and what it costs."""
+
+    plotted = SchemeMeasures.plotted
 
     scheme: Scheme
     demand: str  # what was asked, in words
     measures: SchemeMeasures
     alternatives: tuple[Alternative, ...] = ()  # what does better at the same usefulness
+
+    def headline(self) -> str:
+        return self.demand
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        return self.measures.shown_rows()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -46,7 +55,7 @@ class SchemeDesign:
 
 
 def design_scheme(
-    schema: Schema,
+    schema: Schema | Any,
     groups: Sequence[Sequence[str]] | None = None,
     public: Sequence[str] = (),
     *,
@@ -67,8 +76,8 @@ def design_scheme(
 
     Parameters
     ----------
-    schema : Schema
-        What is asked.
+    schema : Schema or Dataset
+        What is asked; a table of truths is the prior too.
     groups : sequence of name lists, optional
         Attributes that are disguised together.
     public : sequence of str
@@ -101,11 +110,7 @@ def design_scheme(
     >>> round(design.measures.gamma, 3), round(design.measures.groups[0].gamma, 3)
     (19.0, 4.359)
     """
-    if not isinstance(schema, Schema):
-        raise InvalidInput(
-            f"A scheme is designed for a Schema, not {type(schema).__name__}. Of a dataset give its schema, and the dataset as "
-            "prior: design_scheme(dataset.schema, prior=dataset, gamma=...)."
-        )
+    schema, prior = _asked(schema, prior)
     parts = checked_groups(schema, groups, public)
     bound = demanded_gamma(theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
     if theta is not None:
@@ -116,6 +121,19 @@ def design_scheme(
     scheme = with_prior(scheme, prior)
     better = better_alternatives(scheme, prior, respondents)
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents), better)
+
+
+def _asked(schema: Schema | Any, prior: Any) -> tuple[Schema, Any]:
+    """The schema, and what the measures assume: a table of truths tells both."""
+    if isinstance(schema, Schema):
+        return schema, prior
+    described = getattr(schema, "schema", None)
+    if isinstance(described, Schema):
+        return described, schema if prior is None else prior
+    raise InvalidInput(
+        f"A scheme is designed for a Schema or a Dataset, not {type(schema).__name__}. Of a data frame: "
+        "design_scheme(tacit.Dataset.from_arrow(frame), gamma=...)."
+    )
 
 
 def _bound_in_words(scheme: Scheme, bound: float, *, per_group: bool) -> str:

@@ -46,7 +46,8 @@ def as_candidate(model: Any, target: str | None) -> ReportClassifier:
             raise InvalidInput(f"Say which attribute {type(model).__name__} should predict: target='...'.")
         return AsIfTrueClassifier(target, estimator=model)
     raise InvalidInput(
-        f"A model is a classifier of Tacit's, or one of scikit-learn's with `fit` and `predict_proba`; {model!r} is neither."
+        "A model is a classifier of Tacit's, or one of scikit-learn's with `fit` and `predict_proba`; "
+        f"{type(model).__name__} is neither."
     )
 
 
