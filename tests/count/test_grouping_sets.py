@@ -25,7 +25,6 @@ FIVE = Schema(tuple(attribute(f"q{i}", 5) for i in range(20)))
 @pytest.fixture
 def remote(monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB treated as if its rows were far away."""
-    monkeypatch.setattr(tables, "IN_PROCESS", ())
     monkeypatch.setattr(tables, "GROUPING", ("duckdb",))
 
 
@@ -40,24 +39,22 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("schema", [YES_NO, FIVE], ids=["yes or no", "five answers"])
-def test_all_pairs_come_from_at_most_twenty_scans(
-    schema: Schema, tmp_path: Path, remote: None, scans: list[str]
-) -> None:
+def test_all_pairs_come_from_at_most_two_scans(schema: Schema, tmp_path: Path, remote: None, scans: list[str]) -> None:
     table = random_table(schema, 300, seed=1)
     engine = duckdb_parquet(table, tmp_path)
     wanted = list(itertools.combinations(schema.names, 2))
     for ours, theirs in zip(engine.tallies(wanted), MemoryEngine(table).tallies(wanted), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert 1 <= len(scans) <= 20
+    assert 1 <= len(scans) <= 2
 
 
-def test_two_hundred_questions_are_planned_for_twenty_scans() -> None:
+def test_two_hundred_questions_take_no_more_groupings_than_a_scan_can_have() -> None:
     from tacit.count.planner import planned
 
     schema = Schema(tuple(attribute(f"q{i}", 2) for i in range(200)))
     wanted = list(itertools.combinations(schema.names, 2))
     groupings = len(planned(wanted, schema, merge=True, cells=grouping_sets.GROUPED_CELLS))
-    assert groupings / grouping_sets.MOST_SCANS <= 64  # groupings a scan
+    assert groupings / grouping_sets.MOST_SCANS <= 1024  # PostgreSQL takes at most 4096 grouping sets a query
 
 
 def test_tables_of_three_columns_are_grouped_too(tmp_path: Path, remote: None, scans: list[str]) -> None:

@@ -47,3 +47,29 @@ def add_common_bits(bits: NDArray[np.uint64], counts: NDArray[np.int64]) -> None
                 counts[i, j + 1] += np.int64(second)
                 counts[i + 1, j] += np.int64(third)
                 counts[i + 1, j + 1] += np.int64(fourth)
+
+
+@njit(cache=True, nogil=True)
+def add_common_to_all(bits: NDArray[np.uint64], combinations: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    """Add to each count how many bits all rows of its combination have in common.
+
+    What the rows but the last have in common is kept for the next combination, which often differs in the last only.
+    """
+    words, length = bits.shape[1], combinations.shape[1]
+    shared = np.empty(BLOCK_WORDS, dtype=np.uint64)
+    for start in range(0, words, BLOCK_WORDS):
+        size = min(BLOCK_WORDS, words - start)
+        for which in range(len(combinations)):
+            is_same = which > 0
+            for place in range(length - 1):
+                is_same = is_same and combinations[which, place] == combinations[which - 1, place]
+            if not is_same:
+                shared[:] = ~np.uint64(0)
+                for place in range(length - 1):
+                    row = bits[combinations[which, place]]
+                    for word in range(size):
+                        shared[word] &= row[start + word]
+            last, common = bits[combinations[which, length - 1]], np.uint64(0)
+            for word in range(size):
+                common += _ones(shared[word] & last[start + word])
+            counts[which] += np.int64(common)

@@ -1,13 +1,13 @@
 """What only some engines can do beyond the two questions, as abilities that an engine declares.
 
-An engine that holds the coded rows declares them as ``rows``; one that can list different rows with their counts, sets
-and bits included, has ``distinct``. Whoever writes an engine of their own may leave both out: then what can be answered
-with the two questions is, and the rest is refused in one sentence.
+An engine that holds the coded rows declares them as ``rows``; one that lets them out part by part has ``coded_parts``;
+one that can list different rows with their counts, sets and bits included, has ``distinct``. Whoever writes an engine of
+their own may leave all out: then what can be answered with the two questions is, and the rest is refused in one sentence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ def held_rows(engine: CountEngine) -> Table | None:
     """The coded rows, one for each report, where the engine holds them in memory."""
     rows: Table | None = getattr(engine, "rows", None)
     return rows
+
+
+def coded_parts(engine: CountEngine, columns: Sequence[str]) -> Iterator[Table] | None:
+    """The coded rows of some columns in one go, part by part, where the engine lets them out."""
+    rows = held_rows(engine)
+    if rows is not None:
+        return iter([rows])
+    parts: Iterator[Table] | None = engine.coded_parts(columns) if hasattr(engine, "coded_parts") else None
+    return parts
 
 
 def distinct_rows(engine: CountEngine, columns: Sequence[str]) -> tuple[Table, NDArray[np.int64]]:

@@ -8,7 +8,7 @@ import secrets
 import sqlite3
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
@@ -75,7 +75,7 @@ def single_row(expression: Any) -> dict[str, Any]:
     return dict(answer(expression).to_pylist()[0])
 
 
-def streamed(expression: Any) -> Iterator[pa.Table]:
+def streamed(expression: Any) -> Generator[pa.Table]:
     """The rows of a query in parts that fit memory."""
     import pyarrow as pa
 

@@ -2,7 +2,7 @@
 
 Columns are cut into blocks of few cells, each block becomes one whole number that the database computes (the joint code
 of its columns), and one query counts many unions of blocks. So all pairs of 200 questions are some hundred small groupings
-in a score of scans, and what comes back are counts, not rows.
+in two scans, and what comes back are counts, not rows.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 # Cells that one grouping may have: what comes back is small, and the database keeps all groupings of a scan in memory.
 GROUPED_CELLS = 1 << 10
-# Groupings of one scan, while all fit into so few scans; beyond, as many as that takes.
-SETS_A_SCAN, MOST_SCANS = 32, 20
+# Groupings of one scan, while all fit into so few scans; beyond, as many as that takes. What a level of a tree or of itemsets
+# asks for is one batch; with what else it may ask, the number of rows for one, a level stays within three scans.
+SETS_A_SCAN, MOST_SCANS = 32, 2
 # Branches of the expression that gives a column its codes.
 MOST_ANSWERS = 64
 # What stands in a key where a grouping leaves it out, and where a row shows no answer.

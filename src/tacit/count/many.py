@@ -8,15 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.pairs import FEWEST_TABLES, PairCounts, is_pair, pair_columns
+from tacit.count.pairs import FEWEST_TABLES, PACKED_ROWS, PairCounts, is_pair, pair_columns
 from tacit.count.planner import COVER_CELLS, Cover, margins, planned
 from tacit.schema import Schema
 from tacit.table import Table
 
 Counted = Callable[[Table, Sequence[str]], NDArray[np.int64]]
 
-# Rows whose bits are packed at a time.
-PACKED_ROWS = 1 << 20
 # Nanoseconds for one row, measured; they only choose between two ways to the same counts.
 PACK_ONE, MEET_ONE, COVER, COVER_COLUMN, NUMPY_TABLE = 0.2, 0.003, 1.5, 0.6, 10.0
 

@@ -2,11 +2,12 @@
 
 A wide questionnaire has thousands of pairs of questions. Counted table by table every row would be gone through for each;
 as bits, 64 rows meet in one word, and rows are gone through once whatever is asked. So parts of a table, as they come out
-of a file or a database, are added up and need not be held.
+of a file or a database, are added up and need not be held. Longer combinations of single answers are counted the same way.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,6 +21,10 @@ FEWEST_TABLES = 64
 WORD = 64
 # Rows whose bits numpy goes through together: 200 columns of them stay in the second-level cache.
 BLOCK_WORDS = 512
+# Rows whose bits are packed at a time.
+PACKED_ROWS = 1 << 20
+# Words that combinations of answers have together, from which on compiled loops earn their import.
+COMPILED_WORDS = 1 << 22
 
 
 class PairCounts:
@@ -39,8 +44,7 @@ class PairCounts:
         bits = np.zeros((len(self._common), -(-table.n_rows // WORD)), dtype=np.uint64)
         for name, start in self._starts.items():
             for answer in range(self._sizes[name] - 1):
-                packed = np.packbits(table[name] == answer)
-                bits[start + answer].view(np.uint8)[: len(packed)] = packed
+                _pack(table[name] == answer, bits[start + answer])
         if self._compiled:
             from tacit.count._pair_kernels import add_common_bits
 
@@ -89,6 +93,53 @@ class PairCounts:
             own = singles[start : start + self._sizes[name] - 1]
             parts += [own, np.array([self._rows - own.sum()])]
         return np.concatenate(parts)
+
+
+class CommonCounts:
+    """How many rows show every answer of each of some combinations, added up part by part.
+
+    ``combinations[which, place]`` are positions among `answers`, pairs of a column and a code; of columns that show one
+    answer, or bits.
+    """
+
+    def __init__(self, answers: Sequence[tuple[str, int]], combinations: NDArray[np.int64]) -> None:
+        self._answers = answers
+        # In this order combinations that differ in their last answer only follow one another.
+        self._order = np.lexsort(combinations.T[::-1])
+        self._combinations = np.ascontiguousarray(combinations[self._order])
+        self._common = np.zeros(len(combinations), dtype=np.int64)
+
+    def add(self, table: Table) -> None:
+        """Count the rows of a table."""
+        for start in range(0, table.n_rows, PACKED_ROWS):
+            part = table.rows(slice(start, start + PACKED_ROWS))
+            bits = np.zeros((len(self._answers), -(-part.n_rows // WORD)), dtype=np.uint64)
+            for row, (name, code) in enumerate(self._answers):
+                column = part[name]
+                _pack(column[:, code] if column.ndim == 2 else column == code, bits[row])
+            if "numba" in sys.modules or bits.shape[1] * len(self._common) >= COMPILED_WORDS:
+                from tacit.count._pair_kernels import add_common_to_all
+
+                add_common_to_all(bits, self._combinations, self._common)
+            else:
+                _add_common_to_all(bits, self._combinations, self._common)
+
+    def counts(self) -> NDArray[np.int64]:
+        """What was counted, in the order of the combinations."""
+        counts = np.empty_like(self._common)
+        counts[self._order] = self._common
+        return counts
+
+
+def _pack(shown: NDArray[np.bool_], words: NDArray[np.uint64]) -> None:
+    packed = np.packbits(shown)
+    words.view(np.uint8)[: len(packed)] = packed
+
+
+def _add_common_to_all(bits: NDArray[np.uint64], combinations: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    """Twin of the compiled loop."""
+    for which, rows in enumerate(combinations):
+        counts[which] += np.bitwise_count(np.bitwise_and.reduce(bits[rows], axis=0)).sum(dtype=np.int64)
 
 
 def _starts(widths: Mapping[str, int]) -> dict[str, int]:

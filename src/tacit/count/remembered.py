@@ -23,9 +23,15 @@ class RememberingEngine:
 
     @classmethod
     def of(cls, engine: CountEngine, column_sets: Sequence[Sequence[str]]) -> RememberingEngine:
-        wanted = list(dict.fromkeys(tuple(columns) for columns in column_sets))
-        tallies = dict(zip(wanted, engine.tallies(wanted), strict=True))
-        return cls(engine, TabledEngine(engine.schema, engine.n_rows, tallies))
+        return cls(engine, TabledEngine(engine.schema, engine.n_rows, {})).with_tallies(column_sets)
+
+    def with_tallies(self, column_sets: Sequence[Sequence[str]]) -> RememberingEngine:
+        """The same with these counted too, as far as they are not: all in as few passes as possible."""
+        wanted = [names for names in dict.fromkeys(map(tuple, column_sets)) if not self.holds(names)]
+        if not wanted:
+            return self
+        tallies = dict(zip(wanted, self.engine.tallies(wanted), strict=True))
+        return replace(self, held=replace(self.held, tables={**self.held.tables, **tallies}))
 
     @property
     def schema(self) -> Schema:
@@ -35,14 +41,15 @@ class RememberingEngine:
     def n_rows(self) -> int:
         return self.held.n_rows
 
-    def _holds(self, columns: Sequence[str]) -> bool:
+    def holds(self, columns: Sequence[str]) -> bool:
+        """Whether these columns were counted together, alone or with others."""
         return self.held.holds(columns)
 
     def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:
-        return (self.held if self._holds(columns) else self.engine).tally(columns)
+        return (self.held if self.holds(columns) else self.engine).tally(columns)
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        if all(self._holds(columns) for columns in column_sets):
+        if all(self.holds(columns) for columns in column_sets):
             return self.held.tallies(column_sets)
         return self.engine.tallies(column_sets)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.count.abilities import coded_rows, distinct_in_memory
 from tacit.count.answer_expressions import by_answer, is_cut_here
 from tacit.count.backend import answer, asking, streamed
 from tacit.count.columns import bit_columns, decoded, set_column
-from tacit.count.grouping_sets import MOST_ANSWERS, can_group, grouped_tallies
+from tacit.count.grouping_sets import MOST_ANSWERS, MOST_SCANS, can_group, grouped_tallies
 from tacit.count.many import ManyTallies
 from tacit.count.memory import COMPILED_CODES, MemoryEngine, compiled_tally, numpy_tally
 from tacit.count.planner import planned, tallied_by_covers
@@ -29,9 +31,6 @@ from tacit.table.columns import checked_columns, file_columns
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# From so many scans on it is cheaper to let the rows come out once, where they need not go far.
-STREAMED_FROM = 8
-IN_PROCESS = ("duckdb", "sqlite")
 # Databases that count many groupings in one scan.
 GROUPING = ("postgres", "pyspark")
 # Sums that one query asks for at a time; planners of databases slow down beyond some hundreds.
@@ -79,14 +78,21 @@ class TableEngine:
         return self.tallies([columns])[0]
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        scans = len(planned(column_sets, self.schema, merge=True))
-        if scans > STREAMED_FROM and self.table.get_backend().name in IN_PROCESS:
-            return self._streamed_tallies(column_sets)
+        scans = sum(self._scans(cover.columns) for cover in planned(column_sets, self.schema, merge=True))
         if scans > 1 and self.table.get_backend().name in GROUPING and can_group(self.schema, column_sets):
             grouped = grouped_tallies(self, column_sets)
             if grouped is not None:
                 return grouped
+        if scans > MOST_SCANS:  # however far they have to go, the rows come out once
+            return self._streamed_tallies(column_sets)
         return tallied_by_covers(column_sets, self.schema, self._counted)
+
+    def _scans(self, columns: Sequence[str]) -> int:
+        """How many queries the tally of some columns takes; see `_counted`."""
+        attributes = [self.schema[name] for name in columns]
+        sets = sum(attribute.shows == "set" for attribute in attributes)
+        sums = math.prod(attribute.tally_size for attribute in attributes if attribute.shows == "bits")
+        return 2**sets * math.ceil(sums / SUMS_A_QUERY)
 
     def _streamed_tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """One pass in which the rows come out as codes and are counted here."""
@@ -94,13 +100,15 @@ class TableEngine:
         compiled = self.n_rows * len(columns) >= COMPILED_CODES
         counted = compiled_tally if compiled else numpy_tally
         many = ManyTallies(self.schema, column_sets, counted, merge=compiled, compiled=compiled)
-        for part in self.parts(columns):
+        for part in self.coded_parts(columns):
             many.add(part)
         return many.tallies()
 
     def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
         if any(self.schema[name].shows == "hashed" for name in columns):
-            return np.sum([MemoryEngine(part).tally(columns) for part in self.parts(columns)], axis=0, dtype=np.int64)
+            return np.sum(
+                [MemoryEngine(part).tally(columns) for part in self.coded_parts(columns)], axis=0, dtype=np.int64
+            )
         attributes = [self.schema[name] for name in columns]
         counts = np.zeros([attribute.tally_size for attribute in attributes], dtype=np.int64)
         sets = [attribute for attribute in attributes if attribute.shows == "set"]
@@ -165,6 +173,16 @@ class TableEngine:
         )
         return SparseTally(tuple(columns), cells, counts)
 
+    def distinct(self, columns: Sequence[str]) -> tuple[Table, NDArray[np.int64]]:
+        """The different rows of some columns, and how many reports show each; sets and bits are compared here."""
+        if all(self.schema[name].shows == "one" for name in columns):
+            tally = self.sparse_tally(columns)
+            return coded_rows(self.schema.select(columns), tally.codes), tally.counts
+        every = [part.select(columns) for part in self.coded_parts(columns)]
+        parts = [distinct_in_memory(part, None, columns) for part in every if part.n_rows or len(every) == 1]
+        counts = np.concatenate([counts for _, counts in parts])
+        return distinct_in_memory(Table.concatenate([part for part, _ in parts]), counts, columns)
+
     def totals(self, products: Sequence[Product]) -> Totals:
         checked_products(self.schema, products)
         return totals_by_tallies(self, products, self._row_totals)
@@ -175,12 +193,15 @@ class TableEngine:
         columns = tuple(dict.fromkeys(name for product in products for name in columns_of(product)))
         if all(self.schema[name].shows != "hashed" for name in columns):
             return weighted_totals(self, products)
-        parts = [totals_by_rows(part, products, NUMPY_LOOPS) for part in self.parts(columns)]
+        parts = [totals_by_rows(part, products, NUMPY_LOOPS) for part in self.coded_parts(columns)]
         sums = np.sum([part.sums for part in parts], axis=0)
         return Totals(sums, np.sum([part.squares for part in parts], axis=0))
 
-    def parts(self, columns: Sequence[str]) -> Iterator[Table]:
-        """The coded rows of some columns, in parts that fit memory; at least one, which may be empty."""
+    def coded_parts(self, columns: Sequence[str]) -> Iterator[Table]:
+        """The coded rows of some columns, in parts that fit memory; at least one, which may be empty.
+
+        An ability beyond the two questions (`tacit.count.abilities`).
+        """
         schema = self.schema.select(columns)
         coded = [attribute for attribute in schema if self._is_coded_there(attribute)]
         plain = [attribute for attribute in schema if attribute not in coded]
@@ -188,8 +209,15 @@ class TableEngine:
         codes = {f"tacit_code_{place}": self._code(attribute) for place, attribute in enumerate(coded)}
         expression = self.table.select(*names, **codes)
         yield self._part(expression.schema().to_pyarrow().empty_table(), coded, plain)
-        for part in streamed(expression):
-            yield self._part(part, coded, plain)
+        wrong: Attribute | None = None
+        with contextlib.closing(streamed(expression)) as stream:
+            for part in stream:
+                wrong = next((a for at, a in enumerate(coded) if part.column(f"tacit_code_{at}").null_count), None)
+                if wrong is not None:
+                    break
+                yield self._part(part, coded, plain)
+        if wrong is not None:  # asked only now: a connection does not take a query while rows of another come out
+            self.sparse_tally([wrong.name])  # which says what there is instead of an answer
 
     def _is_coded_there(self, attribute: Attribute) -> bool:
         """Whether the database itself gives the codes: texts of few answers, which it compares as fast as any."""
@@ -204,13 +232,10 @@ class TableEngine:
         return by_answer(self.table[attribute.name], attribute, list(range(attribute.size))).cast("int16")
 
     def _part(self, part: pa.Table, coded: Sequence[Attribute], plain: Sequence[Attribute]) -> Table:
-        """The coded rows of a batch; what is no answer is refused."""
+        """The coded rows of a batch."""
         columns = dict(encode(part, Schema(tuple(plain)), drop_others=True).columns) if plain else {}
         for place, attribute in enumerate(coded):
-            codes = part.column(f"tacit_code_{place}")
-            if codes.null_count:
-                self.sparse_tally([attribute.name])  # which says what there is instead of an answer
-            columns[attribute.name] = codes.to_numpy().astype(np.uint8)
+            columns[attribute.name] = part.column(f"tacit_code_{place}").to_numpy().astype(np.uint8)
         return Table(Schema((*coded, *plain)), columns)
 
     def shown_bits(self, name: str) -> list[Any]:

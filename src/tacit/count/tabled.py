@@ -41,12 +41,20 @@ class TabledEngine:
     def _exactly(self) -> dict[frozenset[str], Names]:
         return {frozenset(names): names for names in self.tables}
 
+    @cached_property
+    def _with_column(self) -> dict[str, set[Names]]:
+        tables: dict[str, set[Names]] = {}
+        for names in self.tables:
+            for name in names:
+                tables.setdefault(name, set()).add(names)
+        return tables
+
     def _holding(self, columns: Sequence[str]) -> Names | None:
         """The smallest table with these columns; the table of just them is found at once."""
         wanted = frozenset(columns)
         if wanted in self._exactly:
             return self._exactly[wanted]
-        holding = [names for names in self.tables if wanted <= set(names)]
+        holding = set.intersection(*(self._with_column.get(name, set()) for name in wanted)) if wanted else self.tables
         return min(holding, key=lambda each: math.prod(self.tables[each].shape)) if holding else None
 
     def holds(self, columns: Sequence[str]) -> bool:

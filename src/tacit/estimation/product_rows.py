@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array, Channel, Codes, ProductTerm
 from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
+from tacit.count.remembered import remembered
 from tacit.errors import NotEstimable
 from tacit.estimation.group_parts import Part, columns_of, parts_for
 from tacit.estimation.inversion import checked_rows, with_guess
@@ -80,7 +81,9 @@ def report_rows(source: Source) -> ProductRows | None:
     """The reports of a source as product rows; None where their groups are no short sums, or there are too many."""
     checked_rows(source)
     questionnaire = source.questionnaire
-    parts = [with_guess(source, part) for part in parts_for(questionnaire, questionnaire.attributes)]
+    asked = parts_for(questionnaire, questionnaire.attributes)
+    source = remembered(source, [part.columns for part in asked if part.channel.has_choice])
+    parts = [with_guess(source, part) for part in asked]
     if any(len(part.attributes) > 1 and not part.channel.sums_to_one for part in parts):
         return None
     listed = _listed(source, columns_of(parts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -43,6 +44,14 @@ class RowSubgroup:
         sizes = np.array(rows.schema.shape())
         left = np.arange(sizes.max()) < sizes[:, None]
         return cls(rows, target, order, left, rows.patterns, rows.counts, with_errors)
+
+    @property
+    def by_level(self) -> bool:
+        """Rows are in memory already, and a whole level of subgroups would hold them many times."""
+        return False
+
+    def prepare(self, others: Sequence[Self]) -> None:
+        """Nothing is left to be counted."""
 
     @cached_property
     def _target(self) -> int:

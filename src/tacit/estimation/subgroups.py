@@ -51,6 +51,13 @@ class AnswerTable:
 class Subgroup(Protocol):
     """The people whose answers lie within a path of conditions, as far as the reports tell of them."""
 
+    @property
+    def by_level(self) -> bool:
+        """Whether it pays to ask about many subgroups at once: then all are counted in one pass over the reports."""
+
+    def prepare(self, others: Sequence[Self]) -> None:
+        """Count, in as few passes as possible, what splits of these people and of `others` need."""
+
     def shares(self) -> ClassShares: ...
 
     def by_answer(self) -> list[AnswerTable]:
@@ -102,6 +109,13 @@ class OpenSubgroup:
     model: Subgroup
     people: float
 
+    @property
+    def by_level(self) -> bool:
+        return self.model.by_level
+
+    def prepare(self, others: Sequence[OpenSubgroup]) -> None:
+        self.model.prepare([other.model for other in others])
+
     def shares(self) -> ClassShares:
         own = self.model.shares()
         size = min(max(own.size, 0.0), 1.0)
@@ -131,6 +145,14 @@ class ModelledSubgroup:
 
     model: Subgroup
     counted: Subgroup
+
+    @property
+    def by_level(self) -> bool:
+        return self.model.by_level or self.counted.by_level
+
+    def prepare(self, others: Sequence[ModelledSubgroup]) -> None:
+        self.model.prepare([other.model for other in others])
+        self.counted.prepare([other.counted for other in others])
 
     def shares(self) -> ClassShares:
         own, counted = self.model.shares(), self.counted.shares()

@@ -1,7 +1,8 @@
 """Subgroups from one estimated table after the other: for pooled sources, and for reports that are no product rows.
 
 The table of a path of conditions, one more attribute and the target is estimated with its covariance, then summed over what
-meets the conditions. Tables that would be too large, or are never asked together, are not told of.
+meets the conditions. Tables that would be too large, or are never asked together, are not told of. What the subgroups of a
+level need is counted in one go, so the number of passes over the reports does not grow with the number of subgroups.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
-from tacit.count.remembered import remembered
+from tacit.count.remembered import RememberingEngine
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, filled, inverted, tallied_columns
 from tacit.estimation.pooling import MOST_POOLED, Pooled, never_together, pooled
@@ -28,17 +29,19 @@ Path = Mapping[str, NDArray[np.bool_]]
 MOST_CELLS = 1 << 11
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TableSource:
     """Estimates tables of some sources, and keeps what was counted for the conditions that were asked about."""
 
     found: tuple[Source, ...]
     schema: Schema
-    _counted: dict[tuple[str, ...], tuple[Source, ...]] = field(default_factory=dict, repr=False)
+    _engines: list[RememberingEngine] = field(init=False, repr=False)
+    _prepared: set[tuple[str, ...]] = field(default_factory=set, repr=False)
     _tables: dict[tuple[str, ...], Inverted | Pooled | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         filled(self.found)
+        self._engines = [RememberingEngine.of(source.engine, []) for source in self.found]
 
     @property
     def n_reports(self) -> int:
@@ -48,7 +51,9 @@ class TableSource:
         """The table of some conditions' attributes and some more; None where it is not told of."""
         wanted = (*conditions, *(name for name in names if name not in conditions))
         if wanted not in self._tables:
-            self._tables[wanted] = self._estimated(self._with_tallies(conditions, target), wanted)
+            if self._may_be_told(wanted) and not self._is_counted(wanted):
+                self.prepare([conditions], target)
+            self._tables[wanted] = self._estimated(wanted)
         return self._tables[wanted]
 
     def known_table(self, names: Sequence[str], target: str) -> Inverted | Pooled:
@@ -58,22 +63,38 @@ class TableSource:
             raise NotEstimable(never_together(names))
         return table
 
-    def _with_tallies(self, conditions: Sequence[str], target: str) -> tuple[Source, ...]:
-        """The sources with everything counted in one pass that a split below these conditions needs."""
-        key = tuple(conditions)
-        if key not in self._counted:
-            others = [name for name in self.schema.names if name != target and name not in conditions]
-            wanted = [[*conditions, target], *([*conditions, name, target] for name in others)]
-            told = [names for names in wanted if self._is_small(names)]
-            self._counted[key] = tuple(remembered(each, tallied_columns(each, told)) for each in self.found)
-        return self._counted[key]
+    def prepare(self, level: Sequence[Sequence[str]], target: str) -> None:
+        """Count in one go everything that splits below each of these sets of conditions need."""
+        new = dict.fromkeys(tuple(conditions) for conditions in level if tuple(conditions) not in self._prepared)
+        self._prepared.update(new)
+        wanted = [names for conditions in new for names in self._below(conditions, target)]
+        counted = zip(self.found, self._engines, strict=True)
+        self._engines = [engine.with_tallies(tallied_columns(source, wanted)) for source, engine in counted]
 
-    def _is_small(self, names: Sequence[str]) -> bool:
+    def _below(self, conditions: Sequence[str], target: str) -> list[list[str]]:
+        """The tables of a split below these conditions."""
+        others = [name for name in self.schema.names if name != target and name not in conditions]
+        tables = [[*conditions, target], *([*conditions, name, target] for name in others)]
+        return [names for names in tables if self._may_be_told(names)]
+
+    def _is_counted(self, names: Sequence[str]) -> bool:
+        """Whether an estimate of the table needs no more than was counted; what a level above asked for often does."""
+        return all(
+            engine.holds(columns)
+            for source, engine in zip(self.found, self._engines, strict=True)
+            for columns in tallied_columns(source, [names])
+        )
+
+    def _may_be_told(self, names: Sequence[str]) -> bool:
+        """Whether a table is so small that it is estimated at all."""
+        if len(self.found) > 1 and len(names) > MOST_POOLED:
+            return False
         return len(names) <= 2 or math.prod(self.schema.shape(names)) <= MOST_CELLS
 
-    def _estimated(self, origins: Sequence[Source], names: Sequence[str]) -> Inverted | Pooled | None:
-        if not self._is_small(names) or (len(origins) > 1 and len(names) > MOST_POOLED):
+    def _estimated(self, names: Sequence[str]) -> Inverted | Pooled | None:
+        if not self._may_be_told(names):
             return None
+        origins = [replace(source, engine=engine) for source, engine in zip(self.found, self._engines, strict=True)]
         try:
             if len(origins) == 1 and set(names) <= set(origins[0].questionnaire.attributes):
                 table: Inverted | Pooled = inverted(origins[0], names)
@@ -94,6 +115,13 @@ class TableSubgroup:
     source: TableSource
     target: str
     path: Path
+
+    @property
+    def by_level(self) -> bool:
+        return True
+
+    def prepare(self, others: Sequence[TableSubgroup]) -> None:
+        self.source.prepare([group._conditions for group in (self, *others)], self.target)
 
     @property
     def _conditions(self) -> list[str]:

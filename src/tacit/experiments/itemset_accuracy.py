@@ -92,7 +92,7 @@ def accuracy_of_all(truth: Truth, supports: Supports) -> Accuracy:
     for length in truth.lengths:
         tables = {names: table for names, table in truth.supports.items() if len(names) == length}
         level = {_ordered(supports, names): np.argwhere(np.ones(_shape(supports, names))) for names in tables}
-        estimable = {names: codes for names, codes in level.items() if supports.why_not(names) is None}
+        estimable, _ = supports.known(level)
         supports.prepare(estimable)
         for names in tables:
             ordered = _ordered(supports, names)

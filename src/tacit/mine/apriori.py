@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.errors import NotEstimable
+from tacit.mine.shown_counts import Level
 from tacit.mine.sub_itemsets import Codes, Names, keys
 from tacit.mine.supports import Supports
 
@@ -74,13 +75,10 @@ def search(supports: Supports, threshold: Threshold, max_length: int | None) -> 
 
 def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candidates]) -> dict[Names, Candidates]:
     every = {name: np.arange(supports.schema[name].size) for name in supports.schema.names}
-    supports.prepare({(name,): codes[:, None] for name, codes in every.items()})
-    singles: dict[Names, Candidates] = {}
-    for name, codes in every.items():
-        reason = supports.why_not((name,))
-        if reason is not None:
-            raise NotEstimable(reason)
-        singles[(name,)] = _estimated(supports, (name,), codes[:, None])
+    level, reasons = supports.known({(name,): codes[:, None] for name, codes in every.items()})
+    if reasons:
+        raise NotEstimable(reasons[0])
+    singles = _estimated(supports, level)
     tried.extend(singles.values())
     kept = {names: threshold.extended(candidates) for names, candidates in singles.items()}
     kept = {names: candidates for names, candidates in kept.items() if len(candidates.codes)}
@@ -88,8 +86,10 @@ def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candid
     return kept
 
 
-def _estimated(supports: Supports, names: Names, codes: Codes) -> Candidates:
-    return Candidates(names, codes, *supports.estimates(names, codes))
+def _estimated(supports: Supports, level: Level) -> dict[Names, Candidates]:
+    """Everything of one length, counted in one go."""
+    supports.prepare(level)
+    return {names: Candidates(names, level[names], *both) for names, both in supports.level_estimates(level).items()}
 
 
 def _next_level(
@@ -99,18 +99,12 @@ def _next_level(
     tried: list[Candidates],
     unknown: list[str],
 ) -> dict[Names, Candidates]:
-    wanted: dict[Names, Codes] = {}
-    for names, codes in _joined(supports, below):
-        reason = supports.why_not(names)
-        if reason is None:
-            wanted[names] = codes
-        else:
-            unknown.append(reason)
-    supports.prepare(wanted)
+    wanted, reasons = supports.known(dict(_joined(supports, below)))
+    unknown.extend(reasons)
     level = {}
-    for names, codes in wanted.items():
-        tried.append(_estimated(supports, names, codes))
-        kept = threshold.extended(tried[-1])
+    for names, candidates in _estimated(supports, wanted).items():
+        tried.append(candidates)
+        kept = threshold.extended(candidates)
         if len(kept.codes):
             level[names] = kept
     return level
@@ -120,13 +114,15 @@ def _joined(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tupl
     """Itemsets one answer longer whose every sub-itemset was kept, by their attributes."""
     order = supports.schema.names
     kept = {names: np.sort(keys(part.codes, supports.schema.shape(names))) for names, part in below.items()}
+    last_answers = {names: np.unique(part.codes[:, -1]) for names, part in below.items()}
     for names, shorter in below.items():
         for last in order[order.index(names[-1]) + 1 :]:
             longer = (*names, last)
             parts = [longer[:at] + longer[at + 1 :] for at in range(len(longer))]
             if all(part in below for part in parts):
-                codes = _crossed(shorter.codes, np.unique(below[parts[0]].codes[:, -1]))
-                for at, part in enumerate(parts[:-1]):
+                codes = _crossed(shorter.codes, last_answers[parts[0]])
+                # Two answers that were kept make a pair; of longer itemsets every part must have been.
+                for at, part in enumerate(parts[:-1] if len(longer) > 2 else []):
                     others = [column for column in range(len(longer)) if column != at]
                     codes = codes[_among(keys(codes[:, others], supports.schema.shape(part)), kept[part])]
                 if len(codes):

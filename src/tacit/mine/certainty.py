@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput
 from tacit.mine.apriori import Candidates
-from tacit.mine.sub_itemsets import Names
+from tacit.mine.sub_itemsets import Names, keys
 
 # Rounds over all pairs of an itemset and its sub-itemsets; each round brings every pair in order once.
 ORDERING_ROUNDS = 50
@@ -89,42 +89,54 @@ def in_order(candidates: Sequence[Candidates]) -> tuple[Candidates, ...]:
 
     A pair in the wrong order is set to its mean, the more precise of the two counting more; what rounding leaves is cut.
     """
-    shares = {
-        _key(part, row): float(np.clip(part.supports[row], 0, 1))
-        for part in candidates
-        for row in range(len(part.codes))
-    }
-    weight = {
-        _key(part, row): 1 / max(float(part.errors[row]), 1e-12) ** 2
-        for part in candidates
-        for row in range(len(part.codes))
-    }
-    pairs = [
-        (below, key) for key in sorted(shares, key=lambda key: len(key[0])) for below in _parts(key) if below in shares
-    ]
+    if not candidates:
+        return ()
+    shares = np.concatenate([np.clip(part.supports, 0, 1) for part in candidates])
+    weights = np.concatenate([1 / np.maximum(part.errors, 1e-12) ** 2 for part in candidates])
+    pairs = _nested(candidates)  # by length, so that parts are settled before what they are parts of
+    smaller, larger = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     for _ in range(ORDERING_ROUNDS):
-        wrong = [(low, high) for low, high in pairs if shares[low] < shares[high]]
-        if not wrong:
+        wrong = np.flatnonzero(shares[smaller] < shares[larger])
+        if not len(wrong):
             break
-        for low, high in wrong:
-            if shares[low] < shares[high]:
-                total = weight[low] + weight[high]
-                shares[low] = shares[high] = (shares[low] * weight[low] + shares[high] * weight[high]) / total
-    for low, high in pairs:
-        shares[high] = min(shares[high], shares[low])
-    return tuple(
-        replace(part, shares=np.array([shares[_key(part, row)] for row in range(len(part.codes))]))
-        for part in candidates
-    )
+        for one, other in zip(smaller[wrong], larger[wrong], strict=True):
+            if shares[one] < shares[other]:
+                total = weights[one] + weights[other]
+                shares[one] = shares[other] = (shares[one] * weights[one] + shares[other] * weights[other]) / total
+    for of_length in pairs:
+        np.minimum.at(shares, of_length[1], shares[of_length[0]])
+    ends = np.cumsum([len(part.codes) for part in candidates])[:-1]
+    return tuple(replace(part, shares=own) for part, own in zip(candidates, np.split(shares, ends), strict=True))
 
 
-_Key = tuple[Names, tuple[int, ...]]
+_Places = NDArray[np.int64]
 
 
-def _key(part: Candidates, row: int) -> _Key:
-    return part.names, tuple(int(code) for code in part.codes[row])
+def _nested(candidates: Sequence[Candidates]) -> list[tuple[_Places, _Places]]:
+    """Places of itemsets one answer shorter and of those they are parts of, for each length, the shortest first."""
+    starts = np.cumsum([0, *(len(part.codes) for part in candidates)])
+    listed = {part.names: (part, int(start)) for part, start in zip(candidates, starts[:-1], strict=True)}
+    pairs: dict[int, list[tuple[_Places, _Places]]] = {1: [(np.zeros(0, np.int64), np.zeros(0, np.int64))]}
+    for part, start in listed.values():
+        shorter = np.stack([_places_without(part, at, listed) for at in range(len(part.names))], axis=1)
+        longer = np.broadcast_to(start + np.arange(len(part.codes))[:, None], shorter.shape)
+        pairs.setdefault(len(part.names), []).append((shorter[shorter >= 0], longer[shorter >= 0]))
+    return [
+        (np.concatenate([pair[0] for pair in pairs[length]]), np.concatenate([pair[1] for pair in pairs[length]]))
+        for length in sorted(pairs)
+    ]
 
 
-def _parts(key: _Key) -> list[_Key]:
-    names, codes = key
-    return [(names[:at] + names[at + 1 :], codes[:at] + codes[at + 1 :]) for at in range(len(names)) if len(names) > 1]
+def _places_without(part: Candidates, at: int, listed: Mapping[Names, tuple[Candidates, int]]) -> _Places:
+    """Where each itemset without its answer at one place is listed; -1 where it is not."""
+    names = part.names[:at] + part.names[at + 1 :]
+    if names not in listed:
+        return np.full(len(part.codes), -1, dtype=np.int64)
+    shorter, start = listed[names]
+    rest = np.delete(part.codes, at, axis=1)
+    sizes = (np.maximum(rest.max(axis=0), shorter.codes.max(axis=0)) + 1).tolist()
+    own = keys(shorter.codes, sizes)
+    order = np.argsort(own)
+    wanted = keys(rest, sizes)
+    places = order[np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)]
+    return np.where(own[places] == wanted, start + places, -1)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -88,6 +89,27 @@ class Candidate:
         return tuple(tuple(np.flatnonzero(self.branch_of == branch).tolist()) for branch in range(self.n_branches))
 
 
+@dataclass(eq=False)
+class Sprout:
+    """A node that is being grown, and what grows below it; `above` is the answer of the node above."""
+
+    above: int | None = None
+    depth: int = 0
+    node: Node | None = None
+    attribute: str | None = None
+    branches: list[tuple[Codes, Sprout]] = field(default_factory=list)
+
+    def grown(self) -> Node:
+        assert self.node is not None, "a sprout is looked at only when everything has grown"
+        if self.attribute is None:
+            return self.node
+        return self.node.split(self.attribute, tuple(Branch(codes, below.grown()) for codes, below in self.branches))
+
+
+# A sprout, and its people: told only when it is its turn, since what is held of them may be large.
+Waiting = tuple[Callable[[], Subgroup], Sprout]
+
+
 @dataclass(frozen=True, eq=False)
 class Grower:
     """Grows a tree; estimated shares of each class are multiplied by `factors`, where its true share is known."""
@@ -96,27 +118,47 @@ class Grower:
     factors: Array
     _ways: dict[tuple[str, Codes], Ways] = field(default_factory=dict, repr=False)
 
-    def grow(self, people: Subgroup, label: int | None = None, depth: int = 0) -> Node:
-        """The tree for these people; `label` is the answer of the node above."""
+    def grow(self, people: Subgroup) -> Node:
+        """The tree for these people: level by level where that saves passes over the reports, else branch by branch."""
+        root = Sprout()
+        waiting: list[list[Waiting]] = [[(lambda: people, root)]]
+        while waiting:
+            below = self._grow_together(waiting.pop())
+            if people.by_level:
+                waiting += [below] if below else []
+            else:
+                waiting += [[each] for each in reversed(below)]
+        return root.grown()
+
+    def _grow_together(self, batch: Sequence[Waiting]) -> list[Waiting]:
+        """Make nodes of some sprouts; the sprouts below those that are split, with their people."""
+        peopled = [(people(), sprout) for people, sprout in batch]
+        splitting = [(people, sprout) for people, sprout in peopled if self._is_to_split(people, sprout)]
+        if splitting:
+            splitting[0][0].prepare([people for people, _ in splitting[1:]])
+        return [each for people, sprout in splitting for each in self._branched(people, sprout)]
+
+    def _is_to_split(self, people: Subgroup, sprout: Sprout) -> bool:
+        """Whether the node, which is made here, may have branches."""
         try:
             shares = people.shares()
         except NotEstimable:
-            if label is None:
+            if sprout.above is None:
                 raise
             even = np.full(len(self.factors), 1 / len(self.factors))
-            return Node(label, math.nan, math.nan, even, np.full_like(even, np.nan))
-        node = self._node(shares, label)
-        if not self._may_split(node, shares, depth):
-            return node
+            sprout.node = Node(sprout.above, math.nan, math.nan, even, np.full_like(even, np.nan))
+            return False
+        sprout.node = self._node(shares, sprout.above)
+        return self._may_split(sprout.node, shares, sprout.depth)
+
+    def _branched(self, people: Subgroup, sprout: Sprout) -> list[Waiting]:
         chosen = self._best_split(people)
-        if chosen is None:
-            return node
+        if chosen is None or sprout.node is None:
+            return []
         attribute = chosen.table.attribute
-        branches = tuple(
-            Branch(codes, self.grow(people.within(attribute, codes), node.label, depth + 1))
-            for codes in chosen.branches
-        )
-        return node.split(attribute.name, branches)
+        sprout.attribute = attribute.name
+        sprout.branches = [(codes, Sprout(sprout.node.label, sprout.depth + 1)) for codes in chosen.branches]
+        return [(partial(people.within, attribute, codes), below) for codes, below in sprout.branches]
 
     def _node(self, counted: ClassShares, parent_label: int | None) -> Node:
         size_error = math.sqrt(counted.size_variance)

@@ -40,8 +40,8 @@ class LikelySupports:
     def n_reports(self) -> int:
         return self.unbiased.n_reports
 
-    def why_not(self, names: Names) -> str | None:
-        return self.unbiased.why_not(names)
+    def known(self, level: Level) -> tuple[Level, list[str]]:
+        return self.unbiased.known(level)
 
     def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
         self.unbiased.keep(answers)
@@ -52,6 +52,9 @@ class LikelySupports:
     def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:
         others = tuple(axis for axis, name in enumerate(self.schema.names) if name not in names)
         return self.joint.sum(axis=others)[tuple(codes.T)], self.unbiased.estimates(names, codes)[1]
+
+    def level_estimates(self, level: Level) -> Mapping[Names, tuple[Array, Array]]:
+        return {names: self.estimates(names, codes) for names, codes in level.items()}
 
     def covariances(self, names: Names, codes: Codes) -> Array:
         return self.unbiased.covariances(names, codes)

@@ -12,7 +12,21 @@ from tacit.schema import Schema
 
 def pruned(root: Node, people: Subgroup, schema: Schema) -> Node:
     """The tree without the splits that do not raise the estimated share of right answers."""
+    if people.by_level:
+        _prepare(root, people, schema)
     return _pruned(root, people, schema)[0]
+
+
+def _prepare(root: Node, people: Subgroup, schema: Schema) -> None:
+    """Count what all nodes of a level need in one go."""
+    level = [(root, people)]
+    while level := [(node, own) for node, own in level if node.attribute is not None]:
+        level[0][1].prepare([own for _, own in level[1:]])
+        level = [
+            (branch.node, own.within(schema[str(node.attribute)], branch.answers))
+            for node, own in level
+            for branch in node.branches
+        ]
 
 
 def _pruned(node: Node, people: Subgroup, schema: Schema) -> tuple[Node, float]:

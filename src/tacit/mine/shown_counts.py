@@ -1,14 +1,14 @@
 """How many reports show the answers of an itemset, all of them or some: the raw counts behind estimated supports.
 
 Where the joint domain of the answers that can still be frequent is small, it is counted once and summed along every axis
-(a data cube). Otherwise the candidates of each level are counted in one round: in memory by intersecting bitmaps, one bit
-a report for each answer; elsewhere by tallies where these are small, else by totals.
+(a data cube). Otherwise the candidates of each level are counted in one round: many pairs, and whatever a database counts in
+few scans, by tallies; all others by bits, one a report for each answer, as the rows lie in memory or come out of a database.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,17 +16,49 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.abilities import held_rows
+from tacit.count.abilities import coded_parts, held_rows
+from tacit.count.pairs import FEWEST_TABLES, CommonCounts
 from tacit.count.protocol import CountEngine
-from tacit.mine.sub_itemsets import Codes, Names, keys, members
+from tacit.mine.sub_itemsets import Codes, Names
+from tacit.schema import Schema
 from tacit.table import Table
 
 # A cube of this many cells takes 32 MB and a tenth of a second.
 CUBE_CELLS = 1 << 23
 # A tally beyond this holds more empty cells than candidates: these are then counted one by one, in one pass.
 TALLY_CELLS = 1 << 20
+# Of pairs a tally is worth it up to this many cells.
+PAIR_CELLS = 1 << 10
 
 Level = Mapping[Names, Codes]
+Items = NDArray[np.int64]  # [itemset, place]: answers, numbered through all attributes
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """One number for every answer of every attribute, so that itemsets over different attributes stand in one array."""
+
+    schema: Schema
+
+    @cached_property
+    def starts(self) -> dict[str, int]:
+        sizes = [attribute.size for attribute in self.schema]
+        return dict(zip(self.schema.names, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+
+    @cached_property
+    def size(self) -> int:
+        return sum(attribute.size for attribute in self.schema)
+
+    def items(self, level: Level) -> Items:
+        """The itemsets of a level, one after the other."""
+        codes = np.concatenate(list(level.values()))
+        starts = np.array([[self.starts[name] for name in names] for names in level], dtype=np.int64)
+        return codes + np.repeat(starts, [len(own) for own in level.values()], axis=0)
+
+    @cached_property
+    def answers(self) -> list[tuple[str, int]]:
+        """The attribute and the code behind each number."""
+        return [(attribute.name, code) for attribute in self.schema for code in range(attribute.size)]
 
 
 class ShownCounts(Protocol):
@@ -35,134 +67,152 @@ class ShownCounts(Protocol):
     def prepare(self, level: Level) -> None:
         """Count the candidates of a level, after those of all levels below it."""
 
-    def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
-        """Reports that show each sub-itemset of the answers at the `free` positions, and every other answer."""
+    def at_least(self, items: Items, free: Sequence[int]) -> NDArray[np.int64]:
+        """Reports that show each sub-itemset of the answers at the `free` places, and every other answer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cube:
-    """Counts over the answers kept of each attribute, with a last slot along every axis that counts everyone."""
+    """Counts over the answers kept of each attribute, with a last slot along every axis that counts everyone.
 
-    names: Names
-    slots: Mapping[str, NDArray[np.int64]]  # the slot of each code
+    ``steps[item]`` is how far the slot of an answer lies from everyone's, in the raveled counts.
+    """
+
     counts: NDArray[Any]
+    steps: NDArray[np.int64]
 
     def prepare(self, level: Level) -> None:
         """Everything is counted already."""
 
-    def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
-        strides = np.array(self.counts.strides) // self.counts.itemsize
-        everyone = np.array(self.counts.shape) - 1
-        inside = members(len(free))
-        cells = np.full((len(codes), len(inside)), strides @ everyone)
-        for position, name in enumerate(names):
-            axis = self.names.index(name)
-            step = (self.slots[name][codes[:, position]] - everyone[axis]) * strides[axis]
-            shown = inside[:, list(free).index(position)] if position in free else np.ones(len(inside), dtype=np.bool_)
-            cells += step[:, None] * shown
+    def at_least(self, items: Items, free: Sequence[int]) -> NDArray[np.int64]:
+        cells = np.full((len(items), 1), self.counts.size - 1)
+        for place in (place for place in range(items.shape[1]) if place not in free):
+            cells += self.steps[items[:, place], None]
+        for place in free:
+            cells = np.concatenate([cells, cells + self.steps[items[:, place], None]], axis=1)
         return self.counts.reshape(-1)[cells].astype(np.int64)
 
 
-class CandidateCounts(Protocol):
-    """Counts of the candidates of one level."""
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Itemsets of one length that were counted, by ascending key: who they are, and how many reports show each."""
 
-    def __call__(self, level: Level) -> Iterator[NDArray[np.int64]]: ...
+    keys: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    counts: NDArray[np.int64]  # by id
+
+    def with_more(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> Counted:
+        """Also these; an itemset that was counted before keeps its identity."""
+        new = ~np.isin(keys, self.keys)
+        every = np.concatenate([self.keys, keys[new]])
+        ids = np.concatenate([self.ids, len(self.counts) + np.arange(int(new.sum()))])
+        order = np.argsort(every)
+        return Counted(every[order], ids[order], np.concatenate([self.counts, counts[new]]))
+
+    def ids_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.ids[np.searchsorted(self.keys, keys)]
+
+
+NOTHING = Counted(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(eq=False)
 class Levels:
-    """Counts of the candidates of each level, kept for the levels above."""
+    """Counts of the candidates of each level, kept for the levels above.
+
+    An itemset is known by the identity of all its answers but the last, and by the last: so keys stay small however long
+    it is.
+    """
 
     engine: CountEngine
-    _numbers: dict[Names, NDArray[np.int64]] = field(default_factory=dict)
-    _counts: dict[Names, NDArray[np.int64]] = field(default_factory=dict)
+    _levels: dict[int, Counted] = field(default_factory=dict)
 
     @cached_property
-    def _counted(self) -> CandidateCounts:
-        rows = held_rows(self.engine)
-        return Queries(self.engine) if rows is None else Bitmaps(rows)
-
-    def _sizes(self, names: Names) -> list[int]:
-        return [self.engine.schema[name].size for name in names]
+    def numbering(self) -> Numbering:
+        return Numbering(self.engine.schema)
 
     def prepare(self, level: Level) -> None:
-        for (names, codes), counts in zip(level.items(), self._counted(level), strict=True):
-            numbers = keys(codes, self._sizes(names))
-            order = np.argsort(numbers)
-            self._numbers[names], self._counts[names] = numbers[order], counts[order]
+        if not level:
+            return
+        items = self.numbering.items(level)
+        counts = counted_level(self.engine, level, items, self.numbering)
+        length = items.shape[1]
+        before = np.zeros(len(items), dtype=np.int64)
+        for place in range(length - 1):
+            before = self._levels[place + 1].ids_of(before * self.numbering.size + items[:, place])
+        keys = before * self.numbering.size + items[:, -1]
+        self._levels[length] = self._levels.get(length, NOTHING).with_more(keys, counts)
 
-    def at_least(self, names: Names, codes: Codes, free: Sequence[int]) -> NDArray[np.int64]:
-        inside = members(len(free))
-        counts = np.empty((len(codes), len(inside)), dtype=np.int64)
-        for sub, shown in enumerate(inside):
-            kept = [at for at in range(len(names)) if at not in free or shown[list(free).index(at)]]
-            counts[:, sub] = self._look_up(tuple(names[at] for at in kept), codes[:, kept])
-        return counts
+    def at_least(self, items: Items, free: Sequence[int]) -> NDArray[np.int64]:
+        # Sub-itemsets by the answers looked at so far: their length and, of every itemset, the identity of that part.
+        parts = [(0, np.zeros(len(items), dtype=np.int64))]
+        for place in range(items.shape[1]):
+            longer = [self._longer(length, ids, items[:, place]) for length, ids in parts]
+            parts = [*parts, *longer] if place in free else longer
+        everyone = np.full(len(items), self.engine.n_rows, dtype=np.int64)
+        return np.column_stack([self._levels[length].counts[ids] if length else everyone for length, ids in parts])
 
-    def _look_up(self, names: Names, codes: Codes) -> NDArray[np.int64]:
-        if not names:
-            return np.full(len(codes), self.engine.n_rows)
-        wanted = keys(codes, self._sizes(names))
-        return self._counts[names][np.searchsorted(self._numbers[names], wanted)]
-
-
-@dataclass(frozen=True, eq=False)
-class Bitmaps:
-    """Counts in memory: for each answer one bit a report that says whether it is shown."""
-
-    table: Table
-    _maps: dict[tuple[str, int], NDArray[np.uint64]] = field(default_factory=dict)
-
-    def __call__(self, level: Level) -> Iterator[NDArray[np.int64]]:
-        for names, codes in level.items():
-            yield np.array([self._count(names, row) for row in codes], dtype=np.int64)
-
-    def _count(self, names: Names, row: NDArray[np.int64]) -> int:
-        shown = self._map(names[0], int(row[0]))
-        for name, code in zip(names[1:], row[1:], strict=True):
-            shown = shown & self._map(name, int(code))
-        return int(np.bitwise_count(shown).sum(dtype=np.int64))
-
-    def _map(self, name: str, code: int) -> NDArray[np.uint64]:
-        if (name, code) not in self._maps:
-            column = self.table[name]
-            shown = column[:, code] if column.ndim == 2 else column == code
-            packed = np.packbits(shown)
-            whole = np.zeros(-(-len(packed) // 8) * 8, dtype=np.uint8)
-            whole[: len(packed)] = packed
-            self._maps[name, code] = whole.view(np.uint64)
-        return self._maps[name, code]
+    def _longer(self, length: int, ids: NDArray[np.int64], answers: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+        return length + 1, self._levels[length + 1].ids_of(ids * self.numbering.size + answers)
 
 
-@dataclass(frozen=True, eq=False)
-class Queries:
-    """Counts by the two questions that any engine answers."""
+def counted_level(engine: CountEngine, level: Level, items: Items, numbering: Numbering) -> NDArray[np.int64]:
+    """How many reports show each itemset of a level, in as few passes as possible."""
+    columns = tuple(dict.fromkeys(name for names in level for name in names))
+    if _is_tallied(engine, level):
+        return _by_tallies(engine, level)
+    parts = coded_parts(engine, columns)
+    if parts is None:
+        return _by_both_questions(engine, level)
+    used, combinations = np.unique(items, return_inverse=True)
+    common = CommonCounts([numbering.answers[item] for item in used], combinations.reshape(items.shape))
+    for part in parts:
+        common.add(part)
+    return common.counts()
 
-    engine: CountEngine
 
-    def __call__(self, level: Level) -> Iterator[NDArray[np.int64]]:
-        small = [names for names in level if _cells(self.engine, names) <= TALLY_CELLS]
-        tallies = dict(zip(small, self.engine.tallies(small), strict=True))
-        totals = self._totals({names: codes for names, codes in level.items() if names not in tallies})
-        for names, codes in level.items():
-            if names in tallies:
-                yield tallies[names][tuple(codes.T)]
-            else:
-                yield totals[: len(codes)]
-                totals = totals[len(codes) :]
+def _is_tallied(engine: CountEngine, level: Level) -> bool:
+    """Whether tallies are the way to all counts of a level."""
+    if held_rows(engine) is None:
+        return all(_cells(engine, names) <= TALLY_CELLS for names in level)
+    # Bits count many pairs of columns in less time than many pairs of answers.
+    return len(level) >= FEWEST_TABLES and all(
+        len(names) <= 2 and _cells(engine, names) <= PAIR_CELLS and _shows_one(engine.schema, names) for names in level
+    )
 
-    def _totals(self, large: Level) -> NDArray[np.int64]:
-        """Reports that show each candidate, all in one pass."""
-        products = [
-            [((name,), _only(self.engine, name, code)) for name, code in zip(names, row, strict=True)]
-            for names, codes in large.items()
-            for row in codes
-        ]
-        return self.engine.totals(products).sums.round().astype(np.int64) if products else np.zeros(0, dtype=np.int64)
+
+def _by_tallies(engine: CountEngine, level: Level) -> NDArray[np.int64]:
+    tallies = engine.tallies(list(level))
+    return np.concatenate([tally[tuple(codes.T)] for tally, codes in zip(tallies, level.values(), strict=True)])
+
+
+def _by_both_questions(engine: CountEngine, level: Level) -> NDArray[np.int64]:
+    """Small tables by tallies, the candidates of large ones by totals."""
+    small = {names: codes for names, codes in level.items() if _cells(engine, names) <= TALLY_CELLS}
+    tallies = dict(zip(small, engine.tallies(list(small)), strict=True)) if small else {}
+    products = [
+        [((name,), _only(engine, name, code)) for name, code in zip(names, row, strict=True)]
+        for names, codes in level.items()
+        if names not in small
+        for row in codes
+    ]
+    sums = engine.totals(products).sums.round().astype(np.int64)
+    counts = []
+    for names, codes in level.items():
+        if names in tallies:
+            counts.append(tallies[names][tuple(codes.T)])
+        else:
+            counts.append(sums[: len(codes)])
+            sums = sums[len(codes) :]
+    return np.concatenate(counts)
 
 
 def _cells(engine: CountEngine, names: Sequence[str]) -> int:
     return math.prod(engine.schema[name].tally_size for name in names)
+
+
+def _shows_one(schema: Schema, names: Sequence[str]) -> bool:
+    return all(schema[name].shows == "one" for name in names)
 
 
 def _only(engine: CountEngine, name: str, code: int) -> NDArray[np.float64]:
@@ -171,18 +221,18 @@ def _only(engine: CountEngine, name: str, code: int) -> NDArray[np.float64]:
     return weights
 
 
-def shown_counts(engine: CountEngine, kept: Mapping[str, NDArray[np.int64]]) -> ShownCounts:
-    """Counts over the answers `kept` of each attribute, by the cheapest way there is."""
-    if not all(engine.schema[name].shows == "one" for name in kept):
-        return Levels(engine)  # a row adds to every combination of the bits it shows: too many for a cube
+def cube_of(engine: CountEngine, kept: Mapping[str, NDArray[np.int64]]) -> Cube | None:
+    """All counts over the answers `kept` of each attribute, where they are few enough."""
+    if not kept or not _shows_one(engine.schema, list(kept)):
+        return None  # a row adds to every combination of the bits it shows: too many for a cube
     rows = held_rows(engine)
     if rows is not None:
         is_small = math.prod(len(codes) + 1 for codes in kept.values()) <= CUBE_CELLS
-        return _cube_of_rows(rows, kept) if is_small else Levels(engine)
-    return _cube_of_tally(engine, tuple(kept)) if _cells(engine, tuple(kept)) <= TALLY_CELLS else Levels(engine)
+        return _cube_of_rows(rows, kept, engine.schema) if is_small else None
+    return _cube_of_tally(engine, tuple(kept)) if _cells(engine, tuple(kept)) <= TALLY_CELLS else None
 
 
-def _cube_of_rows(table: Table, kept: Mapping[str, NDArray[np.int64]]) -> Cube:
+def _cube_of_rows(table: Table, kept: Mapping[str, NDArray[np.int64]], schema: Schema) -> Cube:
     """Rows counted over the kept answers; all others of an attribute share the slot that becomes everyone's."""
     slots, shape = {}, []
     cells = np.zeros(table.n_rows, dtype=np.int32)
@@ -198,11 +248,22 @@ def _cube_of_rows(table: Table, kept: Mapping[str, NDArray[np.int64]]) -> Cube:
         slots_along = np.moveaxis(counts, axis, 0)
         for slot in range(size - 1):  # whole slices are added much faster than numpy sums along a short axis
             slots_along[-1] += slots_along[slot]
-    return Cube(tuple(kept), slots, counts)
+    return Cube(counts, _steps(counts, slots, schema))
 
 
 def _cube_of_tally(engine: CountEngine, names: Names) -> Cube:
     counts = engine.tally(names)
     for axis in range(len(names)):
         counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
-    return Cube(names, {name: np.arange(engine.schema[name].size) for name in names}, np.ascontiguousarray(counts))
+    counts = np.ascontiguousarray(counts)
+    return Cube(counts, _steps(counts, {name: np.arange(engine.schema[name].size) for name in names}, engine.schema))
+
+
+def _steps(counts: NDArray[Any], slots: Mapping[str, NDArray[np.int64]], schema: Schema) -> NDArray[np.int64]:
+    numbering = Numbering(schema)
+    steps = np.zeros(numbering.size, dtype=np.int64)
+    for axis, (name, own) in enumerate(slots.items()):
+        start = numbering.starts[name]
+        stride = counts.strides[axis] // counts.itemsize
+        steps[start : start + len(own)] = (own - (counts.shape[axis] - 1)) * stride
+    return steps

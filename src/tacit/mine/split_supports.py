@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
+from tacit.estimation.pooling import never_together
 from tacit.estimation.uncertainty import Moments, counted_covariance
 from tacit.mine.shown_counts import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members, picked
@@ -55,10 +56,12 @@ class SplitSupports:
     def n_reports(self) -> int:
         return sum(source.engine.n_rows for source in self.found)
 
-    def why_not(self, names: Names) -> str | None:
-        if any(set(names) <= set(table.names) for table in self.tables):
-            return None
-        return f"{', '.join(map(repr, names))} are never asked together, so nothing can be estimated of them jointly."
+    def known(self, level: Level) -> tuple[Level, list[str]]:
+        told = {names: codes for names, codes in level.items() if self._is_asked(names)}
+        return told, [never_together(names) for names in level if names not in told]
+
+    def _is_asked(self, names: Names) -> bool:
+        return any(set(names) <= set(table.names) for table in self.tables)
 
     def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
         """Tables are assembled whole."""
@@ -68,6 +71,9 @@ class SplitSupports:
 
     def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:
         return self.table(names)[tuple(codes.T)], self._errors(names, codes)
+
+    def level_estimates(self, level: Level) -> Mapping[Names, tuple[Array, Array]]:
+        return {names: self.estimates(names, codes) for names, codes in level.items()}
 
     def table(self, names: Names) -> Array:
         """The pooled table over these attributes."""

@@ -30,8 +30,8 @@ class Supports(Protocol):
     @property
     def n_reports(self) -> int: ...
 
-    def why_not(self, names: Names) -> str | None:
-        """Why the reports hold no information about these attributes together; None where they do."""
+    def known(self, level: Level) -> tuple[Level, list[str]]:
+        """The itemsets of one length that the reports hold information about, and why they hold none about the others."""
 
     def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
         """Only these answers of each attribute will be asked for from now on."""
@@ -41,6 +41,9 @@ class Supports(Protocol):
 
     def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:
         """The unbiased estimate of each support and its standard error, for a population that was sampled at random."""
+
+    def level_estimates(self, level: Level) -> Mapping[Names, tuple[Array, Array]]:
+        """The same for all itemsets of a length."""
 
     def covariances(self, names: Names, codes: Codes) -> Array:
         """Covariances of the supports of all sub-itemsets of each: ``(itemsets, 2**length, 2**length)``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
+from tacit.count.remembered import Remembered, RememberingEngine
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate
+from tacit.estimation.inversion import tallied_columns
 from tacit.estimation.result import TableEstimate
 from tacit.mine.shown_counts import Level
 from tacit.mine.sub_itemsets import Codes, Names, checked_length, members
@@ -20,22 +22,16 @@ from tacit.mine.supports import asked_schema
 from tacit.schema import Schema
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """Sources, as something that can be estimated from."""
-
-    found: tuple[Source, ...]
-
-    def sources(self) -> tuple[Source, ...]:
-        return self.found
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TableSupports:
-    """Supports read off `tacit.estimate` tables."""
+    """Supports read off `tacit.estimate` tables; what those of a level need is counted in one go."""
 
     found: tuple[Source, ...]
+    _engines: list[RememberingEngine] = field(init=False)
     _tables: dict[Names, TableEstimate] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._engines = [RememberingEngine.of(source.engine, []) for source in self.found]
 
     @cached_property
     def schema(self) -> Schema:
@@ -47,25 +43,36 @@ class TableSupports:
 
     def _table(self, names: Names) -> TableEstimate:
         if names not in self._tables:
-            self._tables[names] = estimate(Counted(self.found), names)
+            counted = zip(self.found, self._engines, strict=True)
+            reports = Remembered(tuple(replace(source, engine=engine) for source, engine in counted))
+            self._tables[names] = estimate(reports, names)
         return self._tables[names]
 
-    def why_not(self, names: Names) -> str | None:
-        try:
-            self._table(names)
-        except NotEstimable as error:
-            return str(error)
-        return None
+    def known(self, level: Level) -> tuple[Level, list[str]]:
+        self.prepare(level)
+        told, reasons = {}, []
+        for names, codes in level.items():
+            try:
+                self._table(names)
+                told[names] = codes
+            except NotEstimable as error:
+                reasons.append(str(error))
+        return told, reasons
 
     def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
         """Tables are estimated whole."""
 
     def prepare(self, level: Level) -> None:
-        """Tables are estimated when they are first asked for."""
+        new = [names for names in level if names not in self._tables]
+        counted = zip(self.found, self._engines, strict=True)
+        self._engines = [engine.with_tallies(tallied_columns(source, new)) for source, engine in counted]
 
     def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:
         table, cells = self._table(names), tuple(codes.T)
         return table.unbiased[cells], table.standard_errors[cells]
+
+    def level_estimates(self, level: Level) -> Mapping[Names, tuple[Array, Array]]:
+        return {names: self.estimates(names, codes) for names, codes in level.items()}
 
     def covariances(self, names: Names, codes: Codes) -> Array:
         checked_length(len(names))
