@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
+import tacit
 from tacit import Attribute, Scheme, TacitError, devices
 from tacit.channel.devices import DEVICES, design
 from tacit.design.plan import plan
@@ -85,3 +87,65 @@ REFUSALS = [
 def test_what_cannot_be_planned_is_refused(ask, message):
     with pytest.raises(TacitError, match=message):
         ask()
+
+
+def test_everything_the_command_plans_is_planned_in_python():
+    margin = tacit.plan(device="crosswise", parameters="p=.25", margin=0.04)
+    assert (margin.respondents, margin.direct_questioning) == (2401, 601)
+    test = {"share": 0.2, "against": 0, "level": 0.99, "one_sided": True}
+    asked = tacit.plan(device=FORCED, respondents=200, **test)
+    assert round(asked.power, 4) == 0.9869
+    assert tacit.plan(device=FORCED, power=0.8, **test).respondents == 89
+    apart = tacit.plan(device=FORCED, respondents=1200, share=0.2, difference=0.15)
+    assert apart.power == Question(share=0.2, difference=0.15).power(FORCED, 1200)
+    assert len(asked.draw([devices.crosswise(0.25)]).axes[0].lines) == 3
+    assert "power 0.9869" in repr(asked)
+
+
+def test_the_exact_power_is_counted():
+    """Against the binomial and, for a difference, against drawn groups (10,000 repeats: a standard error of .005)."""
+    binom = stats.binom
+    question = Question(share=0.2, against=0, level=0.99, one_sided=True)
+    critical = binom.isf(0.01, 200, 1 / 6)  # the test rejects above it
+    exact = question.counted_power(FORCED, 200)
+    assert exact == pytest.approx(binom.sf(critical, 200, 1 / 6 + 2 / 15), rel=1e-9)
+    assert round(exact, 3) == 0.983
+    both = Question(share=0.1, against=0.3).counted_power(None, 60)
+    rejected = [seen for seen in range(61) if min(binom.cdf(seen, 60, 0.3), binom.sf(seen - 1, 60, 0.3)) <= 0.025]
+    assert both == pytest.approx(binom.pmf(rejected, 60, 0.1).sum(), rel=1e-9)
+    apart = Question(share=0.2, difference=0.2)
+    random = np.random.default_rng(1965)
+    one, other = (random.binomial(100, share * 2 / 3 + 1 / 6, 10_000) for share in (0.2, 0.4))
+    pooled = (one + other) / 200
+    seen = (np.abs(one - other) / 100 > 1.959964 * np.sqrt(pooled * (1 - pooled) / 50)).mean()
+    assert apart.counted_power(FORCED, 200) == pytest.approx(seen, abs=0.025)
+    assert apart.counted_power(FORCED, 200) == pytest.approx(apart.power(FORCED, 200), abs=0.03)
+
+
+def test_what_cannot_be_counted_has_no_exact_power():
+    question = Question(share=0.2, against=0.1)
+    assert question.counted_power(devices.kuk(0.7, 0.3, 3), 100) is None
+    assert question.counted_power(devices.extended_crosswise("1:1/4,2:3/4"), 100) is None
+    assert Question(share=0.2, difference=0.1).counted_power(FORCED, 10**6) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "How sure should it be"),
+        ({"margin": 0.1, "power": 0.8}, "A margin plans an estimate and power a test"),
+        ({"power": 0.8}, "needs the share that is expected"),
+        ({"margin": 0.1, "prior": {"x": [0.5, 0.5]}}, "without a scheme and a prior"),
+    ],
+)
+def test_plans_of_devices_that_say_too_little_or_too_much_are_refused(options, message):
+    with pytest.raises(TacitError, match=message):
+        tacit.plan(device=FORCED, **options)
+
+
+def test_a_scheme_is_not_planned_for_a_test():
+    scheme = Scheme.of([Attribute("item", ("no", "yes"))], [(["item"], FORCED.recipe)])
+    with pytest.raises(TacitError, match="planned for a device"):
+        tacit.plan(scheme, 0.1, share=0.2)
+    with pytest.raises(TacitError, match="draws the power of a test"):
+        tacit.plan(device=FORCED, margin=0.1).draw()

@@ -16,7 +16,7 @@ from tacit.errors import InvalidInput
 if TYPE_CHECKING:
     from tacit.channel.devices import DeviceDesign
     from tacit.design.plan import Plan
-    from tacit.design.power import DevicePlan, Question
+    from tacit.design.power import DevicePlan
 
 
 def plan(
@@ -59,15 +59,23 @@ def plan(
     if data is not None or prior:
         raise InvalidInput("--data and --prior belong to a scheme; for a --device give the expected --share.")
     check_picture(plot)
-    known = _device(str(device), parameters, answers)
-    if margin is not None:
-        needed = _margin_plan(known, margin, level, share)
-        question = None
-    else:
-        question = _question(share, against, difference, level, one_sided=one_sided)
-        needed = _power_plan(known, question, power, respondents)
+    from tacit.design.plan import plan as plan_survey
+
+    needed = plan_survey(
+        margin=margin,
+        level=level,
+        device=str(device),
+        parameters=parameters,
+        answers=listed_names(answers),
+        share=share,
+        against=against,
+        difference=difference,
+        power=power,
+        respondents=respondents,
+        one_sided=one_sided,
+    )
     if plot is not None:
-        _draw(plot, [known, *map(_named_device, beside or [])], question, needed)
+        _draw(plot, needed, [_named_device(text) for text in beside or []])
     _show_device(needed, json=json)
 
 
@@ -83,49 +91,17 @@ def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str
         _show(needed)
 
 
-def _device(name: str, parameters: str, answers: str) -> DeviceDesign:
+def _named_device(text: str) -> DeviceDesign:
     from tacit.channel.devices import design
 
-    return design(name, parameters, listed_names(answers))
-
-
-def _margin_plan(device: DeviceDesign, margin: float, level: float, share: float | None) -> DevicePlan:
-    from tacit.design.power import plan_margin
-
-    return plan_margin(device, margin, level, 0.5 if share is None else share)
-
-
-def _question(
-    share: float | None, against: float | None, difference: float | None, level: float, *, one_sided: bool
-) -> Question:
-    from tacit.design.power import Question
-
-    if share is None and difference is None:
-        raise InvalidInput("A test needs the share that is expected: give --share .2, for example.")
-    return Question(0.5 if share is None else share, against, difference, level, one_sided)
-
-
-def _power_plan(device: DeviceDesign, question: Question, power: float | None, respondents: int | None) -> DevicePlan:
-    from tacit.design.power import plan_power
-
-    return plan_power(device, question, power=power, respondents=respondents)
-
-
-def _named_device(text: str) -> DeviceDesign:
     name, _, parameters = text.strip().partition(" ")
-    return _device(name.rstrip(":"), parameters, "no,yes")
+    return design(name.rstrip(":"), parameters)
 
 
-def _draw(plot: Path, devices: list[DeviceDesign], question: Question | None, needed: DevicePlan) -> None:
-    from tacit.design.power import power_curves
-    from tacit.report.plots import power_plot
+def _draw(plot: Path, needed: DevicePlan, beside: list[DeviceDesign]) -> None:
     from tacit.table.files import written_whole
 
-    if question is None:
-        raise InvalidInput("--plot draws the power of a test: give --share with --against or --difference.")
-    most = 2 * max(needed.respondents, 50)
-    people = sorted({max(2, most * step // 100) for step in range(1, 101)})
-    figure = power_plot(people, power_curves(devices, question, people), question.in_words())
+    figure = needed.draw(beside)
     with written_whole(plot) as temporary:
         figure.savefig(temporary, format=picture_kind(plot), dpi=150)
 
@@ -139,6 +115,8 @@ def _show_device(needed: DevicePlan, *, json: bool) -> None:
     print_text(
         f"{needed.respondents:,} respondents with the device{reached}; asked directly, {needed.direct_questioning:,}."
     )
+    if needed.power_exact is not None:
+        print_text(f"Counted over all outcomes the power is {needed.power_exact:.4f}.")
     if needed.power_direct is not None:
         print_text(
             f"As many respondents asked directly would have power {needed.power_direct:.4f}, if all were honest."

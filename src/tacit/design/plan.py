@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from tacit.errors import InvalidInput
 from tacit.estimation.intervals import checked_level
 from tacit.measures.cost import report_variance
 from tacit.measures.prior import Prior, by_name
+
+if TYPE_CHECKING:
+    from tacit.channel.device_parameters import Given
+    from tacit.channel.devices import DeviceDesign
+    from tacit.design.power import DevicePlan
 
 # Shares beside one half at which a plan is checked: with more than two answers a large share may need more people.
 OTHER_SHARES = tuple(np.arange(1, 20) / 20)
@@ -64,20 +69,59 @@ class Plan(Shown):
         }
 
 
+@overload
 def plan(
     scheme: Scheme,
     margin: float,
     prior: Mapping[str, Sequence[float]] | Any = None,
     level: float = 0.95,
-) -> Plan:
-    """The number of respondents for a margin of error, the most over all answers.
+) -> Plan: ...
 
-    The error is that of the very estimate that will be made, pooled over dealt questionnaires as the reports will be.
+
+@overload
+def plan(
+    scheme: None = None,
+    margin: float | None = None,
+    prior: None = None,
+    level: float = 0.95,
+    *,
+    device: str | DeviceDesign,
+    parameters: str | Mapping[str, Given] | None = None,
+    answers: Sequence[str] = ("no", "yes"),
+    share: float | None = None,
+    against: float | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    respondents: int | None = None,
+    one_sided: bool = False,
+) -> DevicePlan: ...
+
+
+def plan(
+    scheme: Scheme | None = None,
+    margin: float | None = None,
+    prior: Mapping[str, Sequence[float]] | Any = None,
+    level: float = 0.95,
+    *,
+    device: str | DeviceDesign | None = None,
+    parameters: str | Mapping[str, Given] | None = None,
+    answers: Sequence[str] = ("no", "yes"),
+    share: float | None = None,
+    against: float | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    respondents: int | None = None,
+    one_sided: bool = False,
+) -> Plan | DevicePlan:
+    """The number of respondents for a margin of error or for a test, next to what direct questioning would need.
+
+    For a scheme the error is that of the very estimate that will be made, pooled over dealt questionnaires as the reports
+    will be. A device of the literature is planned without a scheme, for a margin or for the power of a test.
 
     Parameters
     ----------
     scheme : Scheme
-        How the answers will be disguised.
+        How the answers will be disguised; or give a `device`.
     margin : float
         Half the width that the interval of every share may have.
     prior : mapping of str to distribution, or a table of truths, optional
@@ -85,16 +129,35 @@ def plan(
         answer in turn having the share one half, the others sharing the rest alike.
     level : float
         Of confidence.
+    device : str or DeviceDesign, optional
+        A name of `tacit.devices` with its `parameters` (such as ``"p=1/4"``) and `answers`, or a device made there.
+    parameters : str or mapping, optional
+        The chances of the device.
+    answers : sequence of str
+        The answers, where they are not no and yes.
+    share : float, optional
+        The share that is expected; one half without it.
+    against : float, optional
+        The share that a test holds it against.
+    difference : float, optional
+        The difference a test should see between two groups of one size, the first having `share`.
+    power : float, optional
+        Wanted power of the test: gives the respondents.
+    respondents : int, optional
+        Respondents in all: gives the power of the test.
+    one_sided : bool
+        Whether the test looks to one side only.
 
     Returns
     -------
-    Plan
-        Respondents needed, for each attribute and for all, and what direct questioning would need.
+    Plan or DevicePlan
+        Respondents needed, for each attribute and for all, and what direct questioning would need. That of a device has
+        its `power` too, and draws curves (`draw`).
 
     Raises
     ------
     InvalidInput
-        Where the margin or the level is none.
+        Where the margin, the level or the test is none.
     NotEstimable
         Where reports under this scheme say nothing of an attribute.
 
@@ -105,11 +168,37 @@ def plan(
     >>> needed = plan(scheme, 0.03)
     >>> needed.respondents, needed.direct_questioning
     (4269, 1068)
+    >>> plan(device="crosswise", parameters="p=.25", margin=0.04).respondents
+    2401
+    >>> test = {"share": 0.2, "against": 0, "level": 0.99, "one_sided": True}
+    >>> asked = plan(device="forced-response", parameters="truth=2/3,yes=1/6", respondents=200, **test)
+    >>> round(asked.power, 4), round(asked.power_exact, 3)
+    (0.9869, 0.983)
     """
-    if not hasattr(scheme, "questionnaires") or isinstance(margin, bool) or not isinstance(margin, int | float):
+    test = {"against": against, "difference": difference, "power": power, "respondents": respondents}
+    asked = [name for name, value in test.items() if value is not None]
+    if device is not None:
+        if scheme is not None or prior is not None:
+            raise InvalidInput("A device is planned without a scheme and a prior; give the share that is expected.")
+        from tacit.design.power import planned
+
+        return planned(device, parameters, answers, margin, level, share=share, one_sided=one_sided, test=test)
+    if asked or share is not None:
+        raise InvalidInput("Tests and shares are planned for a device; a scheme takes a margin and a prior.")
+    if (
+        scheme is None
+        or not hasattr(scheme, "questionnaires")
+        or isinstance(margin, bool)
+        or not isinstance(margin, int | float)
+    ):
         raise InvalidInput(
-            f"A plan takes a scheme, then a margin such as 0.03, not {type(scheme).__name__} and {type(margin).__name__}."
+            f"A plan takes a scheme (or device=...), then a margin such as 0.03, not {type(scheme).__name__} and "
+            f"{type(margin).__name__}."
         )
+    return _of_scheme(scheme, margin, prior, level)
+
+
+def _of_scheme(scheme: Scheme, margin: float, prior: Any, level: float) -> Plan:
     if not 0 < margin < 1:
         raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
     people = _People(checked_level(level) / margin)

@@ -2,25 +2,31 @@
 
 The test compares the unbiased estimate with what it is held against, in standard errors under that hypothesis (a score
 test with the normal approximation): its power is ``Phi((|effect| - z s0) / s1)``, s0 the error under the hypothesis and s1
-the error under the share that is expected.
+the error under the share that is expected. Where a device has two reports and one sample, the power is counted as well:
+for a share that of the exact binomial test, for a difference that of the score test over all outcomes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.display import Shown
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from tacit.channel.devices import DeviceDesign
 
 MOST_RESPONDENTS = 10**9
+# Of two groups together: beyond it the normal approximation is as good, and outcomes are too many to be counted.
+MOST_COUNTED = 4000
 
 
 def one_respondent(device: DeviceDesign | None, share: float) -> float:
@@ -65,16 +71,59 @@ def _variance(laws: Any, row: Any, classes: Any) -> float:
     return float(laws.covariance(weights, classes)[0, 0])
 
 
-@dataclass(frozen=True)
-class DevicePlan:
-    """Respondents that a device needs, next to what direct questioning would need."""
+@dataclass(frozen=True, repr=False)
+class DevicePlan(Shown):
+    """Respondents that a device needs, next to what direct questioning would need.
 
+    `power` is that of the score test with the normal approximation; `power_exact` is counted, where it can be.
+    """
+
+    device: DeviceDesign
     respondents: int
     per_attribute: dict[str, int]
     direct_questioning: int
-    power: float | None
-    power_direct: float | None
     wanted: str  # in words
+    power: float | None = None
+    power_direct: float | None = None
+    power_exact: float | None = None
+    question: Question | None = None
+
+    def headline(self) -> str:
+        reached = "" if self.power is None else f", power {self.power:.4f}"
+        return (
+            f"{self.respondents:,} respondents with {self.device.name}{reached}; asked directly "
+            f"{self.direct_questioning:,}; for {self.wanted}"
+        )
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        """The device, and asking directly."""
+        rows: list[dict[str, Any]] = [
+            {"asked by": self.device.name, "respondents": self.respondents},
+            {"asked by": "direct", "respondents": self.direct_questioning},
+        ]
+        return rows
+
+    plotted = "respondents"
+
+    def draw(self, beside: Sequence[DeviceDesign] = ()) -> Figure:
+        """The power of the device, of others `beside` it and of asking directly, against the respondents."""
+        if self.question is None:
+            raise InvalidInput("--plot draws the power of a test: give --share with --against or --difference.")
+        from tacit.extras import require
+
+        require("report")
+        from matplotlib.figure import Figure
+
+        most = 2 * max(self.respondents, 50)
+        people = sorted({max(2, most * step // 100) for step in range(1, 101)})
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        axes = figure.subplots()
+        for name, power in power_curves([self.device, *beside], self.question, people).items():
+            axes.plot(people, power, label=name, linestyle="--" if name == "direct" else "-")
+        axes.set(xlabel="respondents", ylabel="power", ylim=(0, 1.02))
+        axes.set_title(self.question.in_words(), fontsize=8)
+        axes.legend(frameon=False)
+        return figure
 
     def to_document(self) -> dict[str, Any]:
         return {
@@ -83,6 +132,7 @@ class DevicePlan:
             "direct_questioning": self.direct_questioning,
             "power": self.power,
             "power_direct": self.power_direct,
+            "power_exact": self.power_exact,
             "wanted": self.wanted,
             "warnings": [],
         }
@@ -100,7 +150,7 @@ def plan_margin(device: DeviceDesign, margin: float, level: float = 0.95, share:
     precision = (_quantile(level, one_sided=False) / margin) ** 2
     needed, direct = (_whole(one_respondent(asked, _share(share)) * precision) for asked in (device, None))
     words = f"a margin of error of {margin:g} at {level:.4g} confidence, at a share of {share:g}"
-    return DevicePlan(needed, {"item": needed}, direct, None, None, words)
+    return DevicePlan(device, needed, {"item": needed}, direct, words)
 
 
 def costs(device: DeviceDesign) -> list[str]:
@@ -163,6 +213,21 @@ class Question:
         seen = _normal_cdf(self.effect - critical, actual)
         return seen if self.one_sided else seen + _normal_cdf(-self.effect - critical, actual)
 
+    def counted_power(self, device: DeviceDesign | None, respondents: int) -> float | None:
+        """The same, counted over all outcomes: None where reports are more than two, or too many to be counted.
+
+        A share is tested by the exact binomial test, a difference by the score test with the pooled share.
+        """
+        law = _chance_of_yes(device)
+        if law is None or (self.difference is not None and respondents > MOST_COUNTED):
+            return None
+        if self.difference is None:
+            tails = law(self.against or 0.0), law(self.share)
+            return _binomial_power(*tails, respondents, self.level, one_sided=self.one_sided)
+        chances = law(self.share), law(self.share + self.difference)
+        critical = _quantile(self.level, one_sided=self.one_sided)
+        return _compared_power(*chances, respondents, critical, one_sided=self.one_sided)
+
     def respondents(self, device: DeviceDesign | None, power: float) -> int:
         """The fewest respondents that have at least this power."""
         if not 0 < power < 1:
@@ -176,6 +241,34 @@ class Question:
             return f"telling a share of {self.share:g} from {self.against:g}: {test}"
         other = self.share + self.difference
         return f"telling shares of {self.share:g} and {other:g} in two groups of one size apart: {test}"
+
+
+def planned(
+    device: str | DeviceDesign,
+    parameters: Any,
+    answers: Sequence[str],
+    margin: float | None,
+    level: float,
+    *,
+    share: float | None,
+    one_sided: bool,
+    test: Mapping[str, Any],
+) -> DevicePlan:
+    """The plan of a device: for a margin, or for the test of which something is said."""
+    from tacit.channel import devices
+
+    known = device if isinstance(device, devices.DeviceDesign) else devices.design(device, parameters or {}, answers)
+    asked = [name for name, value in test.items() if value is not None]
+    if margin is None and not asked:
+        raise InvalidInput("How sure should it be? Give a margin of .03, or a power of .8 with the share and against.")
+    if margin is not None and asked:
+        raise InvalidInput(f"A margin plans an estimate and {asked[0]} a test. Give one of them.")
+    if margin is not None:
+        return plan_margin(known, margin, level, 0.5 if share is None else share)
+    if share is None and test["difference"] is None:
+        raise InvalidInput("A test needs the share that is expected: give a share of .2, for example.")
+    question = Question(0.5 if share is None else share, test["against"], test["difference"], level, one_sided)
+    return plan_power(known, question, power=test["power"], respondents=test["respondents"])
 
 
 def plan_power(
@@ -196,9 +289,17 @@ def plan_power(
     if respondents < 2:
         raise InvalidInput(f"A test needs at least two respondents, not {respondents}.")
     reached = question.power(device, respondents)
-    direct = question.respondents(None, min(reached, 1 - 1e-12))
-    alone = question.power(None, respondents)
-    return DevicePlan(respondents, {"item": respondents}, direct, reached, alone, question.in_words())
+    return DevicePlan(
+        device=device,
+        respondents=respondents,
+        per_attribute={"item": respondents},
+        direct_questioning=question.respondents(None, min(reached, 1 - 1e-12)),
+        wanted=question.in_words(),
+        power=reached,
+        power_direct=question.power(None, respondents),
+        power_exact=question.counted_power(device, respondents),
+        question=question,
+    )
 
 
 def power_curves(
@@ -209,6 +310,47 @@ def power_curves(
     return {
         name: [question.power(device, people) for people in respondents] for name, device in [*asked, ("direct", None)]
     }
+
+
+def _chance_of_yes(device: DeviceDesign | None) -> Callable[[float], float] | None:
+    """The chance of the second report as a function of the share; None where the device has more reports or samples."""
+    if device is None:
+        return lambda share: share
+    if len(device.samples) != 1 or len(device.reports) != 2 or len(device.classes) != 2:
+        return None
+    no, yes = device.samples[0].matrix[1]
+    return lambda share: float(no + (yes - no) * share)
+
+
+def _binomial_power(under: float, actual: float, respondents: int, level: float, *, one_sided: bool) -> float:
+    """The chance that the exact test rejects `under`, where `actual` is the chance of each yes."""
+    from scipy.special import bdtr, bdtrc
+
+    alpha = (1 - level) if one_sided else (1 - level) / 2
+    counts = np.arange(-1, respondents + 1)
+    # Rejected are counts above the least one whose upper tail is small enough, and so from below.
+    above = counts[bdtrc(counts, respondents, under) <= alpha * (1 + 1e-9)]
+    below = counts[np.where(counts < 0, 0.0, bdtr(counts, respondents, under)) <= alpha * (1 + 1e-9)]
+    high = float(bdtrc(above[0], respondents, actual)) if above[0] < respondents else 0.0
+    low = float(bdtr(below[-1], respondents, actual)) if below[-1] >= 0 else 0.0
+    if one_sided:
+        return high if actual > under else low
+    return high + low
+
+
+def _compared_power(one: float, other: float, respondents: int, critical: float, *, one_sided: bool) -> float:
+    """The chance that two groups, each half of the respondents, differ in their yes by more than `critical` errors."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    size = respondents // 2
+    seen = np.arange(size + 1)
+    ways = gammaln(size + 1) - gammaln(seen + 1) - gammaln(size - seen + 1)
+    first, second = (np.exp(ways + xlogy(seen, p) + xlog1py(size - seen, -p)) for p in (one, other))
+    pooled = (seen[:, None] + seen) / (2 * size)
+    error = np.sqrt(pooled * (1 - pooled) * 2 / size)
+    apart = (seen - seen[:, None]) / size * (1 if other > one else -1)
+    rejected = (apart if one_sided else np.abs(apart)) > critical * error
+    return float(first @ rejected @ second)
 
 
 def _fewest(enough: Callable[[int], bool]) -> int:

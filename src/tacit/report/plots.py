@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,19 +60,6 @@ def estimates_beside_truth(
     axes.set_yticks(rows, labels)
     axes.set_xlabel("share")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=8)
-    return figure
-
-
-def power_plot(people: Sequence[int], curves: Mapping[str, Sequence[float]], title: str) -> Figure:
-    """One line per device, and a broken one for asking directly."""
-    figure, axes = new_figure(height=4.0)
-    for name, power in curves.items():
-        axes.plot(people, power, label=name, linestyle="--" if name == "direct" else "-")
-    axes.set_xlabel("respondents")
-    axes.set_ylabel("power")
-    axes.set_ylim(0, 1.02)
-    axes.set_title(title, fontsize=8)
-    axes.legend(frameon=False)
     return figure
 
 
