@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import tacit
 from tacit import Attribute, Scheme, TacitError, devices
 from tacit.channel.device_pages import _outcomes, page
 from tacit.channel.device_parameters import exact_chance, read_parameters, same_value
@@ -190,3 +191,26 @@ def test_a_die_has_the_chances_of_sixths_and_cards_those_of_others():
     assert "If it shows 1 to 4 (chance 2/3)" in page(devices.forced_response("2/3", "1/6")).to_text()
     assert "10 cards, numbered 1 to 10" in page(devices.warner(0.7)).to_text()
     assert "252.4 degrees" in page(devices.warner(0.701)).to_text()
+
+
+def test_the_symmetric_form_of_cheating_detection_is_its_law_and_protects_both_answers():
+    """Closed form of Ostapczuk and others 2009: pi = (p2 l1 - p1 l2) / (p2 (1-no1) - p1 (1-no2))."""
+    made = devices.cheating_detection("1:.2,2:.5", no="1:.1,2:.3")
+    classes = np.array([0.5, 0.3, 0.2])  # others, carriers, cheaters
+    yes = [float(sample.matrix[1] @ classes) for sample in made.samples]
+    assert yes == pytest.approx([0.3 * 0.9 + 0.5 * 0.2, 0.3 * 0.7 + 0.5 * 0.5])
+    assert (0.5 * yes[0] - 0.2 * yes[1]) / (0.5 * 0.9 - 0.2 * 0.7) == pytest.approx(0.3)
+    assert made.amplification < np.inf
+    assert devices.cheating_detection("1:.2,2:.5").amplification == np.inf
+    n = 10_000
+    table = {"x": [], "s": []}
+    for sample, share in zip(("1", "2"), yes, strict=True):
+        table["x"] += [1] * round(share * n) + [0] * (n - round(share * n))
+        table["s"] += [sample] * n
+    found = tacit.prevalence(table, "x", made, sample="s")
+    assert found["yes"].share == pytest.approx(0.3, abs=1e-9)
+    assert found.parameters["cheaters"].estimate == pytest.approx(0.2, abs=1e-9)
+    with pytest.raises(TacitError, match="sum to more than 1"):
+        devices.cheating_detection("1:.2,2:.5", no="1:.9,2:.3")
+
+    assert "say no" in page(made).to_text()

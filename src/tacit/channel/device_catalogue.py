@@ -114,10 +114,14 @@ DEVICES: dict[str, Device] = {
         Device(
             "cheating-detection",
             "Cheating detection",
-            "Clark and Desharnais 1998",
-            "yes with chance π + β p; cheaters, 1-π-β, say no whatever is asked",
-            {"p": "the chance of being told to say yes, different in the two samples"},
+            "Clark and Desharnais 1998; symmetric: Ostapczuk, Moshagen, Zhao and Musch 2009",
+            "yes with chance π (1-no) + β p; cheaters, 1-π-β, say no whatever is asked",
+            {
+                "p": "the chance of being told to say yes, different in the two samples",
+                "no": "the chance of being told to say no, so that a no proves nothing either (left out: nobody is)",
+            },
             "p=1:1/4,2:3/4",
+            optional=("no",),
             two_samples=True,
             opens=("cheaters",),
         ),

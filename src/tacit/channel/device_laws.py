@@ -150,12 +150,18 @@ def _kuk(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
 
 
 def _cheating(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
-    p = exact_chance("p", given["p"])
-    yes = np.array([float(p), 1.0, 0.0])
+    p, no = exact_chance("p", given["p"]), exact_chance("no", given.get("no", 0))
+    if p + no > 1:
+        raise InvalidInput(
+            f"p = {p} and no = {no}, the chances of a forced yes and a forced no, sum to more than 1. For example: "
+            "p=1:1/6,2:1/2,no=1:1/2,2:1/6."
+        )
+    yes = np.array([float(p), float(1 - no), 0.0])
     shares = np.array([[1.0, 0, 0], [0, 1, 0]])
     opens = {"cheaters": (np.array([0.0, 0, 1]), np.ones(3))}
     classes = ("no", "yes", "cheater")
-    return DeviceLaw({"p": p}, np.array([1 - yes, yes]), YES_NO, None, classes, shares, opens)
+    chances = {"p": p} | ({"no": no} if no else {})
+    return DeviceLaw(chances, np.array([1 - yes, yes]), YES_NO, None, classes, shares, opens)
 
 
 def _lie_detector(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:

@@ -146,7 +146,8 @@ def _outcomes(design: DeviceDesign, sample: Sample, question: str) -> list[tuple
         known = "" if "y" not in c or not isinstance(c["y"], Fraction) else f" (its share of yes is known: {c['y']})"
         return [(c["p"], truthfully), (1 - c["p"], f"answer the harmless question{known}: {_harmless_example(c)}")]
     if name == "cheating-detection":
-        return [(1 - c["p"], truthfully), (c["p"], "say yes")]
+        no = c.get("no", Fraction(0))
+        return [(1 - c["p"] - no, truthfully), (c["p"], "say yes"), (no, "say no")]
     if name in ("mangat", "stochastic-lie-detector"):
         return [(c["p"], "say no"), (1 - c["p"], "say yes")]
     if len(design.answers) > 2:

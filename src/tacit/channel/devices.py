@@ -299,9 +299,12 @@ def disguised_response(p: Given) -> DeviceDesign:
     return design("disguised-response", {"p": p})
 
 
-def cheating_detection(p: Mapping[str, Given] | str) -> DeviceDesign:
-    """A forced yes with a different chance in each of two samples: carriers, others, and those who say no to all."""
-    return design("cheating-detection", {"p": p})
+def cheating_detection(p: Mapping[str, Given] | str, no: Mapping[str, Given] | Given = None) -> DeviceDesign:
+    """A forced yes with a different chance in each of two samples: carriers, others, and those who say no to all.
+
+    With `no`, the chance of a forced no, it is the symmetric form: then a no proves nothing either.
+    """
+    return design("cheating-detection", {"p": p, "no": no})
 
 
 def stochastic_lie_detector(p: Mapping[str, Given] | str) -> DeviceDesign:
