@@ -90,7 +90,8 @@ def disguised(table: Table, scheme: Scheme, randomness: Randomness) -> Reports:
     for position, questionnaire in enumerate(scheme.questionnaires):
         mine = table if dealt is None else table.rows(dealt == position)
         parts.append(_disguised_part(mine, questionnaire, randomness))
-    return Reports(scheme, tuple(parts), randomness.is_simulation)
+    places = None if dealt is None else tuple(np.flatnonzero(dealt == at) for at in range(len(parts)))
+    return Reports(scheme, tuple(parts), randomness.is_simulation, places)
 
 
 def _dealing(rows: int, scheme: Scheme, randomness: Randomness) -> NDArray[np.int64] | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.display import Shown
@@ -45,6 +46,8 @@ class Reports(Shown):
         The coded reports of each questionnaire; `from_arrow` and `read` make them.
     is_simulation : bool
         Whether a seed was used.
+    places : tuple of array, optional
+        Of a dealt scheme: where the rows of each part stood in the table they come from, so that weights find them.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class Reports(Shown):
     scheme: Scheme
     parts: tuple[Table, ...]
     is_simulation: bool = False
+    places: tuple[NDArray[np.intp], ...] | None = None
 
     def __post_init__(self) -> None:
         if len(self.parts) != len(self.scheme.questionnaires):
@@ -139,7 +143,8 @@ class Reports(Shown):
         if not scheme.is_dealt:
             _check_columns(table.column_names, scheme)
             return cls(scheme, (encode(table, scheme.report_schema),), is_simulation)
-        return cls(scheme, tuple(_dealt_parts(table, scheme)), is_simulation)
+        parts, places = zip(*_dealt_parts(table, scheme), strict=True)
+        return cls(scheme, parts, is_simulation, places)
 
     @classmethod
     def read(cls, path: str | Path, scheme: Scheme) -> Reports:
@@ -254,16 +259,19 @@ def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:
     return bool(note.get("simulation", False))
 
 
-def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[Table]:
+def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[tuple[Table, NDArray[np.intp]]]:
+    """The reports of each questionnaire, and their rows in the table."""
     import pyarrow.compute as pc
 
     _check_columns(table.column_names, scheme)
     for name in table.column(RESERVED).unique().to_pylist():
         scheme.questionnaire(str(name))
     for questionnaire in scheme.questionnaires:
-        mine = table.filter(pc.equal(as_text(table.column(RESERVED)), questionnaire.name))
+        dealt = pc.equal(as_text(table.column(RESERVED)), questionnaire.name)
+        mine = table.filter(dealt)
         _checked_empty(mine, questionnaire)
-        yield encode(mine, questionnaire.report_schema, drop_others=True)
+        rows = np.flatnonzero(pc.fill_null(dealt, False).to_numpy())
+        yield encode(mine, questionnaire.report_schema, drop_others=True), rows
 
 
 def _checked_empty(table: pa.Table, questionnaire: Questionnaire) -> None:

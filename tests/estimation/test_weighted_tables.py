@@ -144,9 +144,75 @@ def test_what_cannot_be_weighted_is_refused():
     design = SampleDesign.of(N, weights=columns["weight"])
     with pytest.raises(TacitError, match="method 'inversion'"):
         tacit.estimate(reports, "a", method="likelihood", sample=design)
-    with pytest.raises(TacitError, match="one table of reports"):
+    with pytest.raises(TacitError, match="1 designs for 2 sets of reports"):
         tacit.estimate([reports, Reports.from_truth({"a": ["x", "y", "z"]})], "a", sample=design)
     with pytest.raises(TacitError, match="design is of 3 people"):
         tacit.estimate(reports, "a", sample=SampleDesign.of(3))
     with pytest.raises(TacitError, match="give arrays here"):
         tacit.estimate(reports, "a", sample=SampleColumns("weight"))
+
+
+def test_replicates_and_a_bootstrap_have_the_linearised_error_and_reach_differences():
+    reports, columns = survey(SCHEME)
+    sample = {"weights": columns["weight"], "strata": columns["stratum"], "clusters": columns["cluster"]}
+    linear = tacit.estimate(reports, ["b", "a"], sample=SampleDesign.of(N, **sample))
+    drawn = tacit.estimate(reports, ["b", "a"], sample=SampleDesign.of(N, **sample, bootstrap=500, seed=1))
+    np.testing.assert_allclose(drawn.unbiased, linear.unbiased)
+    # 500 repeats have a relative error of .03.
+    np.testing.assert_allclose(drawn.standard_errors, linear.standard_errors, rtol=0.2)
+    one, other = (table.compare("a").differences[0] for table in (linear, drawn))
+    assert other.standard_error == pytest.approx(one.standard_error, rel=0.2)
+    assert other.standard_error != one.standard_error
+    clusters = np.unique(columns["cluster"])
+    gone = np.array([np.where(columns["cluster"] == cluster, 0.0, columns["weight"]) for cluster in clusters]).T
+    scale = (len(clusters) - 1) / len(clusters)
+    jackknife = SampleDesign.of(N, weights=columns["weight"], replicates=gone, replicate_scale=scale)
+    alone = tacit.estimate(
+        reports, "b", sample=SampleDesign.of(N, weights=columns["weight"], clusters=columns["cluster"])
+    )
+    np.testing.assert_allclose(
+        tacit.estimate(reports, "b", sample=jackknife).standard_errors, alone.standard_errors, rtol=0.05
+    )
+
+
+def test_a_database_adds_replicate_weights_too(tmp_path):
+    pytest.importorskip("ibis")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from tacit.count.stored import StoredReports
+
+    reports, columns = survey(SCHEME)
+    random = np.random.default_rng(1)
+    again = np.array([columns["weight"] * random.poisson(1, N) for _ in range(5)]).T
+    table = reports.to_arrow().append_column("w", pa.array(columns["weight"]))
+    for number in range(5):
+        table = table.append_column(f"r{number}", pa.array(again[:, number]))
+    pq.write_table(table.append_column("bad", pa.array(-again[:, 0])), tmp_path / "reports.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stored = StoredReports.open(tmp_path / "reports.parquet", SCHEME)
+    names = tuple(f"r{number}" for number in range(5))
+    there = tacit.estimate(stored, ["a", "b"], sample=SampleColumns("w", replicates=names))
+    here = tacit.estimate(reports, ["a", "b"], sample=SampleDesign.of(N, weights=columns["weight"], replicates=again))
+    np.testing.assert_allclose(there.covariance, here.covariance, atol=1e-12)
+    np.testing.assert_allclose(there.interval().low, here.interval().low, atol=1e-9)
+    with pytest.raises(TacitError, match="'bad' must be numbers of at least 0"):
+        tacit.estimate(stored, ["a"], sample=SampleColumns("w", replicates=("r0", "bad")))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bootstrap": 5, "replicates": np.ones((4, 2))}, "Give one of them"),
+        ({"bootstrap": 5, "replicate_scale": 0.5}, "a bootstrap has its own"),
+        ({"replicates": np.ones((4, 1))}, "One column of replicate weights"),
+        ({"replicates": np.ones((3, 2))}, "4 respondents by repeats"),
+        ({"replicates": [["a"] * 2] * 4}, "must be numbers, one for each"),
+        ({"replicates": np.zeros((4, 2))}, "not all of them 0"),
+        ({"replicates": np.ones((4, 2)), "replicate_scale": 0}, "must be above 0"),
+    ],
+)
+def test_repeats_of_a_design_that_tell_no_error_are_refused(options, message):
+    with pytest.raises(TacitError, match=message):
+        SampleDesign.of(4, **options)

@@ -11,14 +11,20 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.sampling import (
+    BootstrapOption,
     ClustersOption,
+    Drawn,
     DropOthersOption,
     Lonely,
     LonelyOption,
+    ReplicateScaleOption,
+    ReplicatesOption,
     SampledOption,
+    SeedOption,
     StrataOption,
     WeightsOption,
     number_or_column,
+    replicate_names,
     sampled_reports,
 )
 from tacit.errors import InvalidInput
@@ -58,6 +64,10 @@ def estimate(
     clusters: Annotated[str | None, ClustersOption] = None,
     sampled: Annotated[str | None, SampledOption] = None,
     lonely: Annotated[Lonely, LonelyOption] = "refuse",
+    bootstrap: Annotated[int | None, BootstrapOption] = None,
+    replicates: Annotated[str, ReplicatesOption] = "",
+    replicate_scale: Annotated[float | None, ReplicateScaleOption] = None,
+    seed: Annotated[int | None, SeedOption] = None,
     drop_others: Annotated[bool, DropOthersOption] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
@@ -69,14 +79,15 @@ def estimate(
 
     checked_level(level)
     groups = _groups(given, compare, simultaneous=simultaneous)
-    columns = SampleColumns(weights, strata, clusters, number_or_column(sampled))
+    again = replicate_names(replicates, reports[0])
+    columns = SampleColumns(weights, strata, clusters, number_or_column(sampled), again, replicate_scale)
+    drawn = Drawn(columns, lonely, bootstrap, seed)
     origins: list[ReportSource]
     sample = None
-    if drop_others or columns.named or sampled is not None:
+    if drop_others or drawn.is_named:
         if join is not None:
             raise InvalidInput("--join matches two files of reports; weights, strata and clusters belong to one.")
-        one, sample = sampled_reports(reports, scheme or [], columns, lonely=lonely, drop_others=drop_others)
-        origins = [one]
+        origins, sample = sampled_reports(reports, scheme or [], drawn, drop_others=drop_others)
     else:
         origins = read_or_joined(reports, scheme or [], join)
     names = list(dict.fromkeys([*listed_names(attributes), *groups]))

@@ -10,13 +10,18 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.sampling import (
+    BootstrapOption,
     ClustersOption,
     Lonely,
     LonelyOption,
+    ReplicateScaleOption,
+    ReplicatesOption,
     SampledOption,
+    SeedOption,
     StrataOption,
     WeightsOption,
     number_or_column,
+    replicate_names,
 )
 
 if TYPE_CHECKING:
@@ -41,9 +46,10 @@ def prevalence(
     ] = None,
     answers: Annotated[str, typer.Option(help="The answers, where they are not no,yes.")] = "no,yes",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
-    bootstrap: Annotated[int | None, typer.Option(help="Errors from so many bootstrap repeats of clusters.")] = None,
-    replicates: Annotated[str, typer.Option(help="Columns of replicate weights, separated by commas.")] = "",
-    seed: Annotated[int | None, typer.Option(help="Makes the bootstrap repeatable.")] = None,
+    bootstrap: Annotated[int | None, BootstrapOption] = None,
+    replicates: Annotated[str, ReplicatesOption] = "",
+    replicate_scale: Annotated[float | None, ReplicateScaleOption] = None,
+    seed: Annotated[int | None, SeedOption] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read."""
@@ -66,7 +72,8 @@ def prevalence(
         answers=listed_names(answers),
         level=level,
         bootstrap=bootstrap,
-        replicates=listed_names(replicates),
+        replicates=replicate_names(replicates, file),
+        replicate_scale=replicate_scale,
         seed=seed,
     )
     if json:

@@ -9,13 +9,18 @@ import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table
 from tacit.cli.sampling import (
+    BootstrapOption,
     ClustersOption,
     Lonely,
     LonelyOption,
+    ReplicateScaleOption,
+    ReplicatesOption,
     SampledOption,
+    SeedOption,
     StrataOption,
     WeightsOption,
     number_or_column,
+    replicate_names,
 )
 from tacit.errors import InvalidInput
 
@@ -41,6 +46,10 @@ def regress(
     clusters: Annotated[str | None, ClustersOption] = None,
     sampled: Annotated[str | None, SampledOption] = None,
     lonely: Annotated[Lonely, LonelyOption] = "refuse",
+    bootstrap: Annotated[int | None, BootstrapOption] = None,
+    replicates: Annotated[str, ReplicatesOption] = "",
+    replicate_scale: Annotated[float | None, ReplicateScaleOption] = None,
+    seed: Annotated[int | None, SeedOption] = None,
     errors: Annotated[Errors | None, typer.Option(help="Errors from the information, scores, or both.")] = None,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Picture of the prediction along the first covariate.")] = None,
@@ -65,6 +74,10 @@ def regress(
         clusters=clusters,
         sampled=number_or_column(sampled),
         lonely=lonely,
+        bootstrap=bootstrap,
+        replicates=replicate_names(replicates, file),
+        replicate_scale=replicate_scale,
+        seed=seed,
         errors=errors,
         level=level,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,12 +12,11 @@ import typer
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.channel.scheme import Scheme
     from tacit.count.sources import ReportSource
     from tacit.count.weighted import SampleColumns
     from tacit.estimation.complex_samples import SampleDesign
+    from tacit.reports import Reports
 
 Lonely = Literal["refuse", "centre"]
 
@@ -25,6 +25,10 @@ StrataOption = typer.Option(help="Column of strata.")
 ClustersOption = typer.Option(help="Column of clusters, nested in the strata.")
 SampledOption = typer.Option(help="Sampled share of a finite population: a number, or a column.")
 LonelyOption = typer.Option(help="A stratum with one cluster: refuse it, or centre it at the mean of all.")
+BootstrapOption = typer.Option(help="Errors from so many bootstrap repeats of clusters.")
+ReplicatesOption = typer.Option(help="Columns of replicate weights, separated by commas; rw* names all that begin so.")
+ReplicateScaleOption = typer.Option(help="Scale of replicate weights: 1/R if not said, (R-1)/R for a jackknife.")
+SeedOption = typer.Option(help="Makes the bootstrap repeatable.")
 DropOthersOption = typer.Option("--drop-others", help="Leave out columns that neither the scheme nor an option names.")
 
 
@@ -42,20 +46,56 @@ def number_or_column(text: str | None) -> float | str | None:
         return text
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """What the options of a command say of the sample."""
+
+    columns: SampleColumns
+    lonely: Lonely = "refuse"
+    bootstrap: int | None = None
+    seed: int | None = None
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.columns.named) or self.columns.sampled is not None or self.bootstrap is not None
+
+
+def replicate_names(text: str, file: str) -> tuple[str, ...]:
+    """The columns of replicate weights; a name that ends with ``*`` stands for all columns that begin so, in their order."""
+    from tacit.cli.names import listed_names
+    from tacit.table.files import column_names
+
+    names: list[str] = []
+    for name in listed_names(text):
+        if not name.endswith("*"):
+            names.append(name)
+            continue
+        there = [column for column in column_names(Path(file)) if column.startswith(name[:-1])]
+        if not there:
+            raise InvalidInput(f"No column of {file!r} begins with {name[:-1]!r}.")
+        names += there
+    return tuple(names)
+
+
 def sampled_reports(
-    places: Sequence[str], schemes: Sequence[Path], columns: SampleColumns, *, lonely: Lonely, drop_others: bool
-) -> tuple[ReportSource, SampleDesign | SampleColumns | None]:
-    """One set of reports with the sample it comes from: in memory where it is few, in the database where it is many."""
+    places: Sequence[str], schemes: Sequence[Path], drawn: Drawn, *, drop_others: bool
+) -> tuple[list[ReportSource], list[SampleDesign | SampleColumns] | None]:
+    """Reports with the samples they come from: in memory where they are few, in the database where they are many."""
     from tacit.cli.reading import read_reports, read_schemes
 
-    if len(places) != 1:
-        raise InvalidInput("--weights, --strata, --clusters, --sampled and --drop-others take one file of reports.")
-    place = places[0]
-    if not _is_small_file(place):
-        (stored,) = read_reports(places, schemes)
-        return stored, columns if columns.named or columns.sampled is not None else None
-    (plan,) = read_schemes(schemes, 1)
-    return _in_memory(Path(place), plan, columns, lonely, drop_others=drop_others)
+    if len(places) == 1 and not _is_small_file(places[0]):
+        if drawn.bootstrap is not None:
+            raise InvalidInput(
+                "A bootstrap redraws people in memory. Name columns of replicate weights for a large table."
+            )
+        return list(read_reports(places, schemes)), [drawn.columns] if drawn.is_named else None
+    if not all(map(_is_small_file, places)):
+        raise InvalidInput(
+            "--weights, --strata, --clusters, --sampled and --drop-others take one large table, or several small files."
+        )
+    made = _in_memory(places, read_schemes(schemes, len(places)), drawn, drop_others=drop_others)
+    designs: list[SampleDesign | SampleColumns] = [design for _, design in made if design is not None]
+    return [reports for reports, _ in made], designs or None
 
 
 def _is_small_file(place: str) -> bool:
@@ -71,33 +111,27 @@ def _is_small_file(place: str) -> bool:
 
 
 def _in_memory(
-    file: Path, plan: Scheme | None, columns: SampleColumns, lonely: Lonely, *, drop_others: bool
-) -> tuple[ReportSource, SampleDesign | None]:
+    places: Sequence[str], plans: Sequence[Scheme | None], drawn: Drawn, *, drop_others: bool
+) -> list[tuple[Reports, SampleDesign | None]]:
+    """The reports of each scheme with their design; files under one scheme are one sample."""
+    import pyarrow as pa
+
+    from tacit.estimation.sample_columns import design_of
     from tacit.reports import Reports, carried_scheme, checked_scheme_note, report_columns
     from tacit.table.files import read_table
 
-    scheme = carried_scheme(file) if plan is None else plan
-    simulation = checked_scheme_note(file, scheme)
-    table = read_table(file)
-    design = design_of(table, columns, lonely)
-    wanted = report_columns(scheme)
-    others = [name for name in table.column_names if name not in wanted and (drop_others or name in columns.named)]
-    return Reports.from_arrow(table.drop_columns(others), scheme, is_simulation=simulation), design
-
-
-def design_of(table: pa.Table, columns: SampleColumns, lonely: Lonely) -> SampleDesign | None:
-    """The design that the named columns of a table describe."""
-    from tacit.estimation.complex_samples import SampleDesign
-    from tacit.estimation.device_reports import column, numbers
-
-    if not columns.named and columns.sampled is None:
-        return None
-    share = columns.sampled
-    return SampleDesign.of(
-        table.num_rows,
-        weights=None if columns.weights is None else numbers(table, columns.weights),
-        strata=None if columns.strata is None else column(table, columns.strata),
-        clusters=None if columns.clusters is None else column(table, columns.clusters),
-        sampled=numbers(table, share) if isinstance(share, str) else share,
-        lonely=lonely,
-    )
+    by_scheme: dict[str, tuple[Scheme, list[pa.Table], list[bool]]] = {}
+    for place, plan in zip(map(Path, places), plans, strict=True):
+        scheme = carried_scheme(place) if plan is None else plan
+        _, tables, simulated = by_scheme.setdefault(scheme.hash, (scheme, [], []))
+        simulated.append(checked_scheme_note(place, scheme))
+        tables.append(read_table(place))
+    made = []
+    for scheme, tables, simulated in by_scheme.values():
+        table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+        columns, wanted = drawn.columns, report_columns(scheme)
+        design = design_of(table, columns, drawn.lonely, bootstrap=drawn.bootstrap, seed=drawn.seed)
+        others = [name for name in table.column_names if name not in wanted and (drop_others or name in columns.named)]
+        reports = Reports.from_arrow(table.drop_columns(others), scheme, is_simulation=any(simulated))
+        made.append((reports, design))
+    return made

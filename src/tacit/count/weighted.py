@@ -46,10 +46,12 @@ class SampleColumns:
     strata: str | None = None
     clusters: str | None = None
     sampled: float | str | None = None
+    replicates: tuple[str, ...] = ()
+    replicate_scale: float | None = None  # of the sum of squared deviations; one over the replicates if not said
 
     @property
     def named(self) -> list[str]:
-        columns = (self.weights, self.strata, self.clusters, self.sampled)
+        columns = (self.weights, self.strata, self.clusters, self.sampled, *self.replicates)
         return [column for column in columns if isinstance(column, str)]
 
 
@@ -92,22 +94,30 @@ def _by_numpy(
 def _compiled(
     table: Table, columns: Sequence[str], weights: Array, keys: NDArray[np.intp], size: tuple[int, int]
 ) -> Array:
-    """The same by compiled loops, for columns that show one answer."""
+    """The same by compiled loops, for columns that show one answer.
+
+    The last two axes are joined as weights are added; those before them block by block.
+    """
     from tacit.count._memory_kernels import extend_codes
     from tacit.count._weighted_kernels import add_weights
 
+    axes: list[tuple[NDArray[Any], int]] = [(table[name], table.schema[name].size) for name in columns]
+    if size[1] > 1:
+        axes.append((keys, size[1]))
+    *before, (last, last_size) = axes
     copies = 4 if size[0] * size[1] <= COPIED_COUNTERS else 1
     both = np.zeros((copies, size[0] * size[1], 2))
-    buffer = np.empty(BLOCK_ROWS, dtype=np.uint32)
+    if len(before) == 1:
+        add_weights(before[0][0], last, np.uint32(last_size), weights, both)
+        return both.sum(axis=0).reshape(*size, 2)
+    buffer = np.zeros(BLOCK_ROWS, dtype=np.uint32)
     for start in range(0, table.n_rows, BLOCK_ROWS):
         here = slice(start, min(start + BLOCK_ROWS, table.n_rows))
         codes = buffer[: here.stop - start]
         codes[:] = 0
-        for name in columns:
-            extend_codes(codes, table[name][here], np.uint32(table.schema[name].size))
-        if size[1] > 1:
-            extend_codes(codes, keys[here], np.uint32(size[1]))
-        add_weights(codes, weights[here], both)
+        for column, radix in before:
+            extend_codes(codes, column[here], np.uint32(radix))
+        add_weights(codes, last[here], np.uint32(last_size), weights[here], both)
     return both.sum(axis=0).reshape(*size, 2)
 
 
@@ -131,6 +141,7 @@ class StoredGroups:
     sums: Array
     squares: Array
     sampled: Array  # of each group's stratum
+    replicates: Array  # [group, replicate]: sums of the replicate weights
 
 
 def stored_groups(engine: CountEngine, columns: Sequence[str], sample: SampleColumns) -> StoredGroups:
@@ -152,7 +163,9 @@ def stored_groups(engine: CountEngine, columns: Sequence[str], sample: SampleCol
     numbers = {"sampled": np.full(len(rows), float(share))}
     for name in {"sums", "squares", "sampled"} & set(result.column_names):
         numbers[name] = np.asarray(result.column(name).to_numpy(), np.float64)
-    return StoredGroups(strata, clusters, stratum, cluster, cells, rows, **numbers)
+    again = [np.asarray(result.column(f"r{at}").to_numpy(), np.float64) for at in range(len(sample.replicates))]
+    replicates = np.stack(again, axis=1) if again else np.zeros((len(rows), 0))
+    return StoredGroups(strata, clusters, stratum, cluster, cells, rows, replicates=replicates, **numbers)
 
 
 def _query(engine: TableEngine, columns: Sequence[str], sample: SampleColumns) -> Any:
@@ -166,16 +179,25 @@ def _query(engine: TableEngine, columns: Sequence[str], sample: SampleColumns) -
     weight = ibis.literal(1, type="int64") if sample.weights is None else table[sample.weights].cast("float64")
     if sample.weights is not None:
         _checked_stored(table.select(w=weight))
+    again = {f"r{at}": table[name].cast("float64") for at, name in enumerate(sample.replicates)}
+    for name in again:
+        _checked_replicates(table.select(w=again[name]), sample.replicates[int(name[1:])])
     share = sample.sampled
     shown = table.select(
         **{f"k{position}": engine.grouped_by(name) for position, name in enumerate(columns)},
         stratum=_text(table, sample.strata),
         cluster=_text(table, sample.clusters),
         w=weight,
+        **again,
         **({"sampled": table[share].cast("float64")} if isinstance(share, str) else {}),
     )
-    keys = [name for name in shown.columns if name != "w"]
-    return shown.group_by(keys).agg(rows=shown.count(), sums=shown.w.sum(), squares=(shown.w * shown.w).sum())
+    keys = [name for name in shown.columns if name != "w" and name not in again]
+    return shown.group_by(keys).agg(
+        rows=shown.count(),
+        sums=shown.w.sum(),
+        squares=(shown.w * shown.w).sum(),
+        **{name: shown[name].sum() for name in again},
+    )
 
 
 def _text(table: Any, name: str | None) -> Any:
@@ -189,6 +211,13 @@ def _checked_stored(weights: Any) -> None:
     bad = single_row(weights.agg(bad=as_number(wrong).sum()))["bad"]
     if bad:
         raise InvalidInput(f"{int(bad):,} weights are missing, 0 or below; weights must be above 0.")
+
+
+def _checked_replicates(weights: Any, name: str) -> None:
+    wrong = weights.w.isnull() | (weights.w < 0)
+    counted = single_row(weights.agg(bad=as_number(wrong).sum(), total=weights.w.sum()))
+    if counted["bad"] or not counted["total"]:
+        raise InvalidInput(f"The replicate weights {name!r} must be numbers of at least 0, not all of them 0.")
 
 
 def _named(values: Sequence[Any]) -> tuple[list[str], NDArray[np.intp]]:

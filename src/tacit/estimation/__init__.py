@@ -21,9 +21,7 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, remembered
 from tacit.count.sources import ReportSource, sources
-from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.conjunctions import Condition, shares
 from tacit.estimation.evidence import gathered
 from tacit.estimation.intervals import Interval, ShareLaw
@@ -40,7 +38,8 @@ from tacit.estimation.result import (
     checked_sampling,
 )
 from tacit.estimation.simplex import projected
-from tacit.estimation.weighted_tables import weighted_table
+from tacit.estimation.weighted_pooling import PooledSample, SampledSource, pooled_sample, sampled_sources
+from tacit.estimation.weighted_tables import Sample, WeightedTable
 from tacit.schema import Attribute, Schema
 
 __all__ = [
@@ -63,7 +62,7 @@ def estimate(
     method: Method = "inversion",
     sampling: Sampling = "population",
     max_steps: int = MAX_STEPS,
-    sample: SampleDesign | SampleColumns | None = None,
+    sample: Sample | Sequence[Sample] | None = None,
 ) -> TableEstimate:
     """The joint distribution of some attributes among the people behind the reports.
 
@@ -79,8 +78,9 @@ def estimate(
         What the errors are for: a population the respondents were drawn from, or just the people who answered.
     max_steps : int
         Bounds the iteration of the likelihood; the result says whether it converged.
-    sample : SampleDesign or SampleColumns, optional
-        Weights, strata and clusters of a complex sample; errors are then linearised.
+    sample : SampleDesign or SampleColumns, or one for each set of reports, optional
+        Weights, strata and clusters of a complex sample; errors are then linearised, or come from its repeats. Of reports
+        under a dealt scheme it is in the order of the table that they were made of.
 
     Returns
     -------
@@ -105,8 +105,10 @@ def estimate(
     >>> found.interval().low.round(2).tolist(), found.interval().high.round(2).tolist()
     ([0.5, 0.11], [0.89, 0.5])
     """
+    if sample is not None:
+        return _weighted(sampled_sources(reports, sample), attributes, method, sampling)
     origins = sources(reports)
-    return _estimate(origins, true_schema(origins), attributes, method, sampling, max_steps, sample)
+    return _estimate(origins, true_schema(origins), attributes, method, sampling, max_steps)
 
 
 def _estimate(
@@ -116,7 +118,6 @@ def _estimate(
     method: Method,
     sampling: Sampling,
     max_steps: int,
-    sample: SampleDesign | SampleColumns | None = None,
 ) -> TableEstimate:
     names = _checked_names(attributes, schema)
     if method not in ("inversion", "likelihood"):
@@ -125,8 +126,6 @@ def _estimate(
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
     asking = filled([source for source in origins if set(source.questionnaire.attributes) & set(names)])
-    if sample is not None:
-        return _weighted(asking, schema.select(names).attributes, sample, method, sampling)
     table = _table(asking, schema.select(names).attributes, sampling)
     if method == "inversion":
         return table.inversion()
@@ -134,23 +133,28 @@ def _estimate(
 
 
 def _weighted(
-    asking: Sequence[Source],
-    attributes: tuple[Attribute, ...],
-    sample: SampleDesign | SampleColumns,
-    method: Method,
-    sampling: Sampling,
+    origins: Sequence[SampledSource], attributes: str | Sequence[str], method: Method, sampling: Sampling
 ) -> TableEstimate:
     if method != "inversion" or sampling != "population":
         raise InvalidInput(
             "Weights, strata and clusters are for the unbiased estimate of a population: method 'inversion', sampling "
             "'population'."
         )
-    weighted = weighted_table(asking, [attribute.name for attribute in attributes], sample)
-    p = weighted.probabilities
+    schema = true_schema([one.source for one in origins])
+    names = _checked_names(attributes, schema)
+    asked = schema.select(names).attributes
+    asking = [one for one in origins if set(one.source.questionnaire.attributes) & set(names)]
+    full = {id(source) for source in filled([one.source for one in asking])}
+    asking = [one for one in asking if id(one.source) in full]
+    made: WeightedTable | PooledSample
+    if len(asking) == 1 and set(names) <= set(asking[0].source.questionnaire.attributes):
+        made = asking[0].table(names)
+    else:
+        made = pooled_sample(asking, names, tuple(attribute.size for attribute in asked))
+    p = made.probabilities
     return TableEstimate(
-        attributes, p, p, np.sqrt(weighted.variances), weighted.table.n_reports, method, sampling, weighted.interval,
-        weighted.covariance,
-    )  # fmt: skip
+        asked, p, p, np.sqrt(made.variances), made.n_reports, method, sampling, made.interval, made.covariance
+    )
 
 
 def estimate_tables(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.repeats import Repeats, checked_repeats, redrawn
 from tacit.table.columns import as_arrow, as_text, missing_values
 
 Codes = NDArray[np.intp]
@@ -40,6 +41,8 @@ class SampleDesign:
         Of each stratum, which share of its population was asked; 0 for a population without end.
     lonely : {"refuse", "centre"}
         What a stratum with a single cluster gets.
+    repeats : Repeats, optional
+        Errors from replicate weights or a bootstrap instead of linearised ones.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class SampleDesign:
     lonely: Lonely = "refuse"
     has_clusters: bool = True
     n_people: int | None = None  # where the clusters are people who are not listed
+    repeats: Repeats | None = None  # where errors come from estimating again
 
     @classmethod
     def of(
@@ -67,21 +71,43 @@ class SampleDesign:
         clusters: Any = None,
         sampled: Any = None,
         lonely: Lonely = "refuse",
+        bootstrap: int | None = None,
+        replicates: Any = None,
+        replicate_scale: float | None = None,
+        seed: int | None = None,
     ) -> SampleDesign:
-        """A design for `n` respondents; whatever is not given is even: one stratum, everybody a cluster."""
+        """A design for `n` respondents; whatever is not given is even: one stratum, everybody a cluster.
+
+        Errors are linearised, or come from `bootstrap` repeats (repeatable by a `seed`), or from `replicates`: the
+        weights of each respondent under each repeat, whose squared deviations are summed `replicate_scale` times (1/R if
+        not said, (R-1)/R for a jackknife).
+        """
         if lonely not in ("refuse", "centre"):
             raise UnknownName("Treatment of single clusters", str(lonely), ("refuse", "centre"))
         stratum, names = _coded("strata", strata, n)
         cluster, stratum_of = _nested(clusters, stratum, n)
         shares = _sampled(sampled, stratum, len(names), n)
         has_clusters = clusters is not None
-        design = cls(_checked_weights(weights, n), stratum, cluster, stratum_of, shares, lonely, has_clusters)
+        again = Repeats.of(n, bootstrap=bootstrap, replicates=replicates, scale=replicate_scale, seed=seed)
+        if again is not None and shares.any():
+            raise InvalidInput(
+                "A finite population is not known to repeats. Leave out the sampled share, or the repeats."
+            )
+        design = cls(
+            _checked_weights(weights, n), stratum, cluster, stratum_of, shares, lonely, has_clusters, repeats=again
+        )
         design._check_lonely(names, np.bincount(stratum_of, minlength=len(names)))
         return design
 
     @classmethod
     def grouped(
-        cls, names: Sequence[str], stratum_of: Codes | None, rows: Array, group_strata: Codes, sampled: Array
+        cls,
+        names: Sequence[str],
+        stratum_of: Codes | None,
+        rows: Array,
+        group_strata: Codes,
+        sampled: Array,
+        repeats: Repeats | None = None,
     ) -> SampleDesign:
         """The design of a stored table whose people are not listed: strata by name, clusters by stratum."""
         shares = _sampled(sampled, group_strata, len(names), len(group_strata))
@@ -89,7 +115,7 @@ class SampleDesign:
         listed = nobody if stratum_of is None else stratum_of
         sizes = rows if stratum_of is None else np.bincount(listed, minlength=len(names))
         people = int(rows.sum()) if stratum_of is None else None
-        design = cls(np.zeros(0), nobody, nobody, listed, shares, "refuse", stratum_of is not None, people)
+        design = cls(np.zeros(0), nobody, nobody, listed, shares, "refuse", stratum_of is not None, people, repeats)
         design._check_lonely(names, sizes)
         return design
 
@@ -103,7 +129,9 @@ class SampleDesign:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Clusters minus strata: what an interval's Student quantile uses."""
+        """Clusters minus strata (replicates less one): what an interval's Student quantile uses."""
+        if self.repeats is not None and self.repeats.columns is not None:
+            return self.repeats.n - 1
         return max(self.n_clusters - self.n_strata, 1)
 
     def _check_lonely(self, names: Sequence[str], sizes: NDArray[Any]) -> None:
@@ -156,18 +184,27 @@ class SampleDesign:
 
     def replicates(self, repeats: int, seed: int | None = None) -> Iterator[Array]:
         """The replicate weights of the bootstrap, one repeat after the other."""
-        if not (isinstance(repeats, int) and repeats >= 2):
-            raise InvalidInput(f"A bootstrap needs at least two repeats, not {repeats!r}.")
-        random = np.random.default_rng(seed)
-        members = [np.flatnonzero(self.stratum_of == stratum) for stratum in range(self.n_strata)]
-        for _ in range(repeats):
-            factors = np.ones(self.n_clusters)
-            for clusters in members:
-                size = len(clusters)
-                if size > 1:
-                    drawn = random.multinomial(size - 1, np.full(size, 1 / size))
-                    factors[clusters] = drawn * size / (size - 1)
+        for factors in redrawn(self.stratum_of, self.n_strata, checked_repeats(repeats), seed):
             yield factors[self.clusters] * self.weights
+
+    def weighings(self) -> Iterator[Array]:
+        """The weights under which everything is estimated again; none where errors are linearised."""
+        if self.repeats is None:
+            return
+        if self.repeats.columns is None:
+            yield from self.replicates(self.repeats.n, self.repeats.seed)
+        else:
+            yield from self.repeats.columns.T
+
+    @property
+    def in_words(self) -> str:
+        """Where the errors come from."""
+        if self.repeats is not None:
+            return f"from {self.repeats.n:,} repeats"
+        return (
+            f"linearised over {self.n_clusters:,} clusters in {self.n_strata:,} strata, Student's distribution with "
+            f"{self.degrees_of_freedom:,} degrees of freedom"
+        )
 
 
 def added_by(codes: Codes, values: Array, n: int) -> Array:

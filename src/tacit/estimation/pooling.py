@@ -67,6 +67,10 @@ class Contribution:
                 agreement |= column[start : start + rows, None] == column[None, :]
             yield self.by_agreement.reshape(-1)[agreement]
 
+    def matrix(self) -> Array:
+        """The map as a matrix, ``[cell, own cell]``."""
+        return np.concatenate(list(self._blocks()))
+
     def _squares(self, rows: Array) -> Array:
         """Mean squares of one report's contributions to the cells of these rows of the map."""
         if self.table.shows_one:
@@ -92,7 +96,7 @@ class Contribution:
     @property
     def covariance(self) -> Array:
         """As counted."""
-        rows = np.concatenate(list(self._blocks()))
+        rows = self.matrix()
         means = self.means.reshape(-1)
         products = rows @ self._products @ rows.T
         return (products - np.multiply.outer(means, means)) / self.table.n_reports

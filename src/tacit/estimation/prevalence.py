@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tacit.channel.base import Array
 from tacit.channel.device_laws import YES_NO
 from tacit.channel.device_parameters import Given, exact_chance
 from tacit.channel.devices import DeviceDesign
+from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput
 from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
@@ -22,6 +23,7 @@ from tacit.estimation.device_estimates import DeviceEstimate, SampleCounts, esti
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.intervals import ShareLaw, checked_level
 from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
+from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws, estimated
 from tacit.table.files import read_columns
 
@@ -50,6 +52,7 @@ def prevalence(
     level: float = 0.95,
     bootstrap: int | None = None,
     replicates: Sequence[str] = (),
+    replicate_scale: float | None = None,
     seed: int | None = None,
 ) -> Prevalence:
     """The share of people who carry a trait that was asked with a device.
@@ -86,6 +89,8 @@ def prevalence(
         Errors from so many repeats of a bootstrap of clusters within strata, instead of linearised ones.
     replicates : sequence of str
         Columns of replicate weights: errors are the spread of the estimates under them round the estimate.
+    replicate_scale : float, optional
+        What the sum of squared deviations is multiplied by: 1/R if not said (bootstrap, balanced), (R-1)/R for a jackknife.
     seed : int, optional
         Makes the bootstrap repeatable.
 
@@ -113,39 +118,14 @@ def prevalence(
     known = device if isinstance(device, DeviceDesign) else devices.design(device, parameters or {}, answers)
     checked_level(level)
     watched = _control(control)
-    columns = [item, sample, by, weights, strata, clusters, watched[0] if watched else None]
-    columns.extend([sampled if isinstance(sampled, str) else None, *replicates])
-    table = read_columns(data, [name for name in columns if name is not None])
+    columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
+    named = [item, sample, by, watched[0] if watched else None, *columns.named]
+    table = read_columns(data, [name for name in named if name is not None])
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be estimated.")
     reports = _reports(table, known, item, sample, yes)
-    design = _design(table, weights, strata, clusters, sampled, lonely)
-    weighings = _weighings(table, design, bootstrap, replicates, seed)
-    return _Study(known, reports, design, watched, level, weighings).result(table, by)
-
-
-def _weighings(
-    table: pa.Table, design: SampleDesign | None, bootstrap: int | None, replicates: Sequence[str], seed: int | None
-) -> Iterable[Array] | None:
-    """Weights under which everything is estimated again, where errors are asked from repeats."""
-    if bootstrap is None and not replicates:
-        return None
-    if bootstrap is not None and replicates:
-        raise InvalidInput("Errors come from a bootstrap or from replicate weights. Give one of them.")
-    if design is not None and design.sampled.any():
-        raise InvalidInput("A finite population is not known to repeats. Leave out the sampled share, or the repeats.")
-    if bootstrap is not None:
-        return (design or SampleDesign.of(table.num_rows)).replicates(bootstrap, seed)
-    if len(replicates) < 2:
-        raise InvalidInput("One column of replicate weights tells no error. Name all of them.")
-    return [_replicate(table, name) for name in replicates]
-
-
-def _replicate(table: pa.Table, name: str) -> Array:
-    values = device_reports.numbers(table, name)
-    if not (np.isfinite(values).all() and (values >= 0).all() and values.any()):
-        raise InvalidInput(f"The replicate weights {name!r} must be numbers of at least 0, not all of them 0.")
-    return values
+    design = design_of(table, columns, lonely, bootstrap=bootstrap, seed=seed)
+    return _Study(known, reports, design, watched, level).result(table, by)
 
 
 def _control(control: str | tuple[str, float] | None) -> tuple[str, float] | None:
@@ -173,30 +153,6 @@ def _reports(table: pa.Table, device: DeviceDesign, item: str, sample: str | Non
     return _Reports(item, yes, read.codes, device_reports.samples(table, sample, device), (read.sentence,))
 
 
-def _design(
-    table: pa.Table,
-    weights: str | None,
-    strata: str | None,
-    clusters: str | None,
-    sampled: float | str | None,
-    lonely: Lonely,
-) -> SampleDesign | None:
-    if weights is None and strata is None and clusters is None and sampled is None:
-        return None
-    texts = {
-        name: None if column is None else table.column(column)
-        for name, column in (("strata", strata), ("clusters", clusters))
-    }
-    return SampleDesign.of(
-        table.num_rows,
-        weights=None if weights is None else device_reports.numbers(table, weights),
-        strata=texts["strata"],
-        clusters=texts["clusters"],
-        sampled=device_reports.numbers(table, sampled) if isinstance(sampled, str) else sampled,
-        lonely=lonely,
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class _Study:
     device: DeviceDesign
@@ -204,7 +160,6 @@ class _Study:
     design: SampleDesign | None
     control: tuple[str, float] | None
     level: float
-    weighings: Iterable[Array] | None
 
     def result(self, table: pa.Table, by: str | None) -> Prevalence:
         answered = self.reports.codes != MISSING
@@ -218,7 +173,8 @@ class _Study:
             return by_device if self.device.direct is None else [*by_device, self._direct(answered & direct, weights)]
 
         estimates = all_estimates(np.ones(len(answered)) if self.design is None else self.design.weights)
-        repeated = None if self.weighings is None else [_values(all_estimates(again)) for again in self.weighings]
+        weighings = () if self.design is None else self.design.weighings()
+        repeated = [_values(all_estimates(again)) for again in weighings]
         errors = _Errors(estimates, self.design, self.level, repeated)
         whole, asked = estimates[0], None if self.device.direct is None else estimates[-1]
         compliance = _compliance(whole, self.device, self.level)
@@ -363,30 +319,21 @@ class _Errors:
         estimates: Sequence[DeviceEstimate],
         design: SampleDesign | None,
         level: float,
-        repeated: Sequence[Array] | None = None,
+        repeated: Sequence[Array] = (),
     ) -> None:
         self._estimates, self._design, self._level = list(estimates), design, level
         self._starts = np.cumsum([0, *(len(estimate.values) for estimate in estimates)])
         linearised = design is not None or any(estimate.added is not None for estimate in estimates)
         n = len(estimates[0].counted.rows)
         self._sample = design or (SampleDesign.of(n) if linearised else None)
-        self._repeats = 0 if repeated is None else len(repeated)
-        if repeated is not None:
-            spread = np.nan_to_num(np.array(repeated) - _values(estimates))
-            self._covariance = spread.T @ spread / len(spread)
+        if design is not None and design.repeats is not None:
+            self._covariance = design.repeats.covariance(repeated, _values(estimates))
         else:
             self._covariance = self._linearised() if self._sample is not None else self._by_the_law()
 
     @property
     def in_words(self) -> str:
-        if self._repeats:
-            return f"from {self._repeats:,} repeats"
-        if self._design is None:
-            return "for a population sampled at random"
-        return (
-            f"linearised over {self._design.n_clusters:,} clusters in {self._design.n_strata:,} strata, Student's "
-            f"distribution with {self._design.degrees_of_freedom:,} degrees of freedom"
-        )
+        return "for a population sampled at random" if self._design is None else self._design.in_words
 
     def _by_the_law(self) -> Array:
         """Groups are disjoint, hence independent; the whole holds them all and is compared with none."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.memory import MemoryEngine
@@ -15,9 +17,10 @@ from tacit.count.protocol import Source
 from tacit.count.weighted import SampleColumns, WeightedTally, checked_keys, stored_groups, weighted_tally
 from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import SampleDesign, added_by
-from tacit.estimation.group_parts import columns_of, parts_for, solve, solve_pairs, solve_squares
+from tacit.estimation.group_parts import Part, columns_of, parts_for, solve, solve_pairs, solve_squares
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
 from tacit.estimation.inversion import Inverted, checked_covariance, checked_rows, with_guess
+from tacit.estimation.repeats import Repeats
 
 Sample = SampleDesign | SampleColumns
 
@@ -31,13 +34,18 @@ class WeightedTable:
     design: SampleDesign  # without weights where the reports are stored
     key_weights: Array  # sum of the weights of each key
     squares: Array  # sum of squared weights of each stratum
-    rows: Array  # rows of each stratum
+    rows: Array  # people of each stratum
+    repeated: Array | None = None  # the estimate under every repeat, where errors come from these
 
     @property
     def probabilities(self) -> Array:
         return self.table.probabilities
 
     @property
+    def n_reports(self) -> int:
+        return self.table.n_reports
+
+    @cached_property
     def _total(self) -> float:
         return float(self.key_weights.sum())
 
@@ -54,7 +62,7 @@ class WeightedTable:
         return np.bincount(self.design.stratum_of, minlength=self.design.n_strata).astype(np.float64)
 
     @cached_property
-    def _key_totals(self) -> Array:
+    def key_totals(self) -> Array:
         """Centred contributions of each key: keys x cells."""
         sums = self._ordered(solve(self.table.parts, self.tally.sums))
         return (sums - np.multiply.outer(self.key_weights, self.probabilities.reshape(-1))) / self._total
@@ -67,6 +75,8 @@ class WeightedTable:
     @cached_property
     def variances(self) -> Array:
         p = self.probabilities.reshape(-1)
+        if self.repeated is not None:
+            return np.diag(self.covariance()).reshape(self.probabilities.shape)
         if self.design.has_clusters:
             spread = self._clustered()
             values = (spread**2 * self._factors[self.design.stratum_of, None]).sum(axis=0)
@@ -75,7 +85,7 @@ class WeightedTable:
             second = self._ordered(solve_squares(self.table.parts, folded))[0]
             first = self._ordered(solve(self.table.parts, folded))[0]
             values = (second - 2 * p * first + p**2 * (self._factors @ self.squares)) / self._total**2
-            values = values - self._factors @ (self._key_totals**2 * self._one_over_rows[:, None])
+            values = values - self._factors @ (self.key_totals**2 * self._one_over_rows[:, None])
         values = np.maximum(values, 0.0) + self._noise_share * np.diag(self._device_covariance)
         return values.reshape(self.probabilities.shape)
 
@@ -85,7 +95,7 @@ class WeightedTable:
         return np.where(self.rows > 1, 1 / self.rows, 0.0)
 
     def _clustered(self) -> Array:
-        totals, sizes = self._key_totals, self._sizes
+        totals, sizes = self.key_totals, self._sizes
         centres = added_by(self.design.stratum_of, totals, self.design.n_strata) / sizes[:, None]
         centres[sizes == 1] = totals.mean(axis=0)
         return totals - centres[self.design.stratum_of]
@@ -102,6 +112,12 @@ class WeightedTable:
             return np.zeros((cells, cells))
         return self.table.covariance("respondents") * self.table.n_reports
 
+    def shares_from(self, sums: Array) -> Array:
+        """The cells that other sums of weights, by report, would give."""
+        total = everybody(sums[..., None], [part.shows_one for part in self.table.parts for _ in part.columns])
+        again = dataclasses.replace(self.table, frequencies=sums / total[0])
+        return again.probabilities.reshape(-1)
+
     def covariance(self, at: Array | None = None) -> Array:
         """Of all cells, in the order of the raveled table.
 
@@ -109,73 +125,102 @@ class WeightedTable:
         they are tests of Wald's kind here.
         """
         checked_covariance(self.probabilities.size)
-        p = self.probabilities.reshape(-1)
+        if self.repeated is not None and self.design.repeats is not None:
+            return self.design.repeats.covariance(self.repeated, self.probabilities.reshape(-1))
         if self.design.has_clusters:
             spread = self._clustered()
             values = (spread * self._factors[self.design.stratum_of, None]).T @ spread
         else:
-            folded = (self.tally.squares * self._factors).sum(axis=-1)
-            pairs = self.table.in_order(solve_pairs(self.table.parts, folded))
-            first = self._ordered(solve(self.table.parts, folded[..., None]))[0]
-            pairs = pairs - np.outer(p, first) - np.outer(first, p) + np.outer(p, p) * (self._factors @ self.squares)
-            sums = self._key_totals * np.sqrt(self._factors * self._one_over_rows)[:, None]
-            values = pairs / self._total**2 - sums.T @ sums
+            sums = self.key_totals * self.centring[:, None]
+            values = self.products() - sums.T @ sums
         return values + self._noise_share * self._device_covariance
+
+    def products(self) -> Array:
+        """Sums over people of the products of their centred contributions to each two cells, each stratum by its factor."""
+        p = self.probabilities.reshape(-1)
+        folded = (self.tally.squares * self._factors).sum(axis=-1)
+        pairs = self.table.in_order(solve_pairs(self.table.parts, folded))
+        first = self._ordered(solve(self.table.parts, folded[..., None]))[0]
+        pairs = pairs - np.outer(p, first) - np.outer(first, p) + np.outer(p, p) * (self._factors @ self.squares)
+        return pairs / self._total**2
+
+    @property
+    def centring(self) -> Array:
+        """What the sums of each stratum are multiplied by, to be taken off the products."""
+        return np.sqrt(self._factors * self._one_over_rows)
 
     def interval(self, level: float) -> Interval:
         """The channels' own law, widened by the design's effect and by Student's distribution."""
-        law = self.table.law("population")
-        p = np.clip(self.probabilities, 0, 1)
-        plain = np.maximum(law.variance(p), np.finfo(np.float64).tiny)
-        effect = np.where(self.variances > 0, self.variances / plain, 1.0)
-        effect = effect * (self.design.quantile(level) / checked_level(level)) ** 2
-        wider = ShareLaw(law.constant * effect, law.slope * effect, law.curvature * effect)
-        return wider.interval(self.probabilities, level)
-
-
-def weighted_table(asking: Sequence[Source], names: Sequence[str], sample: Sample) -> WeightedTable:
-    """The estimate of a table over `names` from one source of a complex sample."""
-    if len(asking) != 1 or not set(names) <= set(asking[0].questionnaire.attributes):
-        raise InvalidInput(
-            "Weights, strata and clusters are understood for one table of reports under one scheme that asks everybody "
-            "the same. Estimate the tables one by one."
+        return widened(
+            self.table.law("population"), self.probabilities, self.variances, self.design.quantile(level), level
         )
-    source = asking[0]
+
+
+def widened(law: ShareLaw, p: Array, variances: Array, quantile: float, level: float) -> Interval:
+    """Intervals by the channels' own law, widened to these variances and to this quantile of Student's distribution."""
+    plain = np.maximum(law.variance(np.clip(p, 0, 1)), np.finfo(np.float64).tiny)
+    effect = np.where(variances > 0, variances / plain, 1.0) * (quantile / checked_level(level)) ** 2
+    return ShareLaw(law.constant * effect, law.slope * effect, law.curvature * effect).interval(p, level)
+
+
+def weighted_table(source: Source, names: Sequence[str], sample: Sample) -> WeightedTable:
+    """The estimate of a table over `names` from one source of a complex sample."""
+    if isinstance(sample, SampleColumns):
+        checked_rows(source)
+        parts = tuple(with_guess(source, part) for part in parts_for(source.questionnaire, names))
+        tally, design, rows, again = _stored(source, columns_of(parts), sample)
+        made = _assembled(source, names, parts, tally, design, rows)
+        repeated = [made.shares_from(sums) for sums in again]
+        return dataclasses.replace(made, repeated=np.array(repeated)) if repeated else made
+    if len(sample.weights) != source.engine.n_rows:
+        raise InvalidInput(f"The design is of {len(sample.weights):,} people, the reports of {source.engine.n_rows:,}.")
+    return sampled_rows(source, names, sample, np.arange(len(sample.weights)))
+
+
+def sampled_rows(source: Source, names: Sequence[str], design: SampleDesign, rows: NDArray[np.intp]) -> WeightedTable:
+    """The same from a source in memory whose reports are these rows of the design."""
+    if not isinstance(source.engine, MemoryEngine):
+        raise InvalidInput("Arrays of weights belong to reports in memory; name the columns of a stored table instead.")
     checked_rows(source)
     parts = tuple(with_guess(source, part) for part in parts_for(source.questionnaire, names))
-    if isinstance(sample, SampleColumns):
-        tally, design, rows = _stored(source, columns_of(parts), sample)
-    else:
-        tally, design, rows = _in_memory(source, columns_of(parts), sample)
-    shows = tuple(range(tally.sums.ndim - 1))
-    last = tuple(-1 if source.engine.schema[name].shows != "one" else slice(None) for name in columns_of(parts))
-    one_answer = tuple(axis for axis, slot in zip(shows, last, strict=True) if slot != -1)
-    # The last slot of a set counts every report, so it alone is summed there.
-    key_weights = _everybody(tally.sums, last, one_answer)
-    squares = _everybody(tally.squares, last, one_answer)
+    columns, table = columns_of(parts), source.engine.table
+    keys = (design.clusters if design.has_clusters else design.strata)[rows]
+    stratum_of = design.stratum_of if design.has_clusters else np.arange(design.n_strata)
+    tally = weighted_tally(table, columns, design.weights[rows], keys, stratum_of)
+    people = np.bincount(design.strata, minlength=design.n_strata).astype(np.float64)
+    made = _assembled(source, names, parts, tally, design, people)
+    everybody, one = np.zeros(len(rows), dtype=np.intp), np.zeros(1, dtype=np.intp)
+    repeated = [
+        made.shares_from(weighted_tally(table, columns, again[rows], everybody, one).sums[..., 0])
+        for again in design.weighings()
+    ]
+    return dataclasses.replace(made, repeated=np.array(repeated)) if repeated else made
+
+
+def _assembled(
+    source: Source,
+    names: Sequence[str],
+    parts: tuple[Part, ...],
+    tally: WeightedTally,
+    design: SampleDesign,
+    rows: Array,
+) -> WeightedTable:
+    shows_one = [source.engine.schema[name].shows == "one" for name in columns_of(parts)]
+    key_weights, squares = everybody(tally.sums, shows_one), everybody(tally.squares, shows_one)
     table = Inverted(tuple(names), parts, tally.sums.sum(axis=-1) / key_weights.sum(), source.engine.n_rows)
     return WeightedTable(table, tally, design, key_weights, squares, rows)
 
 
-def _everybody(sums: Array, last: Sequence[int | slice], one_answer: Sequence[int]) -> Array:
-    chosen = sums[(*last, slice(None))]
-    return chosen.sum(axis=tuple(range(len(one_answer))))
+def everybody(sums: Array, shows_one: Sequence[bool]) -> Array:
+    """Sums over all reports, by the last axis: the last slot of a set counts every report, so it alone is taken there."""
+    chosen = sums[(*(slice(None) if one else -1 for one in shows_one), slice(None))]
+    return chosen.sum(axis=tuple(range(sum(shows_one))))
 
 
-def _in_memory(
-    source: Source, columns: Sequence[str], design: SampleDesign
-) -> tuple[WeightedTally, SampleDesign, Array]:
-    if not isinstance(source.engine, MemoryEngine):
-        raise InvalidInput("Arrays of weights belong to reports in memory; name the columns of a stored table instead.")
-    if len(design.weights) != source.engine.n_rows:
-        raise InvalidInput(f"The design is of {len(design.weights):,} people, the reports of {source.engine.n_rows:,}.")
-    keys = design.clusters if design.has_clusters else design.strata
-    stratum_of = design.stratum_of if design.has_clusters else np.arange(design.n_strata)
-    tally = weighted_tally(source.engine.table, columns, design.weights, keys, stratum_of)
-    return tally, design, np.bincount(design.strata, minlength=design.n_strata).astype(np.float64)
-
-
-def _stored(source: Source, columns: Sequence[str], sample: SampleColumns) -> tuple[WeightedTally, SampleDesign, Array]:
+def _stored(
+    source: Source, columns: Sequence[str], sample: SampleColumns
+) -> tuple[WeightedTally, SampleDesign, Array, list[Array]]:
+    """The tally, the design and the people of each stratum; and the sums under every replicate weight."""
     groups = stored_groups(source.engine, columns, sample)
     n_strata, n_names = len(groups.strata), len(groups.clusters)
     pairs, cluster = np.unique(groups.stratum * n_names + groups.cluster, return_inverse=True)
@@ -195,6 +240,10 @@ def _stored(source: Source, columns: Sequence[str], sample: SampleColumns) -> tu
         rows,
         groups.stratum,
         groups.sampled,
+        Repeats.of(0, replicates=np.ones((0, len(sample.replicates))), scale=sample.replicate_scale)
+        if sample.replicates
+        else None,
     )
     tally = WeightedTally(sums.reshape(*shape, n_keys), squares.reshape(*shape, n_strata))
-    return tally, design, rows
+    again = [added_by(groups.cells, one[:, None], math.prod(shape)).reshape(shape) for one in groups.replicates.T]
+    return tally, design, rows, again

@@ -26,15 +26,20 @@ FEWEST_ERRORS = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Expanded:
-    """Every report with every truth: the design ``[row, truth, term]``, the outcome, and the weights ``[row, truth]``."""
+    """Every report with every truth: the design ``[row, truth, term]``, the outcome, and the inverse ``[row, truth]``."""
 
     x: Array
     y: Array
-    weights: Array  # of the inverse, times those of the sample
+    inverse: Array
+    counts: Array  # of people who are alike, or weights
 
     @property
-    def n_rows(self) -> int:
-        return len(self.x)
+    def n_people(self) -> float:
+        return float(self.counts.sum())
+
+    @property
+    def weights(self) -> Array:
+        return self.inverse * self.counts[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +49,18 @@ class CorrectedFit:
     beta: Array
     log_likelihood: float  # corrected: unbiased for that of the clear data
     information: Array
-    scores: Array  # [row, term], with weights
+    scores: Array  # [row, term], without counts
     converged: bool
 
 
-def solved(problem: Expanded, score: ClearScore) -> CorrectedFit:
-    beta = np.zeros(problem.x.shape[2])
-    if score.name == "poisson":
+def solved(problem: Expanded, score: ClearScore, start: Array | None = None) -> CorrectedFit:
+    beta = np.zeros(problem.x.shape[2]) if start is None else start
+    if score.name == "poisson" and start is None:
         beta[0] = math.log(max(float((problem.weights * problem.y).sum() / problem.weights.sum()), 1e-6))
     converged = False
     for _ in range(MOST_STEPS):
         scores, information = _summed(problem, score, beta)
-        step = _step(problem, score, beta, information, scores.sum(axis=0))
+        step = _step(problem, score, beta, information, problem.counts @ scores)
         beta = beta + _bounded(step)
         if np.abs(step).max() <= TOLERANCE * (1 + np.abs(beta).max()):
             converged = True
@@ -68,6 +73,19 @@ def solved(problem: Expanded, score: ClearScore) -> CorrectedFit:
     return CorrectedFit(beta, value, information, scores, converged)
 
 
+def device_noise(problem: Expanded, score: ClearScore, fit: CorrectedFit, weights: Array) -> Array:
+    """Weighted sum over rows of the covariance of their scores that the device's chance alone makes.
+
+    It is what is left of the products of corrected scores when the products of the clear ones, estimated without bias, are
+    taken off.
+    """
+    own = (fit.scores * weights[:, None]).T @ fit.scores
+    left = problem.y - score.mean(problem.x @ fit.beta)
+    flat = problem.x.reshape(-1, problem.x.shape[2])
+    clear = (problem.inverse * left**2 * weights[:, None]).reshape(-1)
+    return own - (flat * clear[:, None]).T @ flat
+
+
 def _bounded(step: Array) -> Array:
     largest = float(np.abs(step).max())
     return step * min(1.0, 4.0 / largest) if largest > 0 else step
@@ -75,7 +93,7 @@ def _bounded(step: Array) -> Array:
 
 def _summed(problem: Expanded, score: ClearScore, beta: Array) -> tuple[Array, Array]:
     u = problem.x @ beta
-    left = problem.weights * (problem.y - score.mean(u))
+    left = problem.inverse * (problem.y - score.mean(u))
     scores = np.einsum("nu,nuq->nq", left, problem.x)
     flat = problem.x.reshape(-1, problem.x.shape[2])
     curve = (problem.weights * score.slope(u)).reshape(-1)
@@ -86,9 +104,10 @@ def _step(problem: Expanded, score: ClearScore, beta: Array, information: Array,
     values, vectors = np.linalg.eigh(information)
     weakest = vectors[:, 0]
     along = problem.x @ weakest
-    each = (problem.weights * score.slope(problem.x @ beta) * along**2).sum(axis=1)
-    error = math.sqrt(problem.n_rows * float(each.var()))
-    noisy = bool((problem.weights < 0).any())
+    each = (problem.inverse * score.slope(problem.x @ beta) * along**2).sum(axis=1)
+    mean = float(problem.counts @ each) / problem.n_people
+    error = math.sqrt(float(problem.counts @ (each - mean) ** 2))
+    noisy = bool((problem.inverse < 0).any())
     if values[0] <= (FEWEST_ERRORS * error if noisy else 1e-12 * values[-1]):
         raise NotEstimable(_too_little(problem, values[0], error))
     return vectors @ ((vectors.T @ gradient) / values)
@@ -98,9 +117,9 @@ def _too_little(problem: Expanded, value: float, error: float) -> str:
     """How many respondents would carry the model, where that can be told."""
     enough = "many times as many"
     if value > 0:
-        enough = f"about {math.ceil(problem.n_rows * (FEWEST_ERRORS * error / value) ** 2):,}"
+        enough = f"about {math.ceil(problem.n_people * (FEWEST_ERRORS * error / value) ** 2):,}"
     return (
-        f"The data cannot carry this model: after undoing the disguise {problem.n_rows:,} respondents leave no information "
+        f"The data cannot carry this model: after undoing the disguise {problem.n_people:,.0f} respondents leave no information "
         f"about some combination of its terms. It would take {enough} respondents, fewer covariates, answers merged to "
         "fewer, or a device that hides less."
     )

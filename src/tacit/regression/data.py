@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 from tacit.channel import devices
 from tacit.channel.device_parameters import read_parameters
 from tacit.channel.devices import DeviceDesign
-from tacit.channel.scheme import Group, Scheme
-from tacit.errors import InvalidInput
+from tacit.channel.scheme import Group, Questionnaire, Scheme
+from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import device_reports
 from tacit.estimation.device_reports import DIRECT, MISSING
+from tacit.estimation.sample_laws import SampleLaws
 from tacit.extras import require
+from tacit.schema import RESERVED
 from tacit.table.columns import as_text, missing_values
 
 if TYPE_CHECKING:
@@ -24,6 +27,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
+
+
+class OpenLaw(NamedTuple):
+    """The law of one sample's reports, ``[report, answer]``, and how it changes with the open parameter."""
+
+    fixed: Array
+    opened: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +51,19 @@ class Disguised:
     opened: Array | None = None
     open_name: str | None = None
     why_not: str = ""  # why the chances are not those of these variables alone
+    laws: Callable[[], Sequence[OpenLaw]] | None = None  # of whole samples, where they are known
+    which: Codes | None = None  # the law of each row
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(len(each) for each in self.answers)
+    def empty(self, rows: int) -> Disguised:
+        """The same variables, in rows of which nothing is known yet."""
+        unknown = np.full((rows, self.chances.shape[1]), np.nan)
+        return replace(self, chances=unknown, inverse=unknown.copy(), laws=None, which=None)
+
+    def with_rows(self, rows: Codes, part: Disguised) -> Disguised:
+        """With what another part tells of these rows."""
+        assert self.inverse is not None and part.inverse is not None  # noqa: PT018
+        self.chances[rows], self.inverse[rows] = part.chances, part.inverse
+        return self if not part.why_not else replace(self, why_not=part.why_not)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,27 +71,57 @@ class Formula:
     """An outcome and what it is regressed on."""
 
     outcome: str
-    right: str
+    right: str  # as it was written
     names: tuple[str, ...]  # the variables on the right
+    code: str  # the right-hand side with a plain name in place of each that stands in backticks
+    plain: Mapping[str, str]  # these names, by what they stand for
+
+    def coded(self, frame: Any) -> Any:
+        """A data frame with the plain names."""
+        return frame.rename(columns=dict(self.plain))
+
+    def term(self, column: str) -> str:
+        """The name of a column of the design, as the formula was written."""
+        for name, plain in self.plain.items():
+            column = column.replace(plain, name)
+        return column
 
 
 def parsed(formula: str) -> Formula:
     """The two sides of a formula as formulaic reads them."""
     require("regress")
     from formulaic import Formula as Parsed
-    from formulaic.errors import FormulaSyntaxError
+    from formulaic.errors import FormulaicError
 
     left, tilde, right = formula.partition("~")
     if not tilde or not left.strip() or not right.strip():
         raise InvalidInput(f"A formula names an outcome and covariates, such as 'smokes ~ age + sex', not {formula!r}.")
+    code, plain = _without_backticks(right.strip())
+    known = {alias: name for name, alias in plain.items()}
     try:
-        names = tuple(str(name) for name in sorted(Parsed(right).required_variables))
-    except FormulaSyntaxError as problem:
+        names = tuple(known.get(str(name), str(name)) for name in sorted(Parsed(code).required_variables))
+    except (FormulaicError, SyntaxError) as problem:
         raise InvalidInput(f"The formula {formula!r} cannot be read: {str(problem).splitlines()[0]}") from None
     outcome = left.strip().strip("`")
     if outcome in names:
         raise InvalidInput(f"{outcome!r} stands on both sides of the formula. An outcome does not explain itself.")
-    return Formula(outcome, right.strip(), names)
+    return Formula(outcome, right.strip(), names, code, plain)
+
+
+def _without_backticks(right: str) -> tuple[str, dict[str, str]]:
+    """Plain names for those in backticks, so that they may stand in I(...) too; powers there are written as R does."""
+    quoted = dict.fromkeys(re.findall(r"`([^`]+)`", right))
+    plain = {name: name if name.isidentifier() else f"quoted_name_{number}_" for number, name in enumerate(quoted)}
+    code = re.sub(r"`([^`]+)`", lambda found: plain[found.group(1)], right)
+    depth, inside, made = 0, 0, []
+    for at, sign in enumerate(code):
+        depth += (sign == "(") - (sign == ")")
+        if sign == "(" and code[:at].endswith("I") and not inside:
+            inside = depth
+        if depth < inside:
+            inside = 0
+        made.append("**" if sign == "^" and inside else sign)
+    return "".join(made), {name: alias for name, alias in plain.items() if name != alias}
 
 
 def device_of(spec: str | DeviceDesign | tuple[str, Any]) -> DeviceDesign:
@@ -96,12 +145,21 @@ def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | No
     absent = read.codes == MISSING
     chances[absent] = np.nan
     inverse = None
-    if device.single is not None:
-        channel = device.single.build((len(device.answers),))
-        inverse = channel.inverse((codes.astype(np.uint8),))
+    if not device.opens:
+        inverse = _rows([_undone(law) for law in fixed], which, codes, np.eye(len(device.answers)))
         inverse[absent] = np.nan
     open_name = next(iter(device.opens), None)
-    return Disguised((name,), (device.answers,), chances, inverse, slopes, open_name)
+    laws = [OpenLaw(law, None if opened is None else opened[at]) for at, law in enumerate(fixed)]
+    # Those asked directly follow one law more: their reports are the answers.
+    laws.append(OpenLaw(np.eye(len(device.answers)), None if opened is None else np.zeros((len(device.answers),) * 2)))
+    numbered = np.where(which == DIRECT, len(fixed), which)
+    return Disguised((name,), (device.answers,), chances, inverse, slopes, open_name, laws=lambda: laws, which=numbered)
+
+
+def _undone(law: Array) -> Array:
+    """For each report the unbiased weights of the answers, ``[report, answer]``: of least variance for even answers."""
+    samples, answers = SampleLaws.even([law]), law.shape[1]
+    return samples.weights(np.eye(answers), np.full(answers, 1 / answers))[0].T
 
 
 def _rows(laws: Sequence[Array], which: Codes, codes: Codes, direct: Array) -> Array:
@@ -145,12 +203,44 @@ def _laws(device: DeviceDesign) -> tuple[list[Array], list[Array] | None]:
 
 
 def by_scheme(table: pa.Table, scheme: Scheme, names: Sequence[str]) -> list[Disguised]:
-    """The groups of a scheme that disguise variables of the formula."""
-    if scheme.is_dealt:
-        raise InvalidInput(
-            "A regression reads whole reports; of a dealt scheme each respondent answers a part. Estimate tables from it."
+    """The groups of a scheme that disguise variables of the formula.
+
+    Of a dealt scheme those rows count whose questionnaire asks for all of the variables that it disguises anywhere.
+    """
+    if not scheme.is_dealt:
+        return [_group(table, group, names) for group in scheme.groups if set(group.names) & set(names)]
+    grouped = {name for part in scheme.questionnaires for group in part.groups for name in group.names}
+    wanted = [name for name in names if name in grouped]
+    asking = [part for part in scheme.questionnaires if set(wanted) <= set(part.attributes)]
+    if not asking:
+        raise NotEstimable(
+            f"{', '.join(wanted)} are never asked together, so no regression can be fitted. Deal a questionnaire with all."
         )
-    return [_group(table, group, names) for group in scheme.groups if set(group.names) & set(names)]
+    dealt = as_text(table.column(RESERVED))
+    return _merged(table, [(part, _rows_dealt(dealt, part.name)) for part in asking], wanted)
+
+
+def _rows_dealt(dealt: pa.ChunkedArray, name: str) -> Codes:
+    import pyarrow.compute as pc
+
+    return np.flatnonzero(pc.fill_null(pc.equal(dealt, name), False).to_numpy())
+
+
+def _merged(table: pa.Table, asking: Sequence[tuple[Questionnaire, Codes]], wanted: Sequence[str]) -> list[Disguised]:
+    """The parts of several questionnaires, each with its own law in its own rows; what was not asked is missing."""
+    together: dict[tuple[str, ...], Disguised] = {}
+    for questionnaire, rows in asking:
+        mine = table.take(rows)
+        parts = [_group(mine, group, wanted) for group in questionnaire.groups if set(group.names) & set(wanted)]
+        if together and set(together) != {part.names for part in parts}:
+            raise InvalidInput(
+                "The questionnaires disguise these variables in different groups, which one regression cannot read. Fit the "
+                "reports of one questionnaire at a time."
+            )
+        for part in parts:
+            known = together.get(part.names) or part.empty(table.num_rows)
+            together[part.names] = known.with_rows(rows, part)
+    return list(together.values())
 
 
 def _group(table: pa.Table, group: Group, names: Sequence[str]) -> Disguised:
@@ -176,7 +266,10 @@ def _group(table: pa.Table, group: Group, names: Sequence[str]) -> Disguised:
         )
         chances = np.full_like(inverse, np.nan)
     names_kept = tuple(attribute.name for attribute in attributes)
-    return Disguised(names_kept, tuple(a.answers for a in attributes), chances, inverse, why_not=why_not)
+    laws = None if why_not else lambda: [OpenLaw(channel.matrix)]
+    which = np.zeros(len(inverse), dtype=np.intp)
+    answers = tuple(a.answers for a in attributes)
+    return Disguised(names_kept, answers, chances, inverse, why_not=why_not, laws=laws, which=which)
 
 
 def clear_frame(table: pa.Table, names: Sequence[str]) -> Any:
@@ -207,11 +300,11 @@ def design_matrix(formula: Formula, frame: Any, *, intercept: bool) -> tuple[Arr
     from formulaic.errors import FormulaicError
 
     try:
-        matrix = model_matrix(formula.right, frame, na_action="ignore")
-    except (FormulaicError, ValueError, KeyError) as problem:
+        matrix = model_matrix(formula.code, formula.coded(frame), na_action="ignore")
+    except (FormulaicError, ValueError, KeyError, TypeError) as problem:
         raise InvalidInput(f"The covariates cannot be made from {formula.right!r}: {problem}") from None
     spec = matrix.model_spec
-    names = [str(name) for name in matrix.columns]
+    names = [formula.term(str(name)) for name in matrix.columns]
     values = np.asarray(matrix, dtype=np.float64)
     return *_ordered(values, names, intercept=intercept), spec
 

@@ -7,7 +7,7 @@ linearly. Newton's method with the analytic gradient and observed information.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +96,12 @@ class LikelihoodProblem:
     def n_coefficients(self) -> int:
         return len(self.family.parameters([""] * self.x.shape[1]))
 
+    def some(self, rows: NDArray[np.bool_]) -> LikelihoodProblem:
+        """The same for some of the rows."""
+        opened = None if self.reports.opened is None else self.reports.opened[rows]
+        reports = OutcomeLikelihoods(self.reports.fixed[rows], opened, self.reports.name)
+        return LikelihoodProblem(self.family, self.x[rows], reports, self.weights[rows])
+
     def evaluated(self, theta: Array) -> Evaluation:
         """Log-likelihood, its gradient, and the observed information."""
         if isinstance(self.family, Binary) and self.reports.opened is None:
@@ -164,8 +170,10 @@ class LikelihoodProblem:
         return beta if self.reports.opened is None else np.append(beta, opened)
 
 
-def fitted(problem: LikelihoodProblem) -> LikelihoodFit:
-    """The best fit over several starts of what the device leaves open."""
+def fitted(problem: LikelihoodProblem, start: Array | None = None) -> LikelihoodFit:
+    """The best fit over several starts of what the device leaves open, or from one that is known to be near."""
+    if start is not None:
+        return _climbed(problem, start)
     starts = STARTS if problem.reports.n_open else STARTS[:1]
     fits = [_climbed(problem, problem.start(opened)) for opened in starts]
     return max(fits, key=lambda fit: fit.log_likelihood)
@@ -227,6 +235,28 @@ def _check_separation(largest: float) -> None:
             "The covariates tell some answers apart perfectly (or nearly), so coefficients grow without end and the "
             "likelihood has no maximum. Leave out the covariate that does it, or merge its rare categories."
         )
+
+
+def device_noise(problem: LikelihoodProblem, theta: Array, law: Array, opened: Array | None, weights: Array) -> Array:
+    """Weighted sum over rows of the covariance of their scores that the device's chance alone makes.
+
+    All rows were asked by one `law`; their truths stay as they are, and only the reports are drawn again.
+    """
+    chances = problem.family.chances(problem.family.predictors(problem.x, theta[: problem.n_coefficients])).values
+    parameter = 0.0 if opened is None else float(theta[-1])
+    whole = law if opened is None else law + parameter * opened
+    means, total = np.zeros((law.shape[1], len(problem.x), len(theta))), np.zeros((len(theta), len(theta)))
+    for report in range(len(law)):
+        if not whole[report].any():
+            continue
+        rows = np.broadcast_to(law[report], chances.shape)
+        slopes = None if opened is None else np.broadcast_to(opened[report], chances.shape)
+        scores = replace(problem, reports=OutcomeLikelihoods(rows, slopes, problem.reports.name)).scores(theta)
+        total += (scores * (weights * (chances @ whole[report]))[:, None]).T @ scores
+        means += whole[report][:, None, None] * scores
+    for answer, mean in enumerate(means):
+        total -= (mean * (weights * chances[:, answer])[:, None]).T @ mean
+    return total
 
 
 def checked_rank(x: Array, terms: list[str]) -> None:

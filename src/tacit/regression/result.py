@@ -97,6 +97,7 @@ class Regression:
     weights: Array = field(repr=False)
     rows: Rows = field(repr=False)
     predicts: Predicts = field(repr=False)
+    people: NDArray[np.intp] | None = field(default=None, repr=False)  # the row of each, where those alike share one
 
     @property
     def standard_errors(self) -> Array:
@@ -198,7 +199,8 @@ class Regression:
         list of Prediction
             One for each answer.
         """
-        x = self.design if data is None else self.rows(data)
+        own = self.design if self.people is None else self.design[self.people]
+        x = own if data is None else self.rows(data)
         values, slopes = self.predicts(x, self.estimates)
         errors = np.sqrt(np.maximum(np.einsum("nyq,qr,nyr->ny", slopes, self.covariance, slopes), 0))
         bounded = self.family not in ("linear", "poisson")

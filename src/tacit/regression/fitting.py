@@ -1,0 +1,424 @@
+"""How a regression is fitted: by likelihood where the outcome alone is disguised, else by corrected scores."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.weighted import SampleColumns
+from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.complex_samples import Lonely, SampleDesign
+from tacit.estimation.sample_columns import design_of
+from tacit.regression.corrected import CorrectedFit, Expanded, solved
+from tacit.regression.corrected import device_noise as corrected_noise
+from tacit.regression.data import Disguised, Formula, design_matrix
+from tacit.regression.families import ClearScore, Family, FamilyName, family_for
+from tacit.regression.likelihood import (
+    LikelihoodFit,
+    LikelihoodProblem,
+    OutcomeLikelihoods,
+    checked_rank,
+    device_noise,
+    fitted,
+)
+from tacit.regression.result import Regression
+from tacit.regression.rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Array = NDArray[np.float64]
+Errors = Literal["observed", "opg", "robust"]
+ERRORS: tuple[Errors, ...] = ("observed", "opg", "robust")
+# Pairs of a report and a truth that are laid out at once.
+MOST_EXPANDED = 1 << 26
+# Of the repeats so many may fail: then those that do not are still a fair picture.
+MOST_LOST = 0.05
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is said of the sample: its columns, and how errors are to be found."""
+
+    columns: SampleColumns
+    lonely: Lonely
+    bootstrap: int | None
+    seed: int | None
+
+    def design(self, table: pa.Table) -> SampleDesign | None:
+        return design_of(table, self.columns, self.lonely, bootstrap=self.bootstrap, seed=self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Disguised parts and clear variables, row by row."""
+
+    formula: Formula
+    parts: tuple[Disguised, ...]
+    frame: Any
+
+    def complete(self) -> NDArray[np.bool_]:
+        """Rows without a missing value."""
+        kept = (
+            ~self.frame.isna().any(axis=1).to_numpy() if self.frame.shape[1] else np.ones(len(self.frame), dtype=bool)
+        )
+        for part in self.parts:
+            known = part.chances if part.inverse is None or not part.why_not else part.inverse
+            kept &= ~np.isnan(known).any(axis=1)
+        return kept
+
+    @property
+    def is_outcome_alone(self) -> bool:
+        """Whether the outcome is the one disguised variable."""
+        return len(self.parts) == 1 and self.parts[0].names == (self.formula.outcome,)
+
+    def disguised_covariates(self) -> list[str]:
+        return [name for part in self.parts for name in part.names if name != self.formula.outcome]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    layout: Layout
+    rows: Rows
+    formula: str
+    sampling: Sampling
+    wanted: FamilyName | None
+    errors: Errors | None
+    level: float
+
+    def result(self) -> Regression:
+        kept = self.layout.complete()
+        if not kept.any():
+            raise InvalidInput("Every row lacks a value of some variable, so nothing can be fitted.")
+        rows = self.rows.kept(kept)
+        sample = self.sampling.design(rows.table)
+        weighing = Weighing(rows, sample)
+        fit = self._likelihood if self.layout.is_outcome_alone and not self.layout.parts[0].why_not else self._corrected
+        return fit(kept, weighing)
+
+    def _kind(self, answers: Sequence[str] | None) -> FamilyName:
+        default: FamilyName = "linear" if answers is None else "logit" if len(answers) == 2 else "multinomial"
+        kind = self.wanted or default
+        if answers is None:
+            return kind
+        if len(answers) > 2 and kind in ("logit", "probit"):
+            raise InvalidInput(
+                f"{self.layout.formula.outcome!r} has {len(answers)} answers; a {kind} model is for two. Use multinomial, or "
+                "ordered where they have an order."
+            )
+        return kind
+
+    def _likelihood(self, kept: NDArray[np.bool_], weighing: Weighing) -> Regression:
+        part = self.layout.parts[0]
+        kind = self._kind(part.answers[0])
+        if kind in ("linear", "poisson"):
+            raise InvalidInput(
+                f"A {kind} model is for an outcome of numbers; {part.names[0]!r} has answers. Use logit."
+            )
+        family = family_for(kind, part.answers[0])
+        x, terms, spec = design_matrix(self.layout.formula, self.layout.frame[kept], intercept=family.has_intercept)
+        checked_rank(x, terms)
+        opened = None if part.opened is None else part.opened[kept]
+        reports = OutcomeLikelihoods(np.ascontiguousarray(part.chances[kept]), opened, part.open_name)
+        problem = LikelihoodProblem(family, x, reports, weighing.weights)
+        fit = fitted(problem)
+        covariance, said, lost = _errors(fit, problem, weighing, self.errors, _Noise(part, kept))
+        n = len(family.parameters(terms))
+        return Regression(
+            **self._common(weighing),
+            family=kind,
+            method="likelihood",
+            errors=said,
+            terms=tuple(family.parameters(terms)),
+            estimates=fit.theta[:n],
+            covariance=covariance[:n, :n],
+            log_likelihood=fit.log_likelihood,
+            answers=part.answers[0],
+            open_parameters=_opened(fit, part, covariance),
+            converged=fit.converged,
+            warnings=(*_warned(fit, part), *lost),
+            design=x,
+            rows=_rows(spec, self.layout.formula, intercept=family.has_intercept),
+            predicts=_chances(family),
+        )
+
+    def _corrected(self, kept: NDArray[np.bool_], weighing: Weighing) -> Regression:
+        layout = self.layout
+        outcome = next((part for part in layout.parts if layout.formula.outcome in part.names), None)
+        answers = None if outcome is None else outcome.answers[outcome.names.index(layout.formula.outcome)]
+        if outcome is None and not layout.parts:
+            raise InvalidInput(
+                "No variable of the formula is disguised. Name its device or the scheme, or use an ordinary regression."
+            )
+        kind = self._kind(answers)
+        if kind not in ("linear", "logit", "poisson") or (answers is not None and len(answers) != 2):
+            raise InvalidInput(
+                f"With disguised covariates ({', '.join(layout.disguised_covariates())}) the outcome may be numbers (linear, "
+                f"poisson), or yes or no (logit); a {kind} model is not among these."
+            )
+        expanded, terms, spec = _expanded(layout, kept, weighing.weights, kind)
+        score = ClearScore(kind)
+        fit = solved(expanded, score)
+        covariance, said, lost = _sandwich(fit, expanded, score, weighing)
+        warnings = () if fit.converged else ("The corrected scores were not solved: treat the coefficients as rough.",)
+        x = np.einsum("nuq,nu->nq", expanded.x, expanded.inverse)
+        return Regression(
+            **self._common(weighing),
+            family=kind,
+            method="corrected scores",
+            errors=said,
+            terms=tuple(terms),
+            estimates=fit.beta,
+            covariance=covariance,
+            log_likelihood=fit.log_likelihood,
+            answers=tuple(answers or ()),
+            open_parameters={},
+            converged=fit.converged,
+            warnings=(*warnings, *lost),
+            design=x,
+            rows=_rows(spec, layout.formula, intercept=True),
+            predicts=_means(score),
+        )
+
+    def _common(self, weighing: Weighing) -> dict[str, Any]:
+        """What a result says of its data, however it was fitted."""
+        sample, rows = weighing.sample, weighing.rows
+        return {
+            "formula": self.formula,
+            "n_reports": int(rows.counts.sum()),
+            "n_missing": int(self.rows.counts.sum() - rows.counts.sum()),
+            "level": self.level,
+            "degrees_of_freedom": None if sample is None else sample.degrees_of_freedom,
+            "weights": weighing.weights,
+            "people": rows.people,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """What every row counts: people who are alike, or the weight of one person in a complex sample."""
+
+    rows: Rows
+    sample: SampleDesign | None
+
+    @cached_property
+    def weights(self) -> Array:
+        return self.rows.counts if self.sample is None else self.sample.weights / self.sample.weights.mean()
+
+    def products(self, scores: Array) -> Array:
+        """Sums over people of the products of their scores, which are given without weights."""
+        return (scores * self.weights[:, None]).T @ scores
+
+    def repeated(self, estimate: Array, again: Callable[[Array], Array]) -> tuple[Array, str, list[str]] | None:
+        """Covariance by fitting again under other weights; None where errors are not asked from repeats."""
+        if self.sample is None or self.sample.repeats is None:
+            return None
+        values, lost = [], 0
+        for weights in self.sample.weighings():
+            try:
+                values.append(again(weights / weights.mean()))
+            except NotEstimable:
+                lost += 1
+        if lost > MOST_LOST * self.sample.repeats.n:
+            raise NotEstimable(
+                f"Of {self.sample.repeats.n:,} repeats {lost:,} cannot carry this model, so they tell no errors. Leave out a "
+                "covariate, merge rare categories, or have the errors linearised."
+            )
+        said = [f"{lost:,} repeats could not be fitted; the errors come from the others."] if lost else []
+        return self.sample.repeats.covariance(values, estimate), self.sample.in_words, said
+
+
+@dataclass(frozen=True, eq=False)
+class _Noise:
+    """What the device's chance adds to the scores of each stratum, where everybody's truth stays as it is."""
+
+    part: Disguised
+    kept: NDArray[np.bool_]
+
+    def by_stratum(self, fit: LikelihoodFit, problem: LikelihoodProblem, sample: SampleDesign, weights: Array) -> Array:
+        if self.part.which is None or self.part.laws is None:
+            raise InvalidInput(
+                "For questionnaires that are dealt the errors of a finite population are not known. Leave out the sampled share."
+            )
+        which = self.part.which[self.kept]
+        total = np.zeros((sample.n_strata, len(fit.theta), len(fit.theta)))
+        for stratum in range(sample.n_strata):
+            for number, law in enumerate(self.part.laws()):
+                here = (sample.strata == stratum) & (which == number)
+                if here.any():
+                    total[stratum] += device_noise(problem.some(here), fit.theta, *law, weights[here] ** 2)
+        return total
+
+
+def _errors(
+    fit: LikelihoodFit, problem: LikelihoodProblem, weighing: Weighing, kind: Errors | None, noise: _Noise
+) -> tuple[Array, str, list[str]]:
+    """The covariance, what it is in words, and warnings."""
+    if weighing.sample is not None and kind not in (None, "robust"):
+        raise InvalidInput(f"With weights, strata or clusters errors are linearised; {kind!r} errors ignore them.")
+    size = len(fit.theta) - int(fit.at_edge)  # an open parameter at an end of [0, 1] is taken as known
+    bread = _inverse(fit.information[:size, :size])
+    again = weighing.repeated(fit.theta, lambda weights: fitted(replace(problem, weights=weights), fit.theta).theta)
+    if again is not None:
+        return again
+    scores = fit.scores[:, :size]
+    if weighing.sample is not None:
+        sample, weights = weighing.sample, weighing.weights
+        added = None
+        if sample.sampled.any():
+            added = bread @ noise.by_stratum(fit, problem, sample, weights)[:, :size, :size] @ bread
+        covariance = sample.covariance(scores * weights[:, None] @ bread, added)
+        said = "linearised, from the sample's strata and clusters"
+    elif kind == "opg":
+        covariance, said = _inverse(weighing.products(scores)), "outer products of the scores"
+    elif kind == "robust":
+        covariance, said = bread @ weighing.products(scores) @ bread, "robust (sandwich)"
+    else:
+        covariance, said = bread, "observed information"
+    whole = np.zeros((len(fit.theta), len(fit.theta)))
+    whole[:size, :size] = covariance
+    return whole, said, []
+
+
+def _inverse(information: Array) -> Array:
+    values, vectors = np.linalg.eigh(information)
+    if values[0] <= 1e-10 * max(values[-1], 1e-300):
+        raise NotEstimable(
+            "The data cannot carry this model: a coefficient has no most likely value. Some group's estimated share lies at or "
+            "beyond 0 or 1 (see `tacit prevalence --by`), or there are too few reports for so many terms. Leave out a "
+            "covariate, merge rare categories, or ask more people."
+        )
+    return (vectors / values) @ vectors.T
+
+
+def _sandwich(
+    fit: CorrectedFit, problem: Expanded, score: ClearScore, weighing: Weighing
+) -> tuple[Array, str, list[str]]:
+    again = weighing.repeated(fit.beta, lambda weights: solved(replace(problem, counts=weights), score, fit.beta).beta)
+    if again is not None:
+        return again
+    bread = np.linalg.inv(fit.information)
+    if weighing.sample is not None:
+        sample, weights = weighing.sample, weighing.weights
+        added = None
+        if sample.sampled.any():
+            strata = [sample.strata == stratum for stratum in range(sample.n_strata)]
+            noise = [corrected_noise(problem, score, fit, np.where(here, weights**2, 0.0)) for here in strata]
+            added = bread @ np.array(noise) @ bread.T
+        said = "linearised, from the sample's strata and clusters"
+        return sample.covariance(fit.scores * weights[:, None] @ bread, added), said, []
+    return bread @ weighing.products(fit.scores) @ bread.T, "robust (sandwich of the corrected scores)", []
+
+
+def _opened(fit: LikelihoodFit, part: Disguised, covariance: Array) -> dict[str, tuple[float, float | None]]:
+    if part.opened is None or part.open_name is None:
+        return {}
+    error = None if fit.at_edge else math.sqrt(max(float(covariance[-1, -1]), 0.0))
+    return {part.open_name: (float(fit.theta[-1]), error)}
+
+
+def _warned(fit: LikelihoodFit, part: Disguised) -> list[str]:
+    sentences = [] if fit.converged else ["The likelihood was not maximised to the last digit: treat the fit as rough."]
+    if fit.at_edge:
+        sentences.append(
+            f"{part.open_name} is at the edge of [0, 1] in the most likely fit; the other errors take it as known."
+        )
+    return sentences
+
+
+def _rows(spec: Any, formula: Formula, *, intercept: bool) -> Any:
+    """Makes the design of other people, from a data frame of the covariates."""
+
+    def rows(data: Any) -> Array:
+        import pandas as pd
+
+        frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(data)
+        matrix = spec.get_model_matrix(formula.coded(frame))
+        names = [str(name) for name in matrix.columns]
+        kept = [at for at, name in enumerate(names) if intercept or name != "Intercept"]
+        return np.asarray(matrix, dtype=np.float64)[:, kept]
+
+    return rows
+
+
+def _chances(family: Family) -> Any:
+    def predicts(x: Array, beta: Array) -> tuple[Array, Array]:
+        chances = family.chances(family.predictors(x, beta))
+        slopes = np.stack([family.pulled(x, chances.slopes[:, y]) for y in range(len(family.answers))], axis=1)
+        return chances.values, slopes
+
+    return predicts
+
+
+def _means(score: ClearScore) -> Any:
+    def predicts(x: Array, beta: Array) -> tuple[Array, Array]:
+        u = x @ beta
+        mean, slope = score.mean(u), score.slope(u)[:, None] * x
+        if score.name == "logit":
+            return np.stack([1 - mean, mean], axis=1), np.stack([-slope, slope], axis=1)
+        return mean[:, None], slope[:, None, :]
+
+    return predicts
+
+
+def _expanded(
+    layout: Layout, kept: NDArray[np.bool_], weights: Array, kind: FamilyName
+) -> tuple[Expanded, list[str], Any]:
+    """Every kept row with every combination of the disguised variables' answers, weighed by the inverse."""
+    import pandas as pd
+
+    names = [name for part in layout.parts for name in part.names]
+    levels = [answers for part in layout.parts for answers in part.answers]
+    combinations = list(itertools.product(*levels))
+    rows = int(kept.sum())
+    if rows * len(combinations) > MOST_EXPANDED:
+        raise InvalidInput(
+            f"{rows:,} respondents with {len(combinations):,} combinations of disguised answers are too many to lay out. "
+            "Merge answers, or leave out a disguised covariate."
+        )
+    inverse = np.ones((rows, 1))
+    for part in layout.parts:
+        if part.inverse is None:
+            raise InvalidInput(
+                f"The device of {part.names[0]!r} leaves {part.open_name} open, which a disguised covariate cannot. Give a "
+                "device that leaves nothing open."
+            )
+        inverse = (inverse[:, :, None] * part.inverse[kept][:, None, :]).reshape(rows, -1)
+    frame = layout.frame[kept].loc[lambda each: each.index.repeat(len(combinations))].reset_index(drop=True)
+    for at, name in enumerate(names):
+        values = [combination[at] for combination in combinations] * rows
+        frame[name] = pd.Categorical(values, categories=list(levels[at]))
+    outcome = layout.formula.outcome
+    x, terms, spec = design_matrix(layout.formula, frame, intercept=True)
+    y = _outcome(frame[outcome], outcome, kind)
+    shape = (rows, len(combinations))
+    expanded = Expanded(x.reshape(*shape, -1), y.reshape(shape), inverse, weights)
+    return expanded, terms, spec
+
+
+def _outcome(values: Any, name: str, kind: FamilyName) -> Array:
+    """The outcome as numbers: 0 and 1 for yes or no."""
+    if str(values.dtype) == "category":
+        return values.cat.codes.to_numpy().astype(np.float64)
+    if values.dtype == object:
+        known = sorted(set(values))
+        if kind != "logit" or len(known) != 2:
+            raise InvalidInput(
+                f"{name!r} holds text; a {kind} model needs {'two values' if kind == 'logit' else 'numbers'}."
+            )
+        return (values == known[1]).to_numpy().astype(np.float64)
+    numbers = values.to_numpy().astype(np.float64)
+    if kind == "logit" and not np.isin(numbers, (0.0, 1.0)).all():
+        raise InvalidInput(
+            f"{name!r} holds numbers other than 0 and 1, so a logit model does not fit. Use linear or poisson."
+        )
+    if kind == "poisson" and (numbers < 0).any():
+        raise InvalidInput(f"{name!r} holds {numbers.min():g}; a Poisson model counts, from 0 on.")
+    return numbers

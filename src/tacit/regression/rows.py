@@ -1,0 +1,137 @@
+"""What is fitted, row by row: people who are alike in everything that counts are one row that stands for all of them.
+
+A regression on categories has few different rows however many people there are, so after one pass its cost does not depend on
+their number. Reports that are stored, or tallies of them, are never laid out: the engine counts the different rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.abilities import distinct_rows
+from tacit.count.sources import Stored
+from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.group_parts import columns_of, parts_for
+from tacit.reports import Reports
+from tacit.schema import RESERVED
+from tacit.table import decode
+from tacit.table.columns import plain
+from tacit.table.files import read_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Codes = NDArray[np.intp]
+# Below so many rows nothing is gained by looking for rows that are alike.
+FEWEST_ROWS = 2_000
+# Of the first rows at most so many may differ: else every row is as good as its own.
+LOOKED_AT, MOST_DIFFERENT = 10_000, 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Different rows, how many people each stands for, and the row of every person where people are listed."""
+
+    table: pa.Table
+    counts: NDArray[np.float64]
+    people: Codes | None = None
+
+    def kept(self, which: NDArray[np.bool_]) -> Rows:
+        """Without the rows that lack something."""
+        import pyarrow as pa
+
+        people = self.people
+        if people is not None:
+            place = np.cumsum(which) - 1
+            people = place[people[which[people]]]
+        return Rows(self.table.filter(pa.array(which)), self.counts[which], people)
+
+
+def as_listed(table: pa.Table) -> Rows:
+    """Every person by themselves."""
+    return Rows(table, np.ones(table.num_rows))
+
+
+def alike_together(table: pa.Table) -> Rows:
+    """People who are alike as one row, where that saves work."""
+    n = table.num_rows
+    if n < FEWEST_ROWS or not table.num_columns:
+        return as_listed(table)
+    if (few := _joint_codes(table.slice(0, LOOKED_AT))) is None or len(np.unique(few)) > MOST_DIFFERENT:
+        return as_listed(table)
+    codes = _joint_codes(table)
+    if codes is None:
+        return as_listed(table)
+    _, first, people, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    if 2 * len(first) > n:
+        return as_listed(table)
+    return Rows(table.take(first), counts.astype(np.float64), people.reshape(-1).astype(np.intp))
+
+
+def _joint_codes(table: pa.Table) -> NDArray[np.int64] | None:
+    """A number for each row, the same where all values are; None where values cannot be numbered or are too many."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes, size = np.zeros(table.num_rows, dtype=np.int64), 1
+    for column in table.columns:
+        if pa.types.is_nested(column.type):
+            return None
+        encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
+        whole = encoded.unify_dictionaries().combine_chunks()
+        chunk = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+        different = len(chunk.dictionary) + 1
+        size *= different
+        if size > 1 << 62:
+            return None
+        own = pc.fill_null(chunk.indices.cast(pa.int64()), different - 1)
+        codes = codes * different + own.to_numpy(zero_copy_only=False)
+    return codes
+
+
+def stored_rows(data: Any, names: Sequence[str]) -> Rows | None:
+    """The different rows of stored reports or of a tally, as far as the scheme's variables `names` need; None for others."""
+    if isinstance(data, Reports) or not isinstance(data, Stored):
+        return None
+    import pyarrow as pa
+
+    tables, counts = [], []
+    known = [name for source in data.sources() for name in source.questionnaire.attributes]
+    for name in names:
+        if name not in known:
+            raise UnknownName("Attribute", name, list(dict.fromkeys(known)))
+    for source in data.sources():
+        asked = [name for name in names if name in source.questionnaire.attributes]
+        if len(asked) < len(names) or not source.engine.n_rows:
+            continue
+        rows, many = distinct_rows(source.engine, columns_of(parts_for(source.questionnaire, asked)))
+        arrow = decode(rows)
+        values = {name: plain(column) for name, column in zip(arrow.column_names, arrow.columns, strict=True)}
+        tables.append(pa.table({**values, RESERVED: pa.repeat(pa.scalar(source.questionnaire.name), len(many))}))
+        counts.append(many.astype(np.float64))
+    if not tables:
+        raise InvalidInput(f"No reports ask for all of {', '.join(names)}, so nothing can be fitted.")
+    return Rows(pa.concat_tables(tables, promote_options="permissive"), np.concatenate(counts))
+
+
+def rows_of(data: Any, wanted: Sequence[str], names: Sequence[str], *, listed: bool) -> Rows:
+    """The rows to fit: of a file, a frame, reports, or what is stored; `listed` where every person counts alone."""
+    counted = stored_rows(data, names)
+    if counted is not None:
+        if listed:
+            raise InvalidInput(
+                "Stored reports and tallies have no columns of weights, strata, clusters or repeats here. Read the file "
+                "itself: give its path."
+            )
+        return counted
+    if isinstance(data, Reports):
+        data = data.to_arrow()
+    table = read_columns(data, wanted)
+    if table.num_rows == 0:
+        raise InvalidInput("There are no rows, so nothing can be fitted.")
+    return as_listed(table) if listed else alike_together(table)
