@@ -112,7 +112,7 @@ def _without_backticks(right: str) -> tuple[str, dict[str, str]]:
     """Plain names for those in backticks, so that they may stand in I(...) too; powers there are written as R does."""
     quoted = dict.fromkeys(re.findall(r"`([^`]+)`", right))
     plain = {name: name if name.isidentifier() else f"quoted_name_{number}_" for number, name in enumerate(quoted)}
-    code = re.sub(r"`([^`]+)`", lambda found: plain[found.group(1)], right)
+    code = re.sub(r"`([^`]+)`", lambda quote: plain[quote.group(1)], right)
     depth, inside, made = 0, 0, []
     for at, sign in enumerate(code):
         depth += (sign == "(") - (sign == ")")
