@@ -3,50 +3,62 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import time
-from collections import Counter
 from pathlib import Path
-from typing import TextIO
 
 from tools.mutants.faults import FAULTS
-from tools.mutants.running import ROOT, Outcome, copied_sources, tried, warm_up
-from tools.mutants.sites import sites_of
-from tools.mutants.targets import modules, stages
+from tools.mutants.results import Results, equivalents
+from tools.mutants.running import ROOT, changed, copied_sources, tried, warm_up
+from tools.mutants.session import Session
+from tools.mutants.sites import Site, sites_of
+from tools.mutants.targets import COMPILED_ONLY, modules, stages
 
-EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 WANTED = 0.9
 
 
 def main() -> int:
     options = _options()
     warm_up()
-    with copied_sources() as copy, options.out.open("w") as out:
-        print(f"{len(FAULTS)} named faults, then {options.sample} of seed {options.seed}", file=out)
-        unnoticed = _named(copy, options, out) if options.named else []
-        shares = _sampled(copy, options, out)
-    return 1 if unnoticed or shares < WANTED else 0
+    results = Results(options.out.with_suffix(f".seed{options.seed}.jsonl"))
+    with copied_sources() as copy:
+        unnoticed = _named(copy, options) if options.named else []
+        drawn, every = _drawn(options)
+        _sampled(copy, drawn, results, options)
+    results.read_again()
+    share = results.summed_up([_identity(site) for site in drawn], options.out, every, equivalents())
+    print(options.out.read_text())
+    return 1 if unnoticed or share < WANTED else 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=400, help="how many faults are drawn")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
-    parser.add_argument("--limit", type=float, default=90, help="processor seconds for the tests of one fault")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="processor minutes for all")
+    parser.add_argument("--limit", type=float, default=60, help="processor seconds for the tests of one fault")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="minutes for the sample; what is done is kept"
+    )
     parser.add_argument("--only", default="", help="a part of the paths of the modules")
+    parser.add_argument(
+        "--part", default="", help="of the sample, only paths with this part: so that several runs share it"
+    )
+    parser.add_argument("--again", action="store_true", help="try those that survived an earlier run once more")
     parser.add_argument("--no-named", dest="named", action="store_false", help="leave the named faults out")
     parser.add_argument("--out", type=Path, default=ROOT / "out/mutants.txt")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.log = options.out.with_suffix(f".{options.part.replace('/', '-')}.log")
+    options.end = time.monotonic() + 60 * options.minutes
     return options
 
 
-def _named(copy: Path, options: argparse.Namespace, out: TextIO) -> list[str]:
+def _named(copy: Path, options: argparse.Namespace) -> list[str]:
     """The faults by hand that survive."""
     unnoticed = []
-    log = options.out.with_suffix(".log")
+    log = options.log
     healthy: dict[str, bool] = {}
     for fault in FAULTS:
         file = copy / "tacit" / fault.file
@@ -57,52 +69,75 @@ def _named(copy: Path, options: argparse.Namespace, out: TextIO) -> list[str]:
             healthy[tests] = not tried([fault.tests], options.limit, log).noticed
         if not healthy[tests]:
             raise SystemExit(f"{tests}: fails without any fault; see {log}.")
-        outcome = _with(file, source.replace(fault.old, fault.new).encode(), [fault.tests], options)
-        _say(out, f"{outcome.how} ({outcome.seconds:.0f} s): {fault.name}")
+        with changed(file, source.replace(fault.old, fault.new).encode()):
+            outcome = tried([fault.tests], options.limit, log)
+        print(f"{outcome.how} ({outcome.seconds:.0f} s): {fault.name}", flush=True)
         unnoticed += [] if outcome.noticed else [fault.name]
     return unnoticed
 
 
-def _sampled(copy: Path, options: argparse.Namespace, out: TextIO) -> float:
-    """The share of a sample that is noticed; what cannot change any result is left out before."""
+def _drawn(options: argparse.Namespace) -> tuple[list[Site], int]:
+    """The sample, and of how many it is drawn; a longer sample of a seed begins with the shorter one."""
     files = [file for file in modules() if options.only in str(file)]
-    equivalent = set(EQUIVALENT.read_text().splitlines()) if EQUIVALENT.exists() else set()
-    every = [(site, file) for file in files for site in sites_of(file, str(file.relative_to(ROOT)))]
-    drawn = random.Random(options.seed).sample(every, min(options.sample, len(every)))
-    counts: Counter[str] = Counter()
-    end = time.process_time() + 60 * options.minutes
-    spent = 0.0
-    for site, file in drawn:
-        source = file.read_bytes()
-        shown = site.shown(source)
-        if any(line and line.split("  #")[0] == shown for line in equivalent):
-            counts["equivalent"] += 1
-            continue
-        if time.process_time() + spent > end:
-            break
-        mutated = copy / file.relative_to(ROOT / "src")
-        outcome = _with(mutated, site.applied(source), stages(file), options)
-        spent += outcome.seconds
-        counts[outcome.how] += 1
-        _say(out, f"{outcome.how} ({outcome.seconds:.0f} s): {shown}")
-    judged = counts.total() - counts["equivalent"]
-    share = counts["noticed"] / judged if judged else 1.0
-    _say(out, f"{dict(counts)} of {len(every)} places: {share:.1%} of {judged} noticed")
-    return share
+    every = [site for file in files for site in sites_of(file, str(file.relative_to(ROOT)))]
+    random.Random(options.seed).shuffle(every)
+    return every[: options.sample], len(every)
 
 
-def _with(file: Path, text: bytes, files: list[list[str]], options: argparse.Namespace) -> Outcome:
-    before = file.read_bytes()
-    file.write_bytes(text)
-    try:
-        return tried(files, options.limit, options.out.with_suffix(".log"))
-    finally:
-        file.write_bytes(before)
+def _sampled(copy: Path, drawn: list[Site], results: Results, options: argparse.Namespace) -> None:
+    """Try what has no result yet: first where one session suffices, then what is decided while Tacit is imported."""
+    skipped = equivalents()
+    wanted = [site for site in drawn if options.part in site.file and _identity(site) not in skipped]
+    open_ones = [site for site in wanted if results.is_open(_identity(site), again=options.again)]
+    inside = [site for site in open_ones if not _acts_on_import(site)]
+    if inside:
+        _in_session(copy, inside, results, options)
+        results.read_again()
+    for site in open_ones:
+        if time.monotonic() > options.end:
+            return
+        if _acts_on_import(site) or results.how(_identity(site)) == "to be imported":
+            file = copy.parent / site.file
+            with changed(file, site.applied(file.read_bytes())):
+                compiled = site.file.endswith(COMPILED_ONLY)
+                outcome = tried(stages(ROOT / site.file), 3 * options.limit, options.log, compiled=compiled)
+            results.add(_identity(site), site.shown((ROOT / site.file).read_bytes()), outcome)
 
 
-def _say(out: TextIO, line: str) -> None:
-    print(line, flush=True)
-    print(line, file=out, flush=True)
+def _acts_on_import(site: Site) -> bool:
+    return not site.function.line or site.file.endswith(COMPILED_ONLY)
+
+
+def _in_session(copy: Path, sites: list[Site], results: Results, options: argparse.Namespace) -> None:
+    """Fork the process that imports Tacit: this one must stay without it for faults that act on import."""
+    ranked = {site.file: _ranks(site.file) for site in sites}
+    files = sorted({file for ranks in ranked.values() for file in ranks})
+
+    def work(session: Session) -> None:
+        for site in sites:
+            if time.monotonic() > options.end:
+                return
+            outcome = session.outcome(site, ranked[site.file])
+            if not outcome.noticed and (site.file.removeprefix("src/"), site.function.line) in session.collected:
+                outcome = outcome.to_be_imported()
+            results.add(_identity(site), site.shown((ROOT / site.file).read_bytes()), outcome)
+
+    child = os.fork()
+    if child == 0:
+        done = Session(copy, options.limit, options.log, work).run(files)
+        sys.stdout.flush()
+        os._exit(0 if done else 1)
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise SystemExit("The session that tries the faults broke; what it did is kept, so start again.")
+
+
+def _ranks(file: str) -> dict[str, int]:
+    return {test: rank for rank, tests in enumerate(stages(ROOT / file)) for test in tests}
+
+
+def _identity(site: Site) -> str:
+    return site.identity((ROOT / site.file).read_bytes())
 
 
 if __name__ == "__main__":

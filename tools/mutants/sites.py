@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,17 @@ OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any", "argmin": "
 
 
 @dataclass(frozen=True, order=True)
+class Function:
+    """The innermost function around a place, with the line where it begins; line 0 is what runs on import."""
+
+    name: str
+    line: int
+
+
+NO_FUNCTION = Function("", 0)
+
+
+@dataclass(frozen=True, order=True)
 class Site:
     """One fault: what stands at a place of a file, and what is put there instead."""
 
@@ -47,13 +58,25 @@ class Site:
     end: int
     new: str
     what: str
+    function: Function = NO_FUNCTION
 
     def applied(self, source: bytes) -> bytes:
         return source[: self.start] + self.new.encode() + source[self.end :]
 
     def shown(self, source: bytes) -> str:
-        old = source[self.start : self.end].decode()
-        return f"{self.file}:{self.line}: {self.what}: {' '.join(old.split())!r} -> {self.new!r}"
+        """For people, with the number of the line."""
+        return f"{self.file}:{self.line}: {self._change(source)}"
+
+    def identity(self, source: bytes) -> str:
+        """The same fault after the lines of the file have moved."""
+        return f"{self.file}: {self.function.name}: {self._change(source)}"
+
+    def _change(self, source: bytes) -> str:
+        begin = source.rfind(b"\n", 0, self.start) + 1
+        line = source[begin:].split(b"\n", 1)[0].decode()
+        column = len(source[begin : self.start].decode().lstrip())
+        old = " ".join(source[self.start : self.end].decode().split())
+        return f"{line.strip()!r}: {self.what} at {column}: {old!r} -> {self.new!r}"
 
 
 def sites_of(file: Path, name: str) -> list[Site]:
@@ -67,6 +90,7 @@ class _Finder:
         self._name = name
         self._source = source
         self._tree = ast.parse(source)
+        self._function = NO_FUNCTION
         self._lines = [0]
         for line in source.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
@@ -76,13 +100,36 @@ class _Finder:
             yield from self._within(statement)
 
     def _within(self, node: ast.AST) -> Iterator[Site]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from self._defined(node)
+            return
+        if isinstance(node, ast.ClassDef):
+            outer, self._function = self._function, Function(self._inner_name(node.name), self._function.line)
+            yield from self._children(node.body)
+            self._function = outer
+            return
         if isinstance(node, ast.Raise):
             # What a message says is not looked into, only that something is refused.
             yield self._replaced(node, "pass", "refusal dropped")
             return
         yield from self._here(node)
-        for child in _evaluated_children(node):
-            yield from self._within(child)
+        yield from self._children(_evaluated_children(node))
+
+    def _children(self, nodes: Iterable[ast.AST]) -> Iterator[Site]:
+        for node in nodes:
+            yield from self._within(node)
+
+    def _defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[Site]:
+        # Defaults are evaluated where the function is made.
+        yield from self._children(_evaluated_children(node.args))
+        begin = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+        outer = self._function
+        self._function = Function(self._inner_name(getattr(node, "name", "lambda")), begin)
+        yield from self._children([node.body] if isinstance(node, ast.Lambda) else node.body)
+        self._function = outer
+
+    def _inner_name(self, name: str) -> str:
+        return f"{self._function.name}.{name}".lstrip(".")
 
     def _here(self, node: ast.AST) -> Iterator[Site]:
         if isinstance(node, ast.Compare):
@@ -94,7 +141,7 @@ class _Finder:
             yield from self._between(node.values[0], node.values[1], *words, "connective")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
             yield self._replaced(node, self._text(node.operand), "sign or negation dropped")
-        elif isinstance(node, ast.If | ast.While | ast.IfExp):
+        elif isinstance(node, ast.If | ast.While | ast.IfExp) and not _reversed_already(node.test):
             yield self._replaced(node.test, f"(not ({self._text(node.test)}))", "condition reversed")
         elif isinstance(node, ast.Constant):
             yield from self._constant(node)
@@ -135,7 +182,7 @@ class _Finder:
         return self._site(node.lineno, self._start(node), self._end(node), new, what)
 
     def _site(self, line: int, start: int, end: int, new: str, what: str) -> Site:
-        return Site(self._name, line, start, end, new, what)
+        return Site(self._name, line, start, end, new, what, self._function)
 
     def _text(self, node: ast.expr) -> str:
         return self._source[self._start(node) : self._end(node)].decode()
@@ -147,6 +194,13 @@ class _Finder:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
+
+
+def _reversed_already(test: ast.expr) -> bool:
+    """Whether another fault at the same place reverses the condition: a fault that is counted twice weighs double."""
+    if isinstance(test, ast.Compare):
+        return len(test.ops) == 1 and not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+    return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
 
 
 def _is_text(node: ast.BinOp) -> bool:

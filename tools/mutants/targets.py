@@ -11,12 +11,13 @@ SOURCES = (
     "channel", "estimation", "measures", "joint", "count", "disguising.py", "survey/receiving.py", "survey/accounts.py",
     "survey/store",
 )  # fmt: skip
+# Kernels that rely on the machine's whole numbers or instructions, which plain Python does not have.
+COMPILED_ONLY = ("_pair_kernels.py", "_mixture_kernels.py")
 # Beside the folder of the same name.
 MORE_TESTS = {
     "channel": ("tests/conformance",),
     "count": ("tests/conformance/test_count_engine.py", "tests/estimation/test_weighted_tables.py"),
     "measures": ("tests/design/test_plan.py", "tests/cli/test_measure.py"),
-    "joint": ("tests/attacks",),
     "disguising.py": ("tests/test_disguising.py",),
     "survey/receiving.py": ("tests/survey",),
     "survey/accounts.py": ("tests/survey/test_login_attacks.py", "tests/survey/test_threats.py", "tests/survey"),
