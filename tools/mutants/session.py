@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sys
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -87,7 +91,8 @@ class Session:
             if time.process_time() > end:
                 return TOO_LONG
             by.write_text(test)
-            _end_if_endless(self.reach[test].seconds)
+            usual = self.reach[test].seconds
+            _end_after(10 + 10 * usual, 300 + 100 * usual)
             self._run_one(test, following)
             if self._failed:
                 return FAILED
@@ -111,37 +116,35 @@ class Session:
             self.reach.update({test: one for test, one in known.items() if test in self._items})
 
     def _measured(self, tests: list[str]) -> dict[str, Reach]:
-        """What the tests of one file call, in a process of their own; failing and slow ones are left out."""
-        import json
+        """What the tests of one file call, in processes of their own; failing and slow ones are left out."""
+        known: dict[str, Reach] = {}
+        left, seconds = list(tests), 0.0
+        while left:
+            told = in_child(partial(self._measure, left), 600, self.log)
+            seconds += told.seconds
+            lines = [json.loads(line) for line in self._notes.read_text().splitlines()]
+            known.update({test: Reach(used, set(map(tuple, places))) for test, used, places in lines if places})
+            left = left[len(lines) + 1 :]  # the next one broke the process, or took too long
+        print(f"{_file(tests[0])}: {len(known)} of {len(tests)} tests, {seconds:.0f} s", flush=True)
+        return known
 
-        into = self.copy.parent / "reach.jsonl"
-        into.write_text("")
+    @property
+    def _notes(self) -> Path:
+        return self.copy.parent / "reach.jsonl"
 
-        def work() -> int:
-            for test, following in zip(tests, [*tests[1:], None], strict=True):
-                self._failed = False
-                start = time.process_time()
-                _fail_after(SLOWEST)
-                with self._tracer.watching():
-                    self._run_one(test, following)
-                signal.setitimer(signal.ITIMER_PROF, 0)
-                with into.open("a") as out:
-                    places = sorted(self._tracer.places())
-                    json.dump([test, self._failed, time.process_time() - start, places], out)
-                    out.write("\n")
-            return PASSED
-
-        told = in_child(work, 600, self.log)
-        lines = [json.loads(line) for line in into.read_text().splitlines()]
-        if told.how != "survived":
-            raise RuntimeError(f"{_file(tests[0])} could not be measured: {self.log.read_text()[-2000:]}")
-        left = [test for test, failed, *_ in lines if failed] + tests[len(lines) :]
-        print(f"{_file(tests[0])}: {len(lines)} tests, {told.seconds:.0f} s; left out: {left}", flush=True)
-        return {
-            test: Reach(seconds, {(place[0], place[1]) for place in places})
-            for test, failed, seconds, places in lines
-            if not failed
-        }
+    def _measure(self, tests: list[str]) -> int:
+        """In the child: a line for each test, without places if it fails."""
+        self._notes.write_text("")
+        for test, following in zip(tests, [*tests[1:], None], strict=True):
+            self._failed = False
+            _end_after(SLOWEST, 60 * SLOWEST)
+            start = time.process_time()
+            with self._tracer.watching():
+                self._run_one(test, following)
+            places = [] if self._failed else sorted(self._tracer.places())
+            with self._notes.open("a") as out:
+                out.write(json.dumps([test, time.process_time() - start, places]) + "\n")
+        return PASSED
 
 
 def _file(test: str) -> str:
@@ -149,9 +152,6 @@ def _file(test: str) -> str:
 
 
 def _end_watching() -> None:
-    import sys
-    import threading
-
     sys.settrace(None)
     threading.settrace(None)  # type: ignore[arg-type]
 
@@ -166,21 +166,13 @@ def _quick_hypothesis() -> None:
     settings.load_profile("mutants")
 
 
-def _end_if_endless(usual: float) -> None:
-    """End the process when a test takes far longer than it does without a fault."""
+def _end_after(processor: float, clock: float) -> None:
+    """End the process when a test takes too long."""
 
     def ended(number: int, frame: FrameType | None) -> None:
         os._exit(HANGS)
 
     signal.signal(signal.SIGPROF, ended)
     signal.signal(signal.SIGALRM, ended)
-    signal.setitimer(signal.ITIMER_PROF, 10 + 10 * usual)
-    signal.setitimer(signal.ITIMER_REAL, 120 + 60 * usual)
-
-
-def _fail_after(seconds: float) -> None:
-    def stopped(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"more than {seconds} processor seconds")
-
-    signal.signal(signal.SIGPROF, stopped)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, processor)
+    signal.setitimer(signal.ITIMER_REAL, clock)
