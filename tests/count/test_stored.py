@@ -105,6 +105,10 @@ def test_ragged_rows_are_refused(tmp_path: Path) -> None:
         ("postgresql://someone:secret@127.0.0.1/db", r"someone:\*\*\*@.* does not name a table. Add \?table=NAME"),
         ("sqlite:///nowhere.db?table=t", "There is no file"),
         ("postgresql://someone:secret@127.0.0.1:1/db?table=t", r"Opening .*\*\*\*@.* failed"),
+        (
+            "mysql://someone:secret@127.0.0.1/db?table=t",
+            r"'mysql://someone:\*\*\*@.* is no address .* begin with postgresql://",
+        ),
     ],
 )
 def test_what_cannot_be_opened_is_refused(where: str, message: str) -> None:
@@ -125,6 +129,9 @@ def test_a_table_that_is_not_there_is_refused(tmp_path: Path, kind: str) -> None
 
 
 def test_a_password_is_not_shown() -> None:
+    assert shown("mysql://me:p%40ss@host/db") == "'mysql://me:***@host/db'"
+    assert shown("postgresql://me@host/db") == "'postgresql://me@host/db'"
+    assert shown("me:p@ss.csv") == "'me:p@ss.csv'"  # a file's name
     assert shown("postgresql://me:p%40ss@host/db?table=t") == "'postgresql://me:***@host/db?table=t'"
 
 

@@ -44,13 +44,18 @@ def opened(where: str | Path, *, writable: bool = False) -> Any:
             return _sqlite_table(name)
         if name.startswith(DUCKDB):
             return _duckdb_table(name, writable=writable)
+        if urlsplit(name).password:
+            raise InvalidInput(
+                f"{shown(name)} is no address that reports can be read from. Those begin with postgresql://, sqlite:///, "
+                "duckdb:/// or spark:; a file has just a name."
+            )
         return _file_table(checked_file(name))
 
 
 def shown(where: str | Path) -> str:
     """An address as it may be shown: without the password."""
     parts = urlsplit(str(where))
-    if not is_address(where) or not parts.password:
+    if not parts.password:
         return repr(str(where))
     return repr(str(where).replace(f":{parts.password}@", ":***@"))
 
