@@ -8,6 +8,7 @@ import pytest
 from tacit import Scheme, channels, disguise
 from tacit.channel.recipe import Recipe
 from tacit.errors import InvalidInput
+from tacit.joint.products import ProductLaw
 from tests.joint.brute import drawn, every_record, reported, rows_of, schema_of
 
 SCHEMA = schema_of(2, 2, 2)
@@ -88,6 +89,26 @@ def test_expected_and_spread_are_the_matrix_and_its_transpose(name: str) -> None
     truth, weights = rng.random((8, 2)), rng.random((law.n_reports, 2))
     np.testing.assert_allclose(law.expected(truth), law.written_out() @ truth)
     np.testing.assert_allclose(law.spread(weights), law.written_out().T @ weights)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("grouped", [True, False])
+def test_the_record_of_a_component_is_the_likeliest_of_its_likeliest_term(name: str, *, grouped: bool) -> None:
+    names = list(SCHEMA.names)
+    part = reported(SCHEMA, [(names, RECIPES[name])] if grouped else [(names[:1], channels.warner(0.7))])
+    law = part.groups[0].by_row()
+    rng = np.random.default_rng(6)
+    factors = [rng.dirichlet(np.ones(2), 3) for _ in law.shape]
+    terms = [ProductLaw(law.shape, [term]) for term in law.terms] if isinstance(law, ProductLaw) else [law]
+    chances = np.maximum([term.written_out() for term in terms], 0).max(axis=0)
+    chosen = law.component_records(factors)
+    for k in range(3):
+        joint = np.ones(1)
+        for factor in factors:
+            joint = np.kron(joint, factor[k])
+        place = np.ravel_multi_index([codes[:, k] for codes in chosen], law.shape)
+        heights = chances * joint
+        np.testing.assert_allclose(heights[np.arange(len(place)), place], heights.max(axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", RECIPES)

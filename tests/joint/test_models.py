@@ -7,9 +7,10 @@ import pytest
 
 from tacit import channels
 from tacit.channel.recipe import Recipe
+from tacit.joint import _forest_kernels
 from tacit.joint.ascent import climbed
 from tacit.joint.classes import LatentClasses, class_step, fit_classes, random_classes, split
-from tacit.joint.evidence import WholeReports, whole_reports
+from tacit.joint.evidence import WholeReports, log_chance_of, thinned, whole_reports
 from tacit.joint.exact import ExactTable, Tabled, fit_table, table_step
 from tacit.joint.forest import Forest, branches, fit_forest, forest_step, gathered_evidence, n_terms, split_forest
 from tacit.joint.selection import RecordModel, turns, unturned
@@ -217,3 +218,41 @@ def test_a_climb_that_is_cut_short_says_so() -> None:
     start = random_classes([np.full(s, 1 / s) for s in SCHEMA.shape()], 3, RNG)
     assert not climbed(start, lambda model: class_step(model, [part], 0.0), arrived=0.0, most_steps=5).converged
     assert fit_forest(forest(1), [part]).converged
+
+
+def test_candidates_of_classes_are_the_best_records_of_each() -> None:
+    schema = schema_of(2, 3, 2)
+    part = reported(schema, [(["a0", "a1"], channels.subset(2, 9))])  # the last answer is not asked for
+    model = random_classes([np.full(size, 1 / size) for size in schema.shape()], 3, np.random.default_rng(2))
+    records, chances = every_record(schema), chance_matrix(part, schema)
+    listed = list(model.candidates(part))
+    assert len(listed) == model.n_classes
+    for k, columns in enumerate(listed):
+        heights = chances * np.prod([factor[k][codes] for factor, codes in zip(model.factors, records, strict=True)], 0)
+        place = np.ravel_multi_index(columns, schema.shape())
+        np.testing.assert_array_equal(place, heights.argmax(axis=1))
+        np.testing.assert_allclose(log_chance_of(part, columns), np.log(chances[np.arange(part.n_rows), place]))
+
+
+def test_a_random_part_of_the_reports_is_drawn_without_replacement() -> None:
+    rng = np.random.default_rng(3)
+    counts = np.array([5, 0, 40, 1, 54])
+    assert thinned(counts, 100, rng) is counts
+    draws = np.array([thinned(counts, 20, rng) for _ in range(4000)])
+    assert (draws.sum(axis=1) == 20).all()
+    assert (draws <= counts).all()
+    share = counts / 100
+    error = np.sqrt(20 * share * (1 - share) * 80 / 99 / 4000)
+    assert (np.abs(draws.mean(axis=0) - 20 * share) <= 5 * error).all()
+    many = np.full(1 << 20, 3)
+    assert abs(thinned(many, 1 << 20, rng).sum() - (1 << 20)) < 6 * np.sqrt((1 << 20) * 2 / 3)
+    assert thinned(many, 1 << 20, rng).max() <= 3
+
+
+def test_what_cannot_be_has_no_chance_and_no_rest() -> None:
+    impossible = np.full((2, 3), -np.inf)
+    assert _forest_kernels._summed(impossible, np.ones(2)) == (-np.inf, 0.0)
+    # A term that does not count is not in the way, however large; a negative one is taken off.
+    logs = np.array([[900.0], [-3.0], [-4.0]])
+    top, whole = _forest_kernels._summed(logs[1:], np.array([2.0, -1.0]))
+    assert (top, whole) == (-3.0, pytest.approx(2 - np.exp(-1)))

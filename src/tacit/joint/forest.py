@@ -338,11 +338,3 @@ def planted(parents: Sequence[int], pair_table: Sequence[Sequence[Array]], share
         pair = pair_table[parent][j] + 0.02 * np.outer(shares[parent], shares[j])
         tables.append((pair / pair.sum(axis=1, keepdims=True))[None])
     return Forest(np.ones(1), tuple(parents), tuple(tables))
-
-
-def mutual_information(pair: Array, noise: float) -> float:
-    """Information between two attributes, less what errors of the table alone would show."""
-    rows, columns = pair.sum(axis=1), pair.sum(axis=0)
-    expected = np.outer(rows, columns)
-    seen = pair > 0
-    return float((pair[seen] * np.log(pair[seen] / expected[seen])).sum()) - noise

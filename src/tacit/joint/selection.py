@@ -151,7 +151,7 @@ def _ranked(tried: Sequence[ModelCandidate], testing: Sequence[WholeReports]) ->
     logs = [np.concatenate([candidate.model.report_logs(part) for part in testing]) for candidate in ranked]
     result = []
     for candidate, own in zip(ranked, logs, strict=True):
-        difference = np.where(counts > 0, logs[0] - own, 0.0)
+        difference = np.subtract(logs[0], own, out=np.zeros_like(own), where=counts > 0)
         mean = float(counts @ difference) / people
         spread = float(counts @ (difference - mean) ** 2) / people
         result.append(replace(candidate, behind=mean, behind_error=math.sqrt(spread / people)))
