@@ -10,6 +10,7 @@ import pytest
 import tacit
 from tacit import Attribute, Dataset, Reports, Schema, Scheme, Tally, channels
 from tacit.channel.recipe import Recipe
+from tacit.count.tally import is_tally
 from tacit.errors import InvalidInput, NotEstimable, SchemeMismatch
 from tacit.table import Table
 
@@ -115,6 +116,18 @@ def test_dealt_questionnaires_are_tallied_one_by_one(tmp_path: Path) -> None:
     Tally.of(rows).write(tmp_path / "t.parquet")
     one, two = tacit.estimate(rows, ["drinks"]), tacit.estimate(Tally.read(tmp_path / "t.parquet"), ["drinks"])
     np.testing.assert_array_equal(one.probabilities, two.probabilities)
+
+
+def test_a_file_is_known_to_be_a_tally_or_not(tmp_path: Path) -> None:
+    rows = reports(channels.gamma_diagonal(5), 1)
+    Tally.of(rows).write(tmp_path / "t.parquet")
+    (tmp_path / "t.parquet").rename(tmp_path / "t.PQ")
+    rows.write(tmp_path / "r.parquet")
+    rows.write(tmp_path / "r.csv")
+    (tmp_path / "broken.parquet").write_text("no parquet")
+    (tmp_path / "t.pq").mkdir()
+    assert {file.name for file in tmp_path.iterdir() if is_tally(file)} == {"t.PQ"}
+    assert not is_tally(tmp_path / "nowhere.parquet")
 
 
 def test_a_tally_says_what_it_lacks() -> None:

@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 import tacit
 from tacit import TacitError, devices
+from tacit.estimation.uncertainty import counted_covariance
 from tests.estimation.device_simulation import CASES, TRUTH, reported, simulated
 from tests.statistics import FALSE_ALARM, assert_standard_scores
 
@@ -278,3 +279,23 @@ def _hold(scores, covered, *, mean: float, deviation: float) -> None:
     assert abs(scores.mean()) < mean
     assert 0.93 < scores.std() < deviation
     assert 0.93 < covered.mean() < 0.97
+
+
+def test_a_study_is_shown_with_what_the_device_leaves_open():
+    found = tacit.prevalence(two_samples((200, 300), (330, 270)), "x", "cheating-detection", "p=1:.2,2:.7", sample="s")
+    lines = str(found).splitlines()
+    assert lines[-1] == "(± one standard error)"
+    assert [line.split()[0] for line in lines[:-1]] == ["no", "yes", "cheaters"]
+    assert lines[1] == f"yes      {found['yes'].share:7.4f} ± {found['yes'].standard_error:.4f}"
+    document = found.to_document()
+    assert document["direct"] is None
+    assert document["compliance"] is None
+    assert document["shares"][1] == vars(found["yes"])
+    assert document["parameters"]["cheaters"]["estimate"] == found.parameters["cheaters"].estimate
+
+
+def test_covariances_of_counted_reports_are_unbiased():
+    rows = np.random.default_rng(4).normal(size=(7, 3))
+    products = np.einsum("ra,rb->ab", rows, rows) / 7
+    np.testing.assert_allclose(counted_covariance(products, rows.mean(axis=0), 7), np.cov(rows.T) / 7)
+    assert np.isfinite(counted_covariance(products, rows.mean(axis=0), 1)).all()

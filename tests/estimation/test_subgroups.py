@@ -11,7 +11,7 @@ from tacit.count.sources import sources
 from tacit.estimation import product_rows, row_subgroups
 from tacit.estimation.product_rows import class_rows, record_rows, report_rows
 from tacit.estimation.row_subgroups import RowSubgroup
-from tacit.estimation.subgroups import Subgroup, everybody
+from tacit.estimation.subgroups import ModelledSubgroup, OpenSubgroup, Subgroup, everybody
 from tacit.estimation.table_subgroups import TableSource, TableSubgroup
 from tests.estimation.simulation import SCHEMA, SCHEMES, people, simulated
 
@@ -169,3 +169,36 @@ def test_too_many_rows_or_sums_are_left_to_tables(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(product_rows, "MOST_SUMS", 1)
     assert report_rows(source) is None
     assert isinstance(everybody([source], SCHEMA, "drinks"), TableSubgroup)
+
+
+@pytest.mark.parametrize("sampling", ["population", "respondents"])
+def test_a_model_has_the_errors_of_so_many_people_counted(sampling: str) -> None:
+    """The spread of counts of people drawn from the model: their shares, and for respondents the mean squares alone."""
+    clear = everyone(Reports.from_truth(people(2000, np.random.default_rng(5))))
+    inside = within(OpenSubgroup(clear, 300.0))
+    assert isinstance(inside, OpenSubgroup)
+    own, model = inside.shares(), within(clear).shares()
+    assert (own.size, own.size_disguise) == (model.size, 0.0)
+    np.testing.assert_array_equal(own.classes, model.classes)
+    (sex,) = [table for table in inside.by_answer() if table.attribute.name == "sex"]
+    cells = np.append(sex.shares.reshape(-1), 1 - sex.shares.sum())
+    drawn = np.random.default_rng(6).multinomial(300, cells, size=20_000)[:, :-1] / 300
+    spread = np.cov(drawn.T, bias=True) if sampling == "population" else np.diag((drawn / 300).mean(axis=0))
+    found = inside.covariance(sex.attribute, sampling)  # type: ignore[arg-type]
+    assert found.shape == sex.shares.shape * 2
+    np.testing.assert_allclose(found.reshape(len(spread), -1), spread, atol=0.03 * spread.max())
+    by_class = drawn.reshape(-1, *sex.shares.shape).sum(axis=1)
+    np.testing.assert_allclose(own.covariance, np.cov(by_class.T, bias=True), atol=0.03 * own.covariance.max())
+    np.testing.assert_allclose(own.disguise, np.diag(by_class.mean(axis=0)) / 300, atol=0.03 * own.disguise.max())
+    assert own.size_variance == pytest.approx(float(by_class.sum(axis=1).var()), rel=0.05)
+
+
+def test_shares_of_a_model_keep_the_errors_of_the_reports() -> None:
+    truth = people(2000, np.random.default_rng(5))
+    model = everyone(Reports.from_truth(truth))
+    counted = everyone(simulated(SCHEMES["gamma"], 2000, 4, truth))
+    both = ModelledSubgroup(model, counted)
+    assert both.shares().size == model.shares().size
+    np.testing.assert_array_equal(both.shares().classes, model.shares().classes)
+    np.testing.assert_array_equal(both.shares().covariance, counted.shares().covariance)
+    np.testing.assert_array_equal(both.covariance(SCHEMA["sex"]), counted.covariance(SCHEMA["sex"]))

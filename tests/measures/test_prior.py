@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from tacit import Attribute
+from tacit import Attribute, Scheme, channels
 from tacit.errors import InvalidInput, UnknownName
-from tacit.measures.prior import Prior
+from tacit.measures.prior import Prior, with_prior
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -24,6 +24,20 @@ def test_what_is_not_named_is_uniform():
     assert prior.joint(["a", "c"]) == pytest.approx(np.array([[0.4, 0.4], [0.1, 0.1]]))
     assert prior.is_uniform(["b", "c"])
     assert not prior.is_uniform(["a"])
+
+
+def test_a_scheme_keeps_the_prior_it_was_designed_for():
+    scheme = Scheme.of(SCHEMA, [(["a"], channels.warner(0.8))])
+    stated = with_prior(scheme, {"a+b": JOINT.reshape(-1), "c": [0.9, 0.1]})
+    assert stated.prior["a+b"] == pytest.approx(JOINT.reshape(-1))
+    assert stated.prior["c"] == pytest.approx([0.9, 0.1])
+    assert with_prior(scheme, None) is scheme
+    assert with_prior(stated, {"c": [0.5, 0.5]}) is stated  # what it states already stays
+    # One distribution is that of the only group; of data single answers are kept.
+    assert with_prior(scheme, [0.3, 0.7]).prior["a"] == pytest.approx([0.3, 0.7])
+    codes = {"a": [0, 1, 1, 1], "b": [2, 2, 0, 1], "c": [0, 0, 1, 1]}
+    table = Table.from_codes(SCHEMA, {name: np.array(column) for name, column in codes.items()})
+    assert with_prior(scheme, table).prior == {"a": (0.25, 0.75), "b": (0.25, 0.25, 0.5), "c": (0.5, 0.5)}
 
 
 def test_data_are_counted():
