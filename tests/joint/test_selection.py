@@ -72,7 +72,8 @@ def test_the_likeliest_record_of_very_many_answers_does_not_vanish() -> None:
     cells = np.concatenate([[0], 2 + 4 * np.arange(children + 1)])
     table = np.concatenate([[0.5, 0.5], np.tile([0.5, 0.5, 0.4, 0.6], children)])
     evidence = np.full((1, slots[-1]), 1e-3)
-    assert (_forest_kernels.likeliest(evidence, table, parents, slots, cells) == 1).sum() == children + 1
+    branches = _forest_kernels.Branches(parents, slots, cells)
+    assert (_forest_kernels.likeliest(evidence, table, branches) == 1).sum() == children + 1
 
 
 def test_a_forest_says_how_many_trees_it_has() -> None:
