@@ -63,7 +63,7 @@ class ServerSettings:
     def is_secure(self) -> bool:
         return bool(self.public_url) and urlsplit(str(self.public_url)).scheme == "https"
 
-    @property
+    @cached_property
     def host(self) -> bytes | None:
         return urlsplit(self.public_url).netloc.lower().encode() if self.public_url else None
 

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tacit.channel.scheme import Questionnaire
@@ -105,14 +106,39 @@ class Wire:
                     )
         return cls(tuple(columns.values()), tuple(shapes))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
-    @property
+    @cached_property
     def length(self) -> int:
         """Characters of every report."""
         return sum(column.width * (column.members or 1) for column in self.columns)
+
+    @cached_property
+    def _places(self) -> tuple[tuple[slice, Column], ...]:
+        """Where each column stands in a report: worked out once, because everybody sends at once."""
+        ends = list(itertools.accumulate((column.width * (column.members or 1) for column in self.columns), initial=0))
+        return tuple(
+            (slice(start, stop), column)
+            for (start, stop), column in zip(itertools.pairwise(ends), self.columns, strict=True)
+        )
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[slice, dict[str, Any]], ...] | None:
+        """The same with the table of each column, where every column is one digit that is looked up."""
+        if any(column.members or column.radices for column in self.columns):
+            return None
+        return tuple((place, column.table) for place, column in self._places)
+
+    @cached_property
+    def _digits(self) -> tuple[dict[Any, str], ...]:
+        """How each column spells its values."""
+        return tuple({shown: digit for digit, shown in column.table.items()} for column in self.columns)
+
+    @cached_property
+    def _shapes(self) -> dict[str, Wire]:
+        return dict(self.dealt)
 
     def decode(self, text: str) -> tuple[Any, ...]:
         """The columns of a report, None where one was not dealt; anything that no honest page sends is refused."""
@@ -120,31 +146,29 @@ class Wire:
             return self._decode_dealt(text)
         if len(text) != self.length:
             raise InvalidReport(f"A report of this survey has {self.length} characters, not {len(text)}.")
-        values: list[Any] = []
-        start = 0
-        for column in self.columns:
+        if self._tables is not None:
+            try:
+                return tuple([table[text[place]] for place, table in self._tables])
+            except KeyError:
+                pass  # the slow way says which column it is
+        return tuple(self._value(column, text[place]) for place, column in self._places)
+
+    def _value(self, column: Column, text: str) -> Any:
+        if column.members:
             width = column.width
-            if column.members:
-                stop = start + width * column.members
-                values.append(_set(column, [text[at : at + width] for at in range(start, stop, width)]))
-            elif column.radices:
-                stop = start + width
-                values.append(column.number(text[start:stop]))
-            else:
-                stop = start + width
-                try:
-                    values.append(column.table[text[start:stop]])
-                except KeyError:
-                    raise InvalidReport(f"{column.name!r} has no digit {text[start:stop]!r}.") from None
-            start = stop
-        return tuple(values)
+            return _set(column, [text[at : at + width] for at in range(0, len(text), width)])
+        if column.radices:
+            return column.number(text)
+        if text not in column.table:
+            raise InvalidReport(f"{column.name!r} has no digit {text!r}.")
+        return column.table[text]
 
     def _decode_dealt(self, text: str) -> tuple[Any, ...]:
         first = self.columns[0]
         if text[: first.width] not in first.table:
             raise InvalidReport(f"No questionnaire of this survey begins with {text[: first.width]!r}.")
         name = first.table[text[: first.width]]
-        shape = dict(self.dealt)[name]
+        shape = self._shapes[name]
         given = dict(zip(shape.names, shape.decode(text[first.width :]), strict=True)) | {first.name: name}
         return tuple(given.get(column.name) for column in self.columns)
 
@@ -152,15 +176,13 @@ class Wire:
         """The text of a report, given the values of its columns."""
         if self.dealt:
             given = dict(zip(self.names, values, strict=True))
-            shape = dict(self.dealt)[given[RESERVED]]
-            place = {name: digit for digit, name in self.columns[0].table.items()}
-            return place[given[RESERVED]] + shape.encode([given[name] for name in shape.names])
+            shape = self._shapes[given[RESERVED]]
+            return self._digits[0][given[RESERVED]] + shape.encode([given[name] for name in shape.names])
         digits: list[str] = []
-        for column, value in zip(self.columns, values, strict=True):
+        for column, back, value in zip(self.columns, self._digits, values, strict=True):
             if column.radices:
                 digits.append(column.spelled_number(value))
                 continue
-            back = {shown: digit for digit, shown in column.table.items()}
             digits.extend([back[one] for one in json.loads(value)] if column.members else [back[value]])
         return "".join(digits)
 
