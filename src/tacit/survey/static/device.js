@@ -1,9 +1,8 @@
-// What stays on the device in the clear: the reports it sent, under what was asked, and reports that could not be sent yet.
-// Whoever finds the device learns what was sent, no more. (What is kept of answers is sealed: sealed.js.)
+// What stays on the device in the clear: the reports it sent, under what was asked. Whoever finds the device learns what was
+// sent, no more. (Reports that wait are in unsent.js; what is kept of answers is sealed: sealed.js.)
 
 const SENT = "tacit.sent";
 const TICKET = "tacit.ticket.";
-const UNSENT = "tacit.unsent";
 
 // Where storage is forbidden the page still works; it then forgets everything when it is closed.
 const inMemory = new Map();
@@ -47,41 +46,4 @@ export function startAfresh() {
 export function deviceToken(survey) {
   if (storage.getItem(TICKET + survey) === null) storage.setItem(TICKET + survey, randomToken());
   return storage.getItem(TICKET + survey);
-}
-
-const unsent = () => JSON.parse(storage.getItem(UNSENT) ?? "[]");
-
-export function keepUnsent(submission) {
-  const others = unsent().filter(({ path }) => path !== submission.path);
-  storage.setItem(UNSENT, JSON.stringify([...others, submission]));
-}
-
-function dropUnsent(path) {
-  storage.setItem(UNSENT, JSON.stringify(unsent().filter((one) => one.path !== path)));
-}
-
-// Sends one report: "stored", "known" (it had arrived before), "later" (still waiting here), or the server's refusal.
-export async function send({ path, body }) {
-  let answer;
-  try {
-    answer = await fetch(path, {
-      method: "PUT",
-      body,
-      headers: { "Content-Type": "application/json" },
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
-    });
-  } catch {
-    return { state: "later" };
-  }
-  if (answer.status >= 500 || answer.status === 429 || answer.status === 408) return { state: "later" };
-  dropUnsent(path);
-  if (answer.ok) return { state: answer.status === 201 ? "stored" : "known" };
-  const { error, reason } = await answer.json().catch(() => ({ error: String(answer.status) }));
-  return { state: "refused", reason: error, word: reason };
-}
-
-// Reports of earlier visits that are still waiting here.
-export async function sendWaiting(except) {
-  for (const submission of unsent()) if (submission.path !== except) await send(submission);
 }

@@ -11,6 +11,7 @@ import { classified, readCode } from "./questionnaire.js";
 import { forget, forgetDraft } from "./sealed.js";
 import { definition, fingerprint, link, needsCode, session, status, view } from "./session.js";
 import { bought } from "./tokens.js";
+import { send } from "./unsent.js";
 import { withdrawing } from "./withdrawing.js";
 import { upTo } from "./words.js";
 
@@ -62,6 +63,7 @@ function details(first) {
     (introduction.trim() !== first.trim() || first.length > LONG) && paragraphs(introduction),
     element("h2", {}, words.asks),
     paragraphs(definition.contact[language]),
+    responsible(),
     definition.retention && element("p", { class: "retention" }, words.retention({ day: new Date(definition.retention).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" }) })),
     element("h2", {}, words.protection),
     element("p", {}, words.promise),
@@ -119,9 +121,30 @@ function entrance(start) {
       element("p", { id: "code-help", class: "help" }, words.codeHelp, " ", words.codeOnce),
     ],
     element("p", { class: "check" }, shared, element("label", { for: "shared" }, words.shared)),
+    definition.consent && consentText(),
     element("p", { class: "check" }, consent, element("label", { for: "consent" }, words.consent)),
     problem,
     element("p", { class: "buttons" }, element("button", { type: "submit" }, words.start)),
+  );
+}
+
+// Who answers for the data, who judged the study, and where to turn; as far as the questionnaire says.
+function responsible() {
+  const { words, language } = session;
+  const titles = { controller: words.controller, ethics: words.ethics, help: words.help };
+  const given = Object.entries(titles).filter(([name]) => definition[name]);
+  return given.map(([name, title]) => [element("h2", {}, title), paragraphs(definition[name][language])]);
+}
+
+// What is agreed to, in the version of this very definition: another text would have another fingerprint.
+function consentText() {
+  const { words, language } = session;
+  return element(
+    "details",
+    { class: "consent" },
+    element("summary", {}, words.consentText),
+    paragraphs(definition.consent[language]),
+    element("p", { class: "help" }, words.consentVersion({ version: fingerprint })),
   );
 }
 
@@ -155,7 +178,7 @@ function secondRound() {
     // Where reports need a code, the token it bought shows that this device sent one.
     const bought = kept.signature ? { bearer: kept.token, signature: kept.signature } : {};
     const body = JSON.stringify({ report: `0${bit}`, ...bought });
-    const outcome = await device.send({ path: `/s/${fingerprint}/second/${token}`, body });
+    const outcome = await send({ path: `/s/${fingerprint}/second/${token}`, body });
     // One bit and no more: another classifier must not be able to ask these answers a second question.
     await forget(fingerprint);
     session.kept = null;

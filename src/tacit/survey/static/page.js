@@ -9,6 +9,7 @@ import { introduction } from "./introduction.js";
 import { draftOf, forgetDraft, forgetSealed, remembered } from "./sealed.js";
 import { done, forgetPerson, review, sendReport } from "./sending.js";
 import { beginAfresh, definition, ending, fingerprint, forgetAnswers, isAskedNow, isTest, isUnderWay, link, openQuestions, pageWords, resumeDraft, saveDraft, session, status } from "./session.js";
+import { sendWaiting } from "./unsent.js";
 import { nameOf, upTo, wordsFor } from "./words.js";
 
 const root = document.getElementById("survey");
@@ -121,11 +122,19 @@ function send() {
   });
 }
 
-// The next person is offered nothing of the one before: no answer, no draft, no code, also not in the page's address.
-async function someoneElse() {
+const isReturning = () => ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
+
+async function forgetEverything() {
   device.startAfresh();
   await forgetSealed();
+  const { code } = session;
   forgetPerson();
+  session.code = code; // the link's own, which brought this person here
+}
+
+// The next person is offered nothing of the one before: no answer, no draft, no code, also not in the page's address.
+async function someoneElse() {
+  await forgetEverything();
   beginAfresh();
   link.delete("code");
   history.replaceState({ at: 0, run: session.run }, "", addressWithoutCode());
@@ -185,7 +194,9 @@ async function begin() {
   session.whole = whole;
   session.kept = status.classifier ? await remembered(fingerprint) : null;
   // What waits from an earlier visit goes out first, so that answering and sending stay one request each.
-  await device.sendWaiting();
+  await sendWaiting();
+  // On a shared device whoever opens the page anew is somebody else; a reload is not.
+  if (link.has("shared") && !isReturning()) await forgetEverything();
   if (status.state === "closed" && !status.classifier) return refusal(words.closed);
   addEventListener("popstate", moved);
   addEventListener("beforeunload", (event) => isUnderWay() && event.preventDefault());

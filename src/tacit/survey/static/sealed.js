@@ -1,11 +1,12 @@
-// Answers that stay on the device for a while, encrypted: a draft until it is sent or a day has passed, and, only if the
-// respondent asks for it, the answers for a second round. The keys lie in the browser's own store: this page can use them,
+// What stays on the device for a while, encrypted: a draft until it is sent or a day has passed, open texts of a report that
+// waits to be sent and, only if the respondent asks for it, the answers for a second round. The keys lie in the browser's own store: this page can use them,
 // nobody can read them out, and with its key gone what was encrypted is lost for good.
 
 import { storage, storedNames } from "./device.js";
 
 const DRAFT = "tacit.draft.";
 const SECOND = "tacit.answers.";
+const WAITING = "tacit.waiting.";
 const CIPHER = "AES-GCM";
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -29,6 +30,7 @@ const fromText = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0
 // Where something sealed lies, and under which name its key.
 const draftAt = (survey) => ({ stored: DRAFT + survey, name: `draft ${survey}` });
 const secondAt = (survey) => ({ stored: SECOND + survey, name: survey });
+const waitingAt = (path) => ({ stored: WAITING + path, name: `waiting ${path}` });
 
 async function keyAt({ name }, lasts) {
   const known = await keys("readonly", (store) => store.get(name));
@@ -68,6 +70,11 @@ export const remember = (survey, answers) => seal(secondAt(survey), answers, nul
 export const remembered = (survey) => opened(secondAt(survey));
 export const forget = (survey) => destroy(secondAt(survey));
 
+// Open texts of a report that could not be sent yet.
+export const keepWaiting = (path, texts) => seal(waitingAt(path), texts, null);
+export const waitingTexts = (path) => opened(waitingAt(path));
+export const forgetWaiting = (path) => destroy(waitingAt(path));
+
 // The draft of a questionnaire that is being answered. Savings are made one after the other, and none after the draft was
 // forgotten. Where a browser keeps nothing, nothing is kept.
 let saving = Promise.resolve();
@@ -104,6 +111,6 @@ async function dropExpired() {
 export async function forgetSealed() {
   isOver = true;
   await saving;
-  for (const name of storedNames()) if (name.startsWith(DRAFT) || name.startsWith(SECOND)) storage.removeItem(name);
+  for (const name of storedNames()) if ([DRAFT, SECOND, WAITING].some((one) => name.startsWith(one))) storage.removeItem(name);
   if (globalThis.indexedDB) await keys("readwrite", (store) => store.clear()).catch(() => {});
 }

@@ -1,7 +1,7 @@
 // The last look, the sending, and what is said afterwards.
 
 import * as device from "./device.js";
-import { element } from "./dom.js";
+import { element, paragraphs } from "./dom.js";
 import { freshDraws, percentAtMost } from "./label.js";
 import { isListed, ratio, split } from "./program.js";
 import { allQuestions, groupsOf, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
@@ -9,6 +9,7 @@ import { disguised } from "./report.js";
 import { remember } from "./sealed.js";
 import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, said, session, textOf } from "./session.js";
 import { forgetTokens } from "./tokens.js";
+import { keepUnsent, send } from "./unsent.js";
 import { forgetReceipts, receiptFor } from "./withdrawing.js";
 import { answerText, upTo } from "./words.js";
 
@@ -57,17 +58,18 @@ export async function sendReport(told) {
   const made = await disguised(definition, session, { blocks: whole.deals[deal].blocks, draws: freshDraws(), isKept: !isShared && !isTest });
   const ticket = fingerprint + (isTest ? " test" : "");
   const token = session.bearer?.token ?? (isShared ? device.randomToken() : device.deviceToken(ticket));
-  const receipt = await receiptFor(token);
+  const receipt = await receiptFor(token, !isShared);
   const submission = {
     path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
-    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature, texts: openTexts(receipt.texts) }),
+    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature }),
+    texts: openTexts(receipt.texts),
   };
-  device.keepUnsent(submission);
+  await keepUnsent(submission);
   if (session.keepAnswers && !isShared) await remember(fingerprint, { truth: truths(definition, session.answers, deal), token, signature: session.bearer?.signature });
   session.isSent = true;
   await forgetAnswers();
   told({ state: "sending" }, made, receipt);
-  const outcome = await device.send(submission);
+  const outcome = await send(submission);
   if (isShared && outcome.state !== "later") forgetPerson();
   told(outcome, made, receipt);
   if (outcome.state === "later") retry(submission, (later) => told(later, made, receipt));
@@ -94,7 +96,7 @@ async function retry(submission, told) {
       setTimeout(resolve, wait * 1000);
       addEventListener("online", resolve, { once: true });
     });
-    const outcome = await device.send(submission);
+    const outcome = await send(submission);
     if (outcome.state !== "later") return told(outcome);
   }
   return null;
@@ -109,8 +111,9 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
     isRefused && element("p", { role: "alert" }, words.reasons[outcome.word] ?? outcome.reason),
     !isRefused && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
     element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
+    definition.help && [element("h2", {}, words.help), paragraphs(definition.help[session.language])],
     element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
-  ].flat().filter(Boolean);
+  ].flat(2).filter(Boolean);
 }
 
 // What went out: the public answers, and for the rest the codes with their odds, never as an answer to a question.

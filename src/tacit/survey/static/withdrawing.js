@@ -12,11 +12,12 @@ const spelled = (receipt) => receipt.match(/.{4}/g).join("-");
 const readReceipt = (typed) => typed.toLowerCase().replace(/[^0-9a-f]/g, "");
 
 // The receipt of the report that goes out under a token: drawn once, so that sending again shows the same one.
-export async function receiptFor(token) {
+// A device that several people use keeps none.
+export async function receiptFor(token, isKept) {
   const name = await place(token);
   const bytes = crypto.getRandomValues(new Uint8Array(DIGITS / 2));
   const receipt = storage.getItem(name) ?? Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  storage.setItem(name, receipt);
+  if (isKept) storage.setItem(name, receipt);
   return { shown: spelled(receipt), hash: await sha256(`receipt ${receipt}`), texts: await sha256(`texts ${receipt}`) };
 }
 
