@@ -68,6 +68,16 @@ def test_little_room_fails_the_health_check_before_it_is_too_late(
     assert watched._look() == "The disk is nearly full."
 
 
+def test_a_watcher_on_the_machine_itself_need_not_know_the_public_name(tmp_path: Path) -> None:
+    server = SurveyServer(tmp_path / "s.db", ServerSettings(public_url="https://survey.example.org", least_free=0))
+    for base, status in (("http://127.0.0.1:8000", 200), ("http://localhost:8000", 200), ("http://evil.test", 400)):
+        client = TestClient(server, base_url=base, client=("127.0.0.1", 5000))
+        assert client.get("/healthz").status_code == status
+        assert client.get("/metrics").status_code == status
+        assert client.get("/admin/login").status_code == 400
+    server.close()
+
+
 def test_however_often_it_is_asked_the_disk_is_tried_seldom(
     server: SurveyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from tacit.errors import TacitError
 from tacit.survey.accounts import Accounts
 from tacit.survey.admin import Administration
 from tacit.survey.headers import SECURITY_HEADERS, ServerSettings, is_known_host
-from tacit.survey.health import Health
+from tacit.survey.health import Health, is_own_watcher
 from tacit.survey.limits import answer
 from tacit.survey.receiving import Receiving
 from tacit.survey.retention import keep_deleting
@@ -40,7 +40,8 @@ class SurveyServer:
         surveys = SurveyCache(self.store)
         self._receiving = Receiving(surveys, self.writer, self.settings)
         self.tokens = Tokens(surveys, self.store, self.settings)
-        administration = Administration(self.store, Accounts(self.store.database), self.settings)
+        accounts = Accounts(self.store.database)
+        administration = Administration(self.store, accounts, self.settings, self._receiving.arrivals)
         withdrawing = Withdrawing(surveys, self.store, self.settings)
         health = Health(self.store, self.settings, lambda: self.writer.waiting, self._receiving.answers)
         pages = Starlette(
@@ -90,7 +91,7 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif not is_known_host(scope, self._settings):
+        elif not is_known_host(scope, self._settings) and not is_own_watcher(scope):
             await answer(send, 400, {"error": "This server does not answer for that host."})
         else:
             await self._app(scope, receive, self._with_headers(send))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import shutil
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from tacit.survey.headers import ServerSettings
 from tacit.survey.store.database import StoreUnavailable
@@ -101,6 +103,16 @@ class Health:
             lines += ["# HELP tacit_disk_free_bytes Room on the disk.", "# TYPE tacit_disk_free_bytes gauge"]
             lines.append(f"tacit_disk_free_bytes {free}")
         return lines
+
+
+WATCHED = ("/healthz", "/metrics")
+OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+
+def is_own_watcher(scope: Scope) -> bool:
+    """Whether a program on this machine asks how the server is, under the machine's own name and not the public one."""
+    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower()
+    return scope["path"] in WATCHED and re.sub(r":\d+$", "", host) in OWN_NAMES
 
 
 def _is_local(request: Request) -> bool:

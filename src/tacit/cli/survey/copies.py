@@ -1,4 +1,4 @@
-"""``tacit survey export | backup | restore``: taking everything out, and putting it back."""
+"""``tacit survey export | backup | restore | drill``: taking everything out, and putting it back."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.output import progress
 from tacit.cli.survey.store import DEFAULT_STORE, JsonOption, StoreOption, SurveyArgument, opened_store, record, show
+from tacit.errors import InvalidInput
 
 
 def export(
@@ -29,20 +30,51 @@ def export(
 
 
 def backup(
-    out: Annotated[Path, typer.Argument()], store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False
+    out: Annotated[Path, typer.Argument(help="A file, or a folder for files named by their time.")],
+    keep: Annotated[
+        int | None, typer.Option(min=1, help="With a folder: delete all backups in it but so many of the newest.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
 ) -> None:
     """Copy everything into one file, while people may go on answering."""
-    with opened_store(store) as opened:
-        from tacit.survey.store.backup import back_up
+    from tacit.survey.store.backup import back_up, dated, drop_older
 
-        record(opened, "backed up", str(out))
+    if keep is not None and not out.is_dir():
+        raise InvalidInput(f"--keep goes with a folder of backups, and {str(out)!r} is none. Make it first.")
+    file = dated(out) if out.is_dir() else out
+    with opened_store(store) as opened:
+        record(opened, "backed up", str(file))
         with progress("Copying") as bar:
-            copied = back_up(opened, out, bar.advance)
+            copied = back_up(opened, file, bar.advance)
+    dropped = drop_older(out, keep) if keep is not None else []
     show(
-        {"file": str(out), "surveys": copied.surveys, "reports": copied.reports},
-        [f"Wrote {out}: {copied.surveys} surveys, {copied.reports} reports."],
+        {
+            "file": str(file), "surveys": copied.surveys, "reports": copied.reports,
+            **({"dropped": [str(one) for one in dropped]} if keep is not None else {}),
+        },
+        [f"Wrote {file}: {copied.surveys} surveys, {copied.reports} reports.", *(f"Deleted {one}" for one in dropped)],
         as_json=as_json,
-    )
+    )  # fmt: skip
+
+
+def drill(
+    backup_file: Annotated[Path, typer.Argument(help="A backup, or a folder of them: then its newest.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Restore a backup into a store that is thrown away again, and check all of it, so that it can be relied on."""
+    from tacit.extras import require
+
+    require("survey")
+    from tacit.survey.store.backup import newest, restored_for_practice
+
+    file = newest(backup_file) if backup_file.is_dir() else backup_file
+    with progress("Restoring") as bar:
+        drilled = restored_for_practice(file, bar.advance)
+    lines = [f"{file}: restored and checked in {drilled.seconds:.1f} s."]
+    lines += [f"  {one.name} (wave {one.wave}, {one.state}): {one.reports} reports" for one in drilled.surveys]
+    lines.append(f"  the audit log of {drilled.audit_lines} lines is whole")
+    show({"file": str(file), **drilled.to_document()}, lines, as_json=as_json)
 
 
 def restore(

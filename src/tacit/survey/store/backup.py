@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tacit.errors import InvalidInput
+from tacit.survey.audit import Audit
 from tacit.survey.store.codes import COLUMNS as CODE_COLUMNS
 from tacit.survey.store.codes import TABLE as CODES
 from tacit.survey.store.database import Database, quoted
@@ -84,6 +89,93 @@ def restore(path: Path, store: Store, progressed: Progressed = _nobody_watches) 
             return _copy(source, store, progressed)
         finally:
             source.close()
+
+
+_DATED = "survey-%Y%m%dT%H%M%SZ.db"
+_DATED_PATTERN = re.compile(r"survey-\d{8}T\d{6}Z\.db")
+
+
+def dated(folder: Path) -> Path:
+    """A backup's name in a folder of backups, by the time of now; names in order are backups in order."""
+    return folder / datetime.now(UTC).strftime(_DATED)
+
+
+def _backups_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if _DATED_PATTERN.fullmatch(path.name))
+
+
+def newest(folder: Path) -> Path:
+    backups = _backups_in(folder)
+    if not backups:
+        raise InvalidInput(f"There is no backup in {str(folder)!r}. Make one: tacit survey backup {folder}")
+    return backups[-1]
+
+
+def drop_older(folder: Path, keep: int) -> list[Path]:
+    """Delete all but the newest backups of a folder. What was withdrawn since then is gone with them."""
+    old = _backups_in(folder)[:-keep]
+    for path in old:
+        path.unlink()
+    return old
+
+
+@dataclass(frozen=True)
+class RestoredSurvey:
+    """A survey as it came out of a backup."""
+
+    name: str
+    wave: str
+    state: str
+    reports: int
+
+
+@dataclass(frozen=True)
+class Drilled:
+    """What a backup gave when it was restored for practice, with everything in it checked."""
+
+    surveys: tuple[RestoredSurvey, ...]
+    audit_lines: int
+    seconds: float
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "surveys": [dict(vars(one)) for one in self.surveys],
+            "audit_lines": self.audit_lines,
+            "seconds": self.seconds,
+        }
+
+
+def restored_for_practice(path: Path, progressed: Progressed = _nobody_watches) -> Drilled:
+    """Restore a backup into a store of its own, check every survey, every report and the audit log, and throw it away."""
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store.open(Path(folder) / "drill.db")
+        try:
+            restore(path, store, progressed)
+            surveys = tuple(_checked_survey(store, one, path) for one in store.surveys())
+            chain = Audit(store.database, time.time).chain()
+        finally:
+            store.close()
+    if chain.broken_at is not None:
+        raise InvalidInput(
+            f"The audit log in {str(path)!r} was changed: line {chain.broken_at} does not fit. Use another backup."
+        )
+    return Drilled(surveys, chain.lines, time.monotonic() - begun)
+
+
+def _checked_survey(store: Store, survey: StoredSurvey, path: Path) -> RestoredSurvey:
+    """The definition was held against its hash when it was read; here every report is read as the estimates will."""
+    reports = 0
+    for rows in store.rows(survey):
+        for row in rows:
+            try:
+                survey.wire.encode(row)
+            except (KeyError, TypeError, ValueError):
+                raise InvalidInput(
+                    f"The backup {str(path)!r} holds a report of {survey.definition.name!r} that is none. Use another one."
+                ) from None
+        reports += len(rows)
+    return RestoredSurvey(survey.definition.name, survey.definition.wave, survey.state, reports)
 
 
 def _checked(copy: Path, path: Path) -> SqliteDatabase:

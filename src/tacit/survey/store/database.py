@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -52,6 +52,10 @@ class Database(ABC):
     @abstractmethod
     def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> set[str]:
         """Insert those rows whose key, the first column, is not there yet, inside a transaction; gives their keys."""
+
+    def change_mark(self) -> Hashable | None:
+        """Something that differs after every change, by whomever; None where the database has no such mark."""
+        return None
 
     def apart(self) -> Database:
         """Where spent codes are kept: as far from the reports as this kind of database allows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,10 @@ class SqliteDatabase(Database):
         fresh = [row for row in rows if row[0] not in old]
         self.insert(table, columns, fresh)
         return {row[0] for row in fresh}
+
+    def change_mark(self) -> Hashable | None:
+        """Others' commits are numbered by SQLite, this connection's own changes counted."""
+        return int(self.rows("PRAGMA data_version")[0][0]), self._connection.total_changes
 
     def apart(self) -> SqliteDatabase:
         return SqliteDatabase(Path(self.url + CODES_SUFFIX), keeps_log=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -258,6 +258,14 @@ class Store:
         codes += count("tacit_codes", f" WHERE survey = {survey.number}")  # of a version without tokens
         withdrawn = count("tacit_withdrawn", f" WHERE box = 'reports {survey.number}'")
         return Counts(reports, tests, second, codes, started, withdrawn)
+
+    def has_reports(self, survey: StoredSurvey) -> bool:
+        return bool(self.database.rows(f"SELECT 1 FROM {survey.table('reports')} LIMIT 1"))
+
+    def change_mark(self, survey: StoredSurvey) -> Hashable:
+        """Something that differs whenever the reports do; cheaper than counting them where the database keeps such a mark."""
+        mark = self.database.change_mark()
+        return mark if mark is not None else self.counts(survey)
 
     def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
         """The reports in batches, in the order of their random keys and without these."""
