@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,47 @@ def test_the_python_script_runs_and_estimates(exported: tuple[Store, StoredSurve
     done = subprocess.run([sys.executable, "analysis.py"], cwd=folder, capture_output=True, text=True, check=True)
     assert "smokes" in done.stdout
     assert "drugs" in done.stdout
+
+
+R_CALL = re.compile(
+    r"^undone\((.+?), c\((.+?)\), matrix\(c\((.+?)\), (\d+), byrow = TRUE, dimnames = list\(c\((.+?)\), NULL\)\)\)$"
+)
+
+
+def test_what_the_r_script_undoes_are_the_schemes_own_chances(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    """Its calls are read and worked out here as its function does in R: the same shares and errors as our own."""
+    store, survey, folder = exported
+    script = (folder / "analysis.R").read_text(encoding="utf-8")
+    calls = [match.groups() for match in map(R_CALL.match, script.splitlines()) if match]
+    assert [json.loads(column) for column, *_ in calls] == ["smokes", "income"]
+    reports = pd.read_csv(folder / "reports.csv", dtype=str)
+    for column, answers, law, size, rows in calls:
+        name, said = json.loads(column), json.loads(f"[{answers}]")
+        chances = np.array(json.loads(f"[{law}]")).reshape(int(size), -1)
+        assert json.loads(f"[{rows}]") == said  # the reports look like the answers
+        shares = reports[name].value_counts(normalize=True).reindex(said, fill_value=0.0).to_numpy()
+        inverse = np.linalg.inv(chances)
+        errors = np.sqrt(np.diag(inverse @ (np.diag(shares) - np.outer(shares, shares)) @ inverse.T) / len(reports))
+        own = estimate(reports_of(store, survey), [name])
+        assert inverse @ shares == pytest.approx(own.probabilities, abs=1e-12)
+        assert errors == pytest.approx(own.standard_errors, rel=1e-6)
+    assert "# drugs: disguised together, as sets or in versions; estimate with: tacit estimate" in script
+    assert 'print(prop.table(table(reports[["age"]])))' in script
+
+
+def test_the_r_script_is_whole(exported: tuple[Store, StoredSurvey, Path]) -> None:
+    """Brackets outside of texts and comments close what they open, line by line and in all."""
+    _, _, folder = exported
+    open_brackets: list[str] = []
+    for line in (folder / "analysis.R").read_text(encoding="utf-8").splitlines():
+        code = re.sub(r'"(?:[^"\\]|\\.)*"', "", line)
+        assert code.count('"') == 0 or code.lstrip().startswith("#"), line
+        for sign in code.split("#")[0]:
+            if sign in "([{":
+                open_brackets.append(sign)
+            elif sign in ")]}":
+                assert open_brackets.pop() + sign in ("()", "[]", "{}"), line
+    assert open_brackets == []
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R")
