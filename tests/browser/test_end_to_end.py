@@ -21,8 +21,14 @@ from tests.browser.conftest import PASSWORD, screenshots
 from tests.browser.test_page import violations
 from tests.survey.questionnaires import CODES
 from tests.survey.server import RunningServer, running_server
+from tests.survey.test_dashboard import fill, simulated_rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+WHOLE = CODES.replace(
+    "privacy: strong",
+    "privacy: strong\nconsent: I agree to be studied.\ncontroller: The university\nethics: Board 2026-17\nhelp: Call 0800 123",
+)
 
 
 def tacit_survey(*arguments: object) -> dict[str, Any]:
@@ -32,9 +38,9 @@ def tacit_survey(*arguments: object) -> dict[str, Any]:
 
 def test_from_the_questionnaire_to_the_estimate(browser: Any, tmp_path: Path) -> None:
     store_url = tmp_path / "survey.db"
-    (tmp_path / "survey.yaml").write_text(CODES)
+    (tmp_path / "survey.yaml").write_text(WHOLE)
     tacit_survey("open", tmp_path / "survey.yaml", "--store", store_url)
-    tacit_survey("invite", "health", "--count", 4, "--out", tmp_path / "codes.csv", "--store", store_url)
+    tacit_survey("invite", "health", "--count", 2, "--out", tmp_path / "codes.csv", "--store", store_url)
     store = Store.open(store_url)
     Accounts(store.database).set_password("ana", PASSWORD)
     survey = store.named("health")
@@ -44,13 +50,20 @@ def test_from_the_questionnaire_to_the_estimate(browser: Any, tmp_path: Path) ->
         for fragment in codes:
             context = browser.new_context(viewport={"width": 390, "height": 844}, locale="en", has_touch=True)
             page = open_page(context, server, survey, "#" + fragment)
+            page.click(".consent summary")
+            assert "I agree to be studied." in page.inner_text(".consent")
+            assert survey.fingerprint in page.inner_text(".consent")
+            page.click(".more > summary")
+            assert {"The university", "Board 2026-17", "Call 0800 123"} <= set(page.inner_text(".more").splitlines())
             answer_small(page, smokes=True, drinks=False)
             assert page.get_attribute("#survey", "data-state") == "stored"
+            assert "Call 0800 123" in page.inner_text("main")
             context.close()
+        fill(store, survey, simulated_rows(survey, 60, seed=3))
         files = watched(browser, server, survey, tmp_path)
-    assert store.counts(survey).reports == 4
+    assert store.counts(survey).reports == 62
     scheme = Scheme.read(files["scheme.json"])
-    assert estimate(Reports.from_arrow(csv_columns(files["reports.csv"]), scheme), ["smokes"]).n_reports == 4
+    assert estimate(Reports.from_arrow(csv_columns(files["reports.csv"]), scheme), ["smokes"]).n_reports == 62
     store.close()
 
 
@@ -68,12 +81,16 @@ def watched(browser: Any, server: RunningServer, survey: StoredSurvey, folder: P
     assert violations(page) == []
     page.click("text=Health")
     page.wait_for_selector("h2")
-    assert "4 disguised reports" in page.inner_text("main")
+    assert "62 disguised reports" in page.inner_text("main")
     assert violations(page) == []
     page.select_option("#by", "age")
     page.click("form:has(#by) button")
-    page.wait_for_selector("caption")
+    page.wait_for_selector("#g-smokes")
     page.screenshot(path=screenshots() / "dashboard.png", full_page=True)
+    assert page.locator("section.question svg.chart").count() >= 5
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert violations(page) == []
     files = {}
     for name in ("reports.csv", "scheme.json"):
         with page.expect_download() as download:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import socket
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from typer.testing import CliRunner
 
 from tacit.channel.document import document_hash
 from tacit.cli.survey import app
-from tacit.errors import InvalidInput, MissingExtra, UnknownName
+from tacit.errors import InvalidInput, MissingExtra, NotEstimable, UnknownName
+from tacit.survey import accounts as accounts_module
 from tacit.survey.accounts import Accounts
 from tacit.survey.codes import code_token, read_code
 from tacit.survey.definition import Definition
@@ -21,6 +25,12 @@ from tacit.survey.store.codes import Spending
 from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch, token_hash
 from tacit.survey.store.surveys import Store
 from tests.survey.questionnaires import CODES, SMALL
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashing that takes no time: its cost is argon2's business."""
+    monkeypatch.setattr(accounts_module, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +172,7 @@ def test_an_export_is_read_by_tacit_estimate() -> None:
 
     opened()
     filled(400)
-    assert len(answer("export", "health", "--out", "data")["files"]) == 13
+    assert len(answer("export", "health", "--out", "data")["files"]) == 14
     found = tacit("estimate", "data/reports.csv", "--scheme", "data/scheme.json", "--attributes", "smokes", "--json")
     assert found.json["n_reports"] == 400
     assert found.json["cells"][1]["probability"] == pytest.approx(0.5, abs=1e-9)
@@ -175,6 +185,150 @@ def test_backup_and_restore() -> None:
     assert answer("backup", "backup.db") == {"file": "backup.db", "surveys": 1, "reports": 40}
     assert answer("restore", "backup.db", "--store", "other.db") == {"surveys": 1, "reports": 40}
     assert answer("status", "--store", "other.db") == answer("status")
+
+
+def test_backups_in_a_folder_are_named_by_time_and_the_oldest_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tacit.survey.store import backup
+
+    opened()
+    filled()
+    Path("backups").mkdir()
+    Path("backups/mine.db").write_text("not ours to delete")
+    times = iter(f"survey-2026111{day}T031000Z.db" for day in range(1, 5))
+    monkeypatch.setattr(backup, "dated", lambda folder: folder / next(times))
+    for _ in range(3):
+        assert answer("backup", "backups", "--keep", "2")["reports"] == 40
+    assert sorted(path.name for path in Path("backups").iterdir()) == [
+        "mine.db", "survey-20261112T031000Z.db", "survey-20261113T031000Z.db",
+    ]  # fmt: skip
+    monkeypatch.undo()
+    assert backup._DATED_PATTERN.fullmatch(backup.dated(Path("backups")).name)
+    with pytest.raises(InvalidInput, match="--keep goes with a folder"):
+        run("backup", "one.db", "--keep", "2")
+
+
+def test_a_drill_restores_the_newest_backup_and_checks_all_of_it() -> None:
+    opened()
+    filled()
+    Path("backups").mkdir()
+    with pytest.raises(InvalidInput, match="There is no backup in 'backups'"):
+        run("drill", "backups")
+    file = answer("backup", "backups")["file"]
+    drilled = answer("drill", "backups")
+    assert drilled["file"] == file
+    assert drilled["surveys"] == [{"name": "health", "wave": "1", "state": "open", "reports": 40}]
+    assert drilled["audit_lines"] == 2
+    assert "restored and checked" in run("drill", file).stdout
+    damaged = sqlite3.connect(file)
+    damaged.execute("UPDATE tacit_reports_1 SET smokes = 'perhaps' WHERE report_key = '7'")
+    damaged.commit()
+    damaged.close()
+    with pytest.raises(InvalidInput, match="a report of 'health' that is none"):
+        run("drill", file)
+
+
+def test_opening_says_how_many_people_the_wanted_margin_takes_and_refuses_what_tells_nothing() -> None:
+    Path("survey.yaml").write_text(SMALL)
+    asked = answer("preview", "survey.yaml", "--margin", "0.02")
+    assert asked["plan"]["margin"] == 0.02
+    document = answer("open", "survey.yaml")
+    assert document["plan"]["margin"] == 0.05
+    assert document["plan"]["per_attribute"]["smokes"] == 2401
+    assert asked["plan"]["respondents"] > 6 * document["plan"]["respondents"]
+    assert "for a margin of 5 percentage points at 95%" in run("open", "survey.yaml").stdout
+    wanted = SMALL.replace("name: health", "name: precise\nmargin: 0.01")
+    Path("precise.yaml").write_text(wanted)
+    assert answer("open", "precise.yaml")["plan"]["margin"] == 0.01
+    half = "groups:\n  - {questions: [smokes], channel: {kind: warner, p: 0.5}}\n"
+    Path("half.yaml").write_text(SMALL.replace("name: health", "name: half") + half)
+    with pytest.raises((InvalidInput, NotEstimable)):
+        run("open", "half.yaml")
+    assert [one["name"] for one in answer("status")["surveys"]] == ["health", "precise"]
+    Path("wide.yaml").write_text(SMALL + "margin: 2\n")
+    with pytest.raises(InvalidInput, match=r"line 11: margin is the wanted margin of error"):
+        run("open", "wide.yaml")
+
+
+def test_plan_reads_a_questionnaire() -> None:
+    from tests.cli.run import tacit
+
+    Path("survey.yaml").write_text(SMALL)
+    assert tacit("plan", "survey.yaml", "--margin", "0.05", "--json").json["per_attribute"]["smokes"] == 2401
+
+
+ETHICS = SMALL.replace(
+    "privacy: strong",
+    "privacy: strong\nconsent: I agree that my disguised answers are studied.\ncontroller: The university\n"
+    "ethics: Board of ethics, 2026-17\nhelp: Call 0800 123\nretention: 2999-12-31",
+)
+
+
+def test_what_an_ethics_board_asks_for_is_exported_with_the_data() -> None:
+    fingerprint = opened(ETHICS)
+    answer("export", "health", "--out", "data")
+    consent = json.loads(Path("data/consent.json").read_text())
+    assert consent["consent"] == {"en": "I agree that my disguised answers are studied."}
+    assert consent["ticked"] == {"en": "I have read this and want to take part."}
+    assert consent["version"] == fingerprint
+    assert consent["definition_hash"] == json.loads(Path("data/definition.json").read_text())["hash"]
+    assert (consent["controller"], consent["ethics"]) == ({"en": "The university"}, {"en": "Board of ethics, 2026-17"})
+    assert (consent["help"], consent["retention"]) == ({"en": "Call 0800 123"}, "2999-12-31")
+    Path("survey.yaml").write_text(ETHICS.replace("are studied", "are sold"))
+    with pytest.raises(InvalidInput, match="opened with another questionnaire"):
+        run("open", "survey.yaml")
+
+
+@pytest.mark.parametrize("text", [ETHICS, CODES])
+def test_a_preregistration_is_the_same_bytes_again_and_is_held_against_what_was_opened(text: str) -> None:
+    Path("survey.yaml").write_text(text)
+    first = answer("preregister", "survey.yaml", "--out", "registered", "--margin", "0.03")
+    assert answer("preregister", "survey.yaml", "--out", "again", "--margin", "0.03") == first
+    assert set(first["files"]) == {
+        "questionnaire.yaml", "definition.json", "scheme.json", "label.json", "plan.json", "consent.json", "codebook.csv",
+        "analysis.py", "analysis.R",
+    }  # fmt: skip
+    assert json.loads(Path("registered/plan.json").read_text())["margin"] == 0.03
+    for name, digest in first["files"].items():
+        assert hashlib.sha256(Path("registered", name).read_bytes()).hexdigest() == digest
+    assert (
+        f"Register this hash: {first['hash']}"
+        in run("preregister", "survey.yaml", "--out", "third", "--margin", "0.03").stdout
+    )
+    opened(text)
+    assert answer("preregister", "survey.yaml", "--check", "registered") == first
+    with pytest.raises(InvalidInput, match="is not empty"):
+        run("preregister", "survey.yaml", "--out", "registered")
+    with pytest.raises(InvalidInput, match="--out FOLDER to write a bundle, or --check"):
+        run("preregister", "survey.yaml")
+
+
+def test_a_changed_preregistration_is_noticed() -> None:
+    Path("survey.yaml").write_text(SMALL)
+    answer("preregister", "survey.yaml", "--out", "bundle")
+    opened(SMALL.replace("Do you drink?", "Do you drink wine?"))
+    with pytest.raises(InvalidInput, match="was opened with another questionnaire than the registered one"):
+        run("preregister", "survey.yaml", "--check", "bundle")
+    Path("bundle/analysis.R").write_text("# what was wanted to come out")
+    with pytest.raises(InvalidInput, match=r"analysis\.R is not the file that was registered"):
+        run("preregister", "survey.yaml", "--check", "bundle")
+    manifest = json.loads(Path("bundle/manifest.json").read_text())
+    Path("bundle/manifest.json").write_text(json.dumps(manifest | {"wave": "2"}))
+    with pytest.raises(InvalidInput, match=r"manifest\.json was changed"):
+        run("preregister", "survey.yaml", "--check", "bundle")
+    with pytest.raises(InvalidInput, match="is no pre-registration"):
+        run("preregister", "survey.yaml", "--check", "nowhere")
+
+
+def test_results_can_be_weighted_to_a_population() -> None:
+    opened()
+    filled(60)
+    Path("margins.yaml").write_text("age: {below 30: 1.0, 30 to 59: 0, 60 or more: 0}")
+    weighted = answer("results", "health", "--population", "margins.yaml")["weighted"]
+    assert weighted["margins"] == ["age"]
+    assert weighted["effective_reports"] == pytest.approx(60)
+    assert "smokes (weighted)" in run("results", "health", "--population", "margins.yaml").stdout
+    with pytest.raises(InvalidInput, match=r"no file 'none\.yaml' with the shares"):
+        run("results", "health", "--population", "none.yaml")
 
 
 def test_what_is_done_here_stands_in_the_audit_log() -> None:

@@ -55,7 +55,40 @@ def test_device_and_self_report_one_attribute_and_direct_one_of_its_own() -> Non
     assert (direct["mode"], direct["deals"]) == ("direct", ["direct"])
 
 
-@pytest.mark.parametrize("text", [ARMS, SPLIT])
+BOTH = (
+    ARMS.replace("name: arms", "name: both")
+    + """\
+split:
+  - {name: first, questions: [smokes], share: 0.25}
+  - {name: second, questions: [drinks], share: 0.75}
+"""
+)
+BOTH = BOTH.replace(
+    "pages:",
+    """\
+pages:
+  - questions:
+      - {name: stole, kind: yes-no, text: Did you steal?, sensitive: true, prefer_not_to_say: false}""",
+)
+
+
+def test_parts_and_arms_go_together() -> None:
+    definition = Definition.from_yaml(BOTH)
+    versions = {one.name: one for one in definition.scheme.questionnaires}
+    # The part without the question of the arms is asked in one way only.
+    assert {name: one.probability for name, one in versions.items()} == {
+        "first_device": pytest.approx(0.125), "first_self": pytest.approx(0.075), "first_direct": pytest.approx(0.05),
+        "second": pytest.approx(0.75),
+    }  # fmt: skip
+    asked = {name: {part for group in one.groups for part in group.names} for name, one in versions.items()}
+    assert asked["first_device"] == asked["first_self"] == {"stole", "smokes"}
+    assert asked["first_direct"] == {"stole"}
+    assert asked["second"] == {"stole", "drinks"}
+    (direct,) = [one for one in definition.questions if one["name"] == "smokes_direct"]
+    assert direct["deals"] == ["first_direct"]
+
+
+@pytest.mark.parametrize("text", [ARMS, SPLIT, BOTH])
 def test_page_and_python_accept_versions_with_the_same_figures(text: str) -> None:
     document = Definition.from_yaml(text).document
     (page,) = node("examine", script="page_checks.mjs", documents=[document])
@@ -107,7 +140,6 @@ REFUSED = {
     ),
     "the channel kind 'coin' does not exist": (ARMS, ("kind: warner, p: 0.7", "kind: coin")),
     "would let someone be 99.0% sure of an answer": (ARMS, ("p: 0.7", "p: 0.99")),
-    "a questionnaire is split into parts or has arms, not both": (SPLIT, ("split:", "arms: {questions: [smokes]}\nsplit:")),
     "the part 'first' stands here twice": (SPLIT, ("name: second", "name: first")),
     "'first' asks only some of drinks, smokes, which are disguised together": (
         SPLIT, ("split:", "groups:\n  - {questions: [smokes, drinks], channel: {kind: gamma-diagonal, gamma: 3}}\nsplit:"),

@@ -15,12 +15,15 @@ from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.channel.devices import DeviceDesign
+    from tacit.channel.scheme import Scheme
     from tacit.design.plan import Plan
     from tacit.design.power import DevicePlan
 
 
 def plan(
-    scheme: Annotated[Path | None, typer.Argument(help="Scheme document (JSON); or give --device.")] = None,
+    scheme: Annotated[
+        Path | None, typer.Argument(help="Scheme document (JSON) or a survey's questionnaire (YAML); or give --device.")
+    ] = None,
     margin: Annotated[float | None, typer.Option(help="Wanted margin of error of every share, such as 0.03.")] = None,
     data: Annotated[Path | None, DataOption] = None,
     prior: Annotated[list[str] | None, PriorOption] = None,
@@ -83,12 +86,18 @@ def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str
     from tacit.channel.scheme import Scheme
     from tacit.design.plan import plan as plan_survey
 
-    known = Scheme.read(scheme)
+    known = _survey_scheme(scheme) if scheme.suffix.lower() in (".yaml", ".yml") else Scheme.read(scheme)
     needed = plan_survey(known, margin, prior_from(known, data, prior), level)
     if json:
         print_json({**needed.to_document(), "power": None})
     else:
         _show(needed)
+
+
+def _survey_scheme(questionnaire: Path) -> Scheme:
+    from tacit.cli.survey.store import read_definition
+
+    return read_definition(questionnaire).scheme
 
 
 def _named_device(text: str) -> DeviceDesign:

@@ -12,14 +12,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from tacit.errors import TacitError
+from tacit.errors import InvalidInput, TacitError
 from tacit.survey.accounts import KNOWN_SECONDS, SESSION_SECONDS, Accounts, Session, WrongLogin
+from tacit.survey.alarms import Arrivals
 from tacit.survey.dashboard import FAKES, dashboard
 from tacit.survey.exports import downloads_of
 from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import RateLimit, Refused, limited_body
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
+from tacit.survey.weighting import given_margins
 
 COOKIE = "tacit_session"
 DEVICE_COOKIE = "tacit_device"
@@ -37,8 +39,11 @@ Action = Callable[[Request, Session, Form], Awaitable[Response]]
 class Administration:
     """Routes under ``/admin``."""
 
-    def __init__(self, store: Store, accounts: Accounts, settings: ServerSettings) -> None:
+    def __init__(
+        self, store: Store, accounts: Accounts, settings: ServerSettings, arrivals: Arrivals | None = None
+    ) -> None:
         self._store = store
+        self._arrivals = arrivals
         self._accounts = accounts
         self._settings = settings
         # Trying names and passwords is slow for any one address, besides the lockout of each account.
@@ -168,7 +173,14 @@ class Administration:
         asked = request.query_params
         wanted = asked.get("fakes", "")
         fakes = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 7 else FAKES
-        view = await run_in_threadpool(dashboard, self._store, survey, asked.get("by"), asked.get("class"), fakes=fakes)
+        try:
+            population = given_margins(survey.definition, asked.get("population", ""))
+        except InvalidInput as error:
+            return rendered("refused.html", status_code=400, reason=str(error))
+        view = await run_in_threadpool(
+            dashboard, self._store, survey, asked.get("by"), asked.get("class"),
+            fakes=fakes, population=population, arrivals=self._arrivals,
+        )  # fmt: skip
         return rendered("survey.html", session=session, survey=survey, view=view, downloads=list(downloads_of(survey)))
 
     async def export(self, request: Request, session: Session) -> Response:

@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
-from tacit.count.sources import ReportSource
-from tacit.errors import NotEstimable
+from tacit.errors import InvalidInput
 from tacit.reports import Reports
-from tacit.survey.comparing import compared_arms, control_items
-from tacit.survey.counting import countable
+from tacit.survey.alarms import Arrivals
+from tacit.survey.answer_tables import FEWEST_IN_CELL, FEWEST_REPORTS, AnswerTables, EstimateTable
+from tacit.survey.comparing import Compared, compared_arms, control_items
 from tacit.survey.definition import Definition, surest
-from tacit.survey.fake_reports import FitTest, fit_of, largest_shift
+from tacit.survey.fake_reports import FitTest, fit_of
+from tacit.survey.group_differences import GroupTable, group_tables
+from tacit.survey.kept_counts import FRESH_UP_TO, KEPT, Kept
 from tacit.survey.mined_models import MinedModel, mined
+from tacit.survey.questionnaire import Margins
 from tacit.survey.second_round import SecondRound, second_round
 from tacit.survey.store.surveys import Counts, Store, StoredSurvey
+from tacit.survey.weighting import WeightedShare, Weighting
 
 _PROMISED: dict[str, Promises] = {}
 
 FAKES = 10
-FEWEST_REPORTS = 30
-
-
-@dataclass(frozen=True)
-class Row:
-    """One answer's estimated share of all respondents."""
-
-    answer: str
-    probability: float
-    standard_error: float
-    low: float
-    high: float
-    influence: float
-    group: str = ""
-
-
-@dataclass(frozen=True)
-class EstimateTable:
-    """The estimated shares of a question's answers, or of two questions' together."""
-
-    attribute: str
-    title: str
-    is_disguised: bool
-    rows: list[Row]
-    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,66 +45,139 @@ class Promises:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What somebody wants to see: tables by a question, models of another, so many fakes, margins to weight by."""
+
+    by: str | None = None
+    target: str | None = None
+    fakes: int = FAKES
+    population: Margins | None = None
+
+    @property
+    def population_text(self) -> str:
+        """The margins as they can be given again."""
+        import yaml
+
+        return yaml.safe_dump(self.population, allow_unicode=True, sort_keys=False) if self.population else ""
+
+
+@dataclass(frozen=True)
 class Dashboard:
     """Everything on the page of one survey."""
 
     counts: Counts
+    at: datetime
     attributes: list[tuple[str, str]]
     warnings: list[str]
-    tables: list[EstimateTable]
-    crossed: list[EstimateTable]
-    fits: list[FitTest]
-    models: list[MinedModel]
-    by: str | None
-    target: str | None
-    fakes: int
-    second: SecondRound | None
+    asked: Asked
     promises: Promises
+    tables: list[EstimateTable] = field(default_factory=list)
+    crossed: list[EstimateTable] = field(default_factory=list)
+    groups: list[GroupTable] = field(default_factory=list)
+    weighted: dict[str, list[WeightedShare]] = field(default_factory=dict)
+    weighting: Weighting | None = None
+    fits: list[FitTest] = field(default_factory=list)
+    arms: list[Compared] = field(default_factory=list)
+    controls: list[Compared] = field(default_factory=list)
+    models: list[MinedModel] = field(default_factory=list)
+    second: SecondRound | None = None
 
     @property
     def may_offer(self) -> bool:
         return self.second is None and any(model.document is not None for model in self.models)
 
+    fewest_in_cell = FEWEST_IN_CELL
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is shown may be older than the newest report."""
+        return self.counts.reports > FRESH_UP_TO
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there are enough reports to show anything about them."""
+        return self.counts.reports >= FEWEST_REPORTS
+
 
 def dashboard(
-    store: Store, survey: StoredSurvey, by: str | None = None, target: str | None = None, *, fakes: int = FAKES
+    store: Store,
+    survey: StoredSurvey,
+    by: str | None = None,
+    target: str | None = None,
+    *,
+    fakes: int = FAKES,
+    population: Margins | None = None,
+    arrivals: Arrivals | None = None,
 ) -> Dashboard:
+    """The page's content: tables by a question, models of `target`, weights to the margins of a population.
+
+    Names that the survey does not have are left out; margins of its own definition count where no others are given.
+    """
+    names = survey.definition.scheme.schema.names
+    asked = Asked(
+        by if by in names else None,
+        target if target in names else None,
+        fakes,
+        population if population is not None else survey.definition.population,
+    )
+    kept = KEPT.of(store, survey)
+    attributes = [(name, survey.definition.label(name)) for name in names]
+    warnings = [*_warnings(kept.counts), *_alarms(kept, survey, arrivals)]
+    empty = Dashboard(kept.counts, kept.at, attributes, warnings, asked, promises(survey.definition))
+    return _filled(empty, store, survey, kept) if empty.is_shown else empty
+
+
+def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) -> Dashboard:
     from tacit.estimation import counted_once
 
-    counts = store.counts(survey)
-    names = survey.definition.scheme.schema.names
-    attributes = [(name, survey.definition.label(name)) for name in names]
-    by = by if by in names else None
-    target = target if target in names else None
-    promised = promises(survey.definition)
-    if counts.reports == 0:
-        return Dashboard(counts, attributes, ["No reports yet."], [], [], [], [], by, target, fakes, None, promised)
-    reports = countable(store, survey, counts.reports)
-    counted = counted_once(reports, _tables(survey, by))
+    definition, asked = survey.definition, empty.asked
+    names = definition.scheme.schema.names
+    margins = tuple(asked.population or ())
+    counted = counted_once(kept.reports, _tables(definition, asked.by))
+    tables = AnswerTables(definition, counted, asked.fakes)
     # Sets are compared report by report, while they are held; all else is counted already.
     fits = [
-        fit_of(reports if isinstance(reports, Reports) else counted, group)
-        for group in (() if survey.definition.scheme.is_dealt else survey.definition.groups)
+        fit_of(kept.reports if isinstance(kept.reports, Reports) else counted, group)
+        for group in (() if definition.scheme.is_dealt else definition.groups)
     ]
+    weighting, problem = _weighting(kept, definition, asked.population)
+    weighted = {
+        name: weighting.estimate(kept.reports, name) for name in names if weighting is not None and name not in margins
+    }
+    by = asked.by
     return Dashboard(
-        counts=counts,
-        attributes=attributes,
-        warnings=_warnings(counts, fits),
-        tables=[estimate_table(counted, survey, name, fakes) for name in names],
-        crossed=[crossed_table(counted, survey, name, by) for name in names if name != by] if by else [],
+        counts=empty.counts,
+        at=empty.at,
+        attributes=empty.attributes,
+        warnings=[*empty.warnings, *_strange(fits, definition), *problem],
+        asked=asked,
+        promises=empty.promises,
+        tables=[tables.question(name) for name in names],
+        crossed=[tables.crossed(name, by) for name in names if name != by] if by else [],
+        groups=group_tables(tables, names, by) if by else [],
+        weighted=weighted,
+        weighting=weighting,
         fits=fits,
-        models=mined(reports, target) if target else [],
-        by=by,
-        target=target,
-        fakes=fakes,
+        arms=compared_arms(counted, definition),
+        controls=control_items(counted, definition),
+        models=mined(kept.reports, asked.target, definition) if asked.target else [],
         second=second_round(store, survey),
-        promises=promised,
     )
 
 
-def _tables(survey: StoredSurvey, by: str | None) -> list[list[str]]:
+def _weighting(kept: Kept, definition: Definition, population: Margins | None) -> tuple[Weighting | None, list[str]]:
+    """The weights, or why there are none."""
+    if population is None:
+        return None, []
+    try:
+        return Weighting.of(kept.reports, definition.scheme, population), []
+    except InvalidInput as error:
+        return None, [f"Not weighted: {error}"]
+
+
+def _tables(definition: Definition, by: str | None) -> list[list[str]]:
     """Everything that the page estimates: each question, each with the one they are crossed with, each group."""
-    scheme = survey.definition.scheme
+    scheme = definition.scheme
     crossed = [[by, name] for name in scheme.schema.names if name != by] if by else []
     return (
         [[name] for name in scheme.schema.names]
@@ -141,68 +195,44 @@ def promises(definition: Definition) -> Promises:
     return _PROMISED[definition.hash]
 
 
-def _warnings(counts: Counts, fits: list[FitTest]) -> list[str]:
+def _warnings(counts: Counts) -> list[str]:
     warnings = []
-    if counts.reports < FEWEST_REPORTS:
-        warnings.append(f"Only {counts.reports} reports: the intervals are rough, and hardly anything can be said yet.")
+    if counts.reports == 0:
+        warnings.append("No reports yet.")
+    elif counts.reports < FEWEST_REPORTS:
+        warnings.append(f"Only {counts.reports} reports: estimates are shown from {FEWEST_REPORTS} on.")
     if counts.withdrawn:
         gone = counts.withdrawn / (counts.reports + counts.withdrawn)
         warnings.append(
             f"{counts.withdrawn} reports were withdrawn. The estimates are of those who stayed; if who withdrew is different, "
             f"a share among all who answered may differ by up to {gone:.1%} more."
         )
-    strange = [", ".join(fit.names) for fit in fits if fit.verdict.startswith("suspicious")]
-    if strange:
-        warnings.append(
-            f"These reports do not look like the page's: {'; '.join(strange)}. Broken or malicious clients?"
-        )
     return warnings
 
 
-def estimate_table(reports: ReportSource, survey: StoredSurvey, attribute: str, fakes: int) -> EstimateTable:
-    """The shares of one question's answers, with how far so many fake respondents could move each."""
-    from tacit.estimation import estimate
-
-    estimated = estimate(reports, [attribute])
-    group = next((one for one in survey.definition.groups if attribute in one.names), None)
-    rows = []
-    for code, cell in enumerate(estimated.cells()):
-        share = cell["probability"]
-        if group is None:
-            shift = fakes / (estimated.n_reports + fakes) * max(share, 1 - share)
-        else:
-            shift = largest_shift(group, attribute, code, share, estimated.n_reports, fakes)
-        rows.append(Row(cell["answers"][attribute], share, cell["standard_error"], cell["low"], cell["high"], shift))
-    return EstimateTable(attribute, survey.definition.label(attribute), group is not None, rows)
+def _alarms(kept: Kept, survey: StoredSurvey, arrivals: Arrivals | None) -> list[str]:
+    burst = arrivals.burst(survey.fingerprint) if arrivals is not None else None
+    copied = kept.copies if kept.counts.reports >= FEWEST_REPORTS else None
+    return [str(alarm) for alarm in (burst, copied) if alarm is not None]
 
 
-def crossed_table(reports: ReportSource, survey: StoredSurvey, attribute: str, by: str) -> EstimateTable:
-    """The joint shares of two questions' answers."""
-    from tacit.estimation import estimate
-
-    title, by_title = survey.definition.label(attribute), survey.definition.label(by)
-    try:
-        cells = list(estimate(reports, [by, attribute]).cells())
-    except NotEstimable as error:
-        return EstimateTable(attribute, f"{title}: {error}", True, [], by_title)
-    rows = [
-        Row(
-            cell["answers"][attribute], cell["probability"], cell["standard_error"], cell["low"], cell["high"], 0.0,
-            cell["answers"][by],
-        )
-        for cell in cells
-    ]  # fmt: skip
-    return EstimateTable(attribute, title, True, rows, by_title)
+def _strange(fits: list[FitTest], definition: Definition) -> list[str]:
+    strange = [" + ".join(map(definition.label, fit.names)) for fit in fits if fit.verdict.startswith("suspicious")]
+    if not strange:
+        return []
+    return [f"These reports do not look like the page's: {'; '.join(strange)}. Broken or malicious clients?"]
 
 
 def results_document(
-    store: Store, survey: StoredSurvey, by: str | None = None, *, fakes: int = FAKES
-) -> dict[str, object]:
-    """The dashboard's numbers as plain data, with arms and control items compared."""
-    view = dashboard(store, survey, by, fakes=fakes)
-    reports = countable(store, survey, view.counts.reports) if view.counts.reports else None
-    arms = compared_arms(reports, survey.definition) if reports is not None else []
-    controls = control_items(reports, survey.definition) if reports is not None else []
+    store: Store,
+    survey: StoredSurvey,
+    by: str | None = None,
+    *,
+    fakes: int = FAKES,
+    population: Margins | None = None,
+) -> dict[str, Any]:
+    """The dashboard's numbers as plain data."""
+    view = dashboard(store, survey, by, fakes=fakes, population=population)
     return {
         "survey": survey.definition.name,
         "fingerprint": survey.fingerprint,
@@ -210,31 +240,28 @@ def results_document(
         "warnings": view.warnings,
         "answers": [answer.to_document() for answer in survey.definition.whole.answers()],
         "gamma": view.promises.gamma if math.isfinite(view.promises.gamma) else None,
-        "questions": [_table_document(table) for table in view.tables],
-        "by": by,
-        "fakes": fakes,
-        "crossed": [_table_document(table) for table in view.crossed],
+        "questions": [table.to_document() for table in view.tables],
+        "by": view.asked.by,
+        "fakes": view.asked.fakes,
+        "crossed": [table.to_document() for table in view.crossed],
+        "groups": [table.to_document() for table in view.groups],
+        "weighted": _weighted_document(view),
         "second_round": None if view.second is None else view.second.to_document(),
-        "arms": [one.to_document() for one in arms],
-        "controls": [one.to_document() for one in controls],
+        "arms": [one.to_document() for one in view.arms],
+        "controls": [one.to_document() for one in view.controls],
         "fit": [{"attributes": list(fit.names), "p_value": fit.p_value, "verdict": fit.verdict} for fit in view.fits],
     }
 
 
-def _table_document(table: EstimateTable) -> dict[str, object]:
+def _weighted_document(view: Dashboard) -> dict[str, Any] | None:
+    if view.weighting is None:
+        return None
     return {
-        "attribute": table.attribute,
-        "label": table.title,
-        "disguised": table.is_disguised,
-        "cells": [
-            {
-                "answer": row.answer,
-                **({"by": row.group} if row.group else {"influence_of_fakes": row.influence}),
-                "probability": row.probability,
-                "standard_error": row.standard_error,
-                "low": row.low,
-                "high": row.high,
-            }
-            for row in table.rows
+        "margins": list(view.weighting.names),
+        "effective_reports": view.weighting.effective,
+        "notes": view.weighting.notes,
+        "questions": [
+            {"attribute": name, "cells": [share.to_document() for share in shares]}
+            for name, shares in view.weighted.items()
         ],
     }

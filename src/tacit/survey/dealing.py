@@ -23,21 +23,36 @@ def read_deals(
     top: Mapping[str, Located], questions: Mapping[str, Question], languages: tuple[str, ...]
 ) -> tuple[Deal, ...]:
     """The versions that a questionnaire names; none where everybody is asked the same."""
-    if "split" in top and "arms" in top:
-        top["arms"].refuse(
-            "a questionnaire is split into parts or has arms, not both. Ask one of the two as a survey of its own."
-        )
-    if "split" in top:
-        deals = _parts(top["split"], questions)
-    elif "arms" in top:
-        deals = _arms(top["arms"], questions, languages)
-    else:
-        return ()
-    place = top.get("split") or top["arms"]
+    parts = _checked(_parts(top["split"], questions), top["split"]) if "split" in top else ()
+    arms = _checked(_arms(top["arms"], questions, languages), top["arms"]) if "arms" in top else ()
+    if not parts or not arms:
+        return parts or arms
+    return tuple(deal for part in parts for deal in _arms_of(part, arms))
+
+
+def _checked(deals: tuple[Deal, ...], place: Located) -> tuple[Deal, ...]:
     shares = sum(deal.share for deal in deals)
     if len(deals) < 2 or any(not 0 < deal.share < 1 for deal in deals) or abs(shares - 1) > 1e-6:
         place.refuse("at least two versions are needed, each with a share above 0, and the shares sum to 1.")
     return deals
+
+
+def _arms_of(part: Deal, arms: Sequence[Deal]) -> list[Deal]:
+    """A part of the questions, asked in each way; in one way only where it has none of the questions of the arms."""
+    in_arms = frozenset(name for arm in arms for name in (*arm.own, *arm.direct, *arm.asked))
+    if in_arms <= part.left_out:
+        return [part]
+    return [
+        Deal(
+            f"{part.name}_{arm.name}",
+            part.share * arm.share,
+            part.left_out | arm.left_out,
+            {name: device for name, device in arm.own.items() if name not in part.left_out},
+            arm.place,
+            arm.direct - part.left_out,
+        )
+        for arm in arms
+    ]
 
 
 def _parts(entry: Located, questions: Mapping[str, Question]) -> tuple[Deal, ...]:
@@ -82,13 +97,14 @@ def _arms(entry: Located, questions: Mapping[str, Question], languages: tuple[st
         _check_asked(fields, questions, name)
     deals = []
     if DEVICE in fields:
-        deals.append(Deal(DEVICE, fields[DEVICE].number("device"), frozenset(), {}, entry))
+        device_share = fields[DEVICE].number("device")
+        deals.append(Deal(DEVICE, device_share, frozenset(), {}, entry, asked=frozenset(names)))
     if SELF in fields:
         own = fields[SELF].mapping("The arm self", {"share": True, "channel": True, "help": True})
         device = OwnDevice(own["channel"], read_texts(own["help"], "The help", languages))
         deals.append(Deal(SELF, own["share"].number("share"), frozenset(), dict.fromkeys(names, device), fields[SELF]))
     if DIRECT in fields:
-        deals.append(Deal(DIRECT, fields[DIRECT].number("direct"), frozenset(names), {}, entry))
+        deals.append(Deal(DIRECT, fields[DIRECT].number("direct"), frozenset(names), {}, entry, frozenset(names)))
     return tuple(deals)
 
 
@@ -109,18 +125,17 @@ def _check_asked(fields: Mapping[str, Located], questions: Mapping[str, Question
 
 
 def with_direct_questions(pages: Sequence[Page], deals: Sequence[Deal]) -> tuple[Page, ...]:
-    """The pages, with a direct question beside each that the direct arm leaves out."""
-    asked = {name for deal in deals if deal.name == DIRECT for name in deal.left_out}
+    """The pages, with a direct question beside each that some version asks directly."""
     return tuple(
-        replace(page, questions=tuple(made for one in page.questions for made in _beside(one, one.name in asked)))
-        for page in pages
+        replace(page, questions=tuple(made for one in page.questions for made in _beside(one, deals))) for page in pages
     )
 
 
-def _beside(question: Question, is_direct: bool) -> list[Question]:
-    if not is_direct:
+def _beside(question: Question, deals: Sequence[Deal]) -> list[Question]:
+    directly = tuple(deal.name for deal in deals if question.name in deal.direct)
+    if not directly:
         return [question]
     direct = replace(
-        question, name=f"{question.name}{DIRECT_SUFFIX}", mode="direct", deals=(DIRECT,), known=None, is_shuffled=False
+        question, name=f"{question.name}{DIRECT_SUFFIX}", mode="direct", deals=directly, known=None, is_shuffled=False
     )
     return [question, direct]

@@ -30,6 +30,7 @@ from tacit.survey.questionnaire import Deal, Question, SurveyQuestionnaire
 from tacit.survey.reading import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
 from tacit.survey.verification import examine, whole_text
+from tacit.survey.words import released
 from tacit.survey.yaml_lines import Located, parse, read
 
 FORMAT = "tacit-survey/1"
@@ -39,6 +40,8 @@ LARGEST_LAW = 1 << 16
 # The same cap is written in static/law.js: what the page would refuse is refused here already.
 POSTERIOR_CAP = 0.95
 GAMMA_CAP = 19.0  # of one block
+# What respondents are planned for where nothing is said.
+USUAL_MARGIN = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,12 @@ class Definition:
             document["quotas"] = [{"when": to_document(one.when), "most": one.most} for one in questionnaire.quotas]
         if questionnaire.words:
             document["words"] = questionnaire.words
+        if questionnaire.margin is not None:
+            document["margin"] = questionnaire.margin
+        if questionnaire.population is not None:
+            document["population"] = questionnaire.population
+        for name, texts in questionnaire.responsible.items():
+            document[name] = texts
         if questionnaire.retention is not None:
             document["retention"] = questionnaire.retention.isoformat()
         document["label"] = _checked_label(document, questionnaire.place)
@@ -135,6 +144,16 @@ class Definition:
         """The last day on which reports are kept."""
         stated = self.document.get("retention")
         return date.fromisoformat(stated) if stated else None
+
+    @property
+    def margin(self) -> float:
+        """The wanted margin of error of every share."""
+        return float(self.document.get("margin", USUAL_MARGIN))
+
+    @property
+    def population(self) -> dict[str, dict[str, float]] | None:
+        """Known shares of public answers that reports are weighted to."""
+        return self.document.get("population")
 
     @property
     def needs_codes(self) -> bool:
@@ -190,6 +209,21 @@ class Definition:
                     suffix = f" {option['text'].get(language, option['name'])}" if option else ""
                     return f"{whole_text(question, language)}{suffix}"
         return attribute
+
+    def answer_text(self, attribute: str, answer: str, language: str | None = None) -> str:
+        """An answer as people read it on the page, not the short name that reports hold."""
+        language = language or self.document["languages"][0]
+        for question in self.questions:
+            if {"attribute": attribute, "option": None} in question["attributes"]:
+                own: dict[str, str] = next((one["text"] for one in question["answers"] if one["name"] == answer), {})
+                if language in own:
+                    return str(own[language])
+        return str(self.page_words(language)["answers"].get(answer, answer))
+
+    def page_words(self, language: str | None = None) -> dict[str, Any]:
+        """The page's own words in one of the survey's languages."""
+        language = language or self.document["languages"][0]
+        return self.document.get("words", {}).get(language) or json.loads(released(language))
 
 
 def _checked_label(document: dict[str, Any], place: Located) -> dict[str, Any]:

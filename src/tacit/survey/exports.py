@@ -160,6 +160,24 @@ def _label_text(survey: StoredSurvey) -> str:
     return json.dumps(promise(survey.definition)[0], indent=1, ensure_ascii=False) + "\n"
 
 
+def consent_text(survey: StoredSurvey) -> str:
+    """What everybody behind these reports agreed to, who answers for it, and the hash of the definition that it stood in."""
+    definition = survey.definition
+    kept = definition.document
+    agreed = {language: definition.page_words(language)["consent"] for language in kept["languages"]}
+    document = {
+        "survey": definition.name,
+        "wave": definition.wave,
+        "definition_hash": definition.hash,
+        "version": definition.fingerprint,
+        "languages": kept["languages"],
+        "consent": kept.get("consent"),
+        "ticked": agreed,
+        **{name: kept.get(name) for name in ("introduction", "contact", "controller", "ethics", "help", "retention")},
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
 def _spss(store: Store, survey: StoredSurvey, path: Path) -> None:
     from tacit.survey.statistical_files import write_spss
 
@@ -189,6 +207,7 @@ DOWNLOADS = {
     "scheme.json": Download("application/json", _text(_scheme_text)),
     "definition.json": Download("application/json", _text(_definition_text)),
     "label.json": Download("application/json", _text(_label_text)),
+    "consent.json": Download("application/json", _text(consent_text)),
     "codebook.csv": Download("text/csv; charset=utf-8", _text(codebook)),
     "codebook.ddi.xml": Download("application/xml; charset=utf-8", _made("ddi_codebook")),
     "analysis.py": Download("text/x-python; charset=utf-8", _made("python_script")),

@@ -1,13 +1,15 @@
-"""Classifiers and rules mined from disguised reports, in words."""
+"""Classifiers and rules mined from disguised reports, in the questionnaire's own words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from tacit.count.sources import ReportSource
 from tacit.errors import TacitError
+from tacit.schema import Attribute, Schema
+from tacit.survey.definition import Definition
 
 # A tree that a researcher reads on a page, and that a respondent's device applies.
 DEEPEST_TREE = 4
@@ -23,49 +25,87 @@ class MinedModel:
     document: dict[str, Any] | None = None
 
 
-def mined(reports: ReportSource, target: str) -> list[MinedModel]:
+@dataclass(frozen=True)
+class Spoken:
+    """The attributes of a survey as people read them: the questions' texts, and the answers'."""
+
+    definition: Definition
+
+    def __getitem__(self, name: str) -> Attribute:
+        attribute = self.definition.scheme.schema[name]
+        texts = [self.definition.answer_text(name, answer) for answer in attribute.answers]
+        # Two answers that read alike keep the names that tell them apart.
+        answers = tuple(texts) if len(set(texts)) == len(texts) else attribute.answers
+        return Attribute(self.definition.label(name), answers, ordered=attribute.ordered)
+
+    def said(self, items: Sequence[tuple[str, str]]) -> str:
+        return ", ".join(
+            f"{self.definition.label(name)} = {self.definition.answer_text(name, answer)}" for name, answer in items
+        )
+
+
+def mined(reports: ReportSource, target: str, definition: Definition) -> list[MinedModel]:
     """The models that predict `target`; where one cannot be had, the reason stands in its place."""
     models = []
     for title, mine in _MINERS.items():
         try:
-            models.append(mine(reports, target))
+            models.append(mine(reports, target, Spoken(definition)))
         except TacitError as error:
             models.append(MinedModel(title, str(error)))
     return models
 
 
-def _tree(reports: ReportSource, target: str) -> MinedModel:
+def _tree(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
     from tacit.mine import TreeClassifier
     from tacit.mine.exported import classifier_document
+    from tacit.mine.tree_text import as_text
 
     fitted = TreeClassifier(target=target, max_depth=DEEPEST_TREE, method="inversion").fit(reports)
-    return MinedModel("Decision tree", fitted.to_text(), classifier_document(fitted))
+    text = as_text(fitted.tree_, cast(Schema, spoken), spoken[target])
+    return MinedModel("Decision tree", text, classifier_document(fitted))
 
 
-def _naive_bayes(reports: ReportSource, target: str) -> MinedModel:
+def _naive_bayes(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
     from tacit.mine import NaiveBayesClassifier
     from tacit.mine.exported import classifier_document
 
     fitted = NaiveBayesClassifier(target=target).fit(reports)
-    return MinedModel("Naive Bayes", fitted.to_text(), classifier_document(fitted))
+    rows = [(spoken[target].name, fitted.class_shares_)]
+    for table in fitted.likelihoods_:
+        attribute = spoken[table.attribute.name]
+        rows += [
+            (f"{attribute.name} = {answer}", shares)
+            for answer, shares in zip(attribute.answers, table.shares, strict=True)
+        ]
+    return MinedModel("Naive Bayes", _aligned(spoken[target].answers, rows), classifier_document(fitted))
 
 
-def _rules(reports: ReportSource, target: str) -> MinedModel:
+def _aligned(classes: Sequence[str], rows: Sequence[tuple[str, Any]]) -> str:
+    """Shares under their classes."""
+    name_width, width = max(len(name) for name, _ in rows), max(8, *map(len, classes))
+    lines = [" " * name_width + "".join(f"  {answer:>{width}}" for answer in classes)]
+    lines += [f"{name:{name_width}}" + "".join(f"  {share:{width}.1%}" for share in shares) for name, shares in rows]
+    return "\n".join(lines)
+
+
+def _rules(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
     from tacit.mine import FrequentItemsets, association_rules
     from tacit.mine.itemset_result import ERRORS
 
-    miner = FrequentItemsets(min_support=LEAST_SUPPORT, max_length=LONGEST_ITEMSET).fit(reports)
+    frequent = FrequentItemsets(min_support=LEAST_SUPPORT, max_length=LONGEST_ITEMSET).fit(reports)
     rules = [
-        rule
-        for rule in association_rules(miner.itemsets_, min_threshold=LEAST_CONFIDENCE)
+        f"{spoken.said(rule.antecedents)} → {spoken.said(rule.consequents)}: "
+        f"{rule.confidence.value:.1%} ± {rule.confidence.standard_error:.1%}"
+        for rule in association_rules(frequent.itemsets_, min_threshold=LEAST_CONFIDENCE)
         if [attribute for attribute, _ in rule.consequents] == [target]
     ]
-    text = "\n".join([*(rule.line for rule in rules[:MOST_RULES]), ERRORS]) if rules else ""
-    none = f"No rule leads to {target!r} with a confidence of {LEAST_CONFIDENCE:.0%} that is certain at 95%."
-    return MinedModel("Rules", "\n".join(filter(None, [text or none, *miner.itemsets_.notes])))
+    text = "\n".join([*rules[:MOST_RULES], ERRORS]) if rules else ""
+    label = spoken.definition.label(target)
+    none = f"No rule leads to “{label}” with a confidence of {LEAST_CONFIDENCE:.0%} that is certain at 95%."
+    return MinedModel("Rules", "\n".join(filter(None, [text or none, *frequent.itemsets_.notes])))
 
 
-_MINERS: dict[str, Callable[[ReportSource, str], MinedModel]] = {
+_MINERS: dict[str, Callable[[ReportSource, str, Spoken], MinedModel]] = {
     "Decision tree": _tree,
     "Naive Bayes": _naive_bayes,
     "Rules": _rules,

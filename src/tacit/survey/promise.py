@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.design.plan import plan
 from tacit.errors import InvalidInput
 from tacit.survey.definition import Definition, surest
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Group
+    from tacit.design.plan import Plan
 
 # Of all answers of one person together: above the first it is said before consent, above the second refused. The page
 # has the same numbers (static/checks.js).
@@ -23,8 +25,12 @@ WHOLE_CAP = 1e12
 MANY = 1000
 
 
-def promise(definition: Definition) -> tuple[dict[str, Any], list[str]]:
-    """What the whole report tells of each answer, and what routing costs, as a document and as lines to read."""
+def promise(definition: Definition, margin: float | None = None) -> tuple[dict[str, Any], list[str]]:
+    """What the whole report tells of each answer, what routing costs and how many people it takes, as a document and as lines.
+
+    `margin` is the wanted margin of error; without one, the questionnaire's own counts.
+    """
+    needed = plan(definition.scheme, margin or definition.margin)
     answers = definition.whole.answers()
     gamma = definition.whole.gamma
     lines = [f"{definition.title()} (wave {definition.wave}), fingerprint {definition.fingerprint}"]
@@ -42,6 +48,7 @@ def promise(definition: Definition) -> tuple[dict[str, Any], list[str]]:
     if public:
         lines.append(f"  not disguised: {', '.join(public)}")
     lines.append(f"  all answers of one person together: amplification {_said(gamma)}")
+    lines += plan_lines(needed)
     warnings = _warnings(gamma)
     described = {
         "name": definition.name,
@@ -51,6 +58,7 @@ def promise(definition: Definition) -> tuple[dict[str, Any], list[str]]:
         "answers": [answer.to_document() for answer in answers],
         "public": list(public),
         "gamma": _finite(gamma),
+        "plan": needed.to_document(),
         "warnings": warnings,
     }
     return described, [*lines, *warnings]
@@ -74,9 +82,25 @@ def check_whole(definition: Definition) -> None:
     )
 
 
+def plan_lines(needed: Plan) -> list[str]:
+    """How many people the wanted margin takes, and which questions take the most."""
+    most = sorted(needed.per_attribute, key=lambda name: -needed.per_attribute[name])[:3]
+    listed = ", ".join(f"{name} {needed.per_attribute[name]:,}" for name in most)
+    return [
+        f"  for a margin of {100 * needed.margin:g} percentage points at {needed.level:.0%}: {needed.respondents:,} respondents; "
+        f"asked directly {needed.direct_questioning:,} would do (most are needed for: {listed})",
+        *(f"    {line}" for line in needed.warnings),
+    ]
+
+
 def routing_lines(group: Group) -> Iterator[str]:
-    """What the routing of a group costs, and what can no longer be estimated together."""
+    """What routing or grouping costs, and what can no longer be estimated together."""
     if group.records is None:
+        if len(group.names) > 1:
+            yield (
+                f"disguised together: for the same precision each needs about {routing_cost(group):.1f} times the respondents of "
+                "a question that is disguised on its own with the same amplification"
+            )
         return
     yield (
         f"routing connects these questions: disguised together on their {len(group.records)} legal records. For the same "

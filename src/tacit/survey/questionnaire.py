@@ -20,10 +20,12 @@ __all__ = [
     "NOT_ASKED",
     "NO_ANSWER",
     "PREFER_NOT_TO_SAY",
+    "RESPONSIBLE",
     "Alternatives",
     "Condition",
     "Deal",
     "Grid",
+    "Margins",
     "OwnDevice",
     "Page",
     "Question",
@@ -47,6 +49,11 @@ PREFER_NOT_TO_SAY = "prefer not to say"
 NO_ANSWER = "no answer"
 
 Texts = dict[str, str]
+# Shares of a population by public answers: of each question, of each of its answers.
+Margins = dict[str, dict[str, float]]
+# What an ethics board asks for beside who asks: the text that people agree to, who is responsible for the data, who judged the
+# study, and where to turn for help.
+RESPONSIBLE = ("consent", "controller", "ethics", "help")
 
 
 @dataclass(frozen=True)
@@ -170,7 +177,8 @@ class OwnDevice:
 class Deal:
     """One of several versions of the questions; each respondent is dealt one at random.
 
-    `left_out` are sensitive questions that it does not ask, `own` those that its respondents disguise themselves.
+    `left_out` are sensitive questions that it does not ask disguised, `own` those that its respondents disguise themselves,
+    `direct` those that it asks directly, and `asked` those of an arm that asks them as usual.
     """
 
     name: str
@@ -178,6 +186,8 @@ class Deal:
     left_out: frozenset[str]
     own: dict[str, OwnDevice]
     place: Located
+    direct: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -208,6 +218,9 @@ class SurveyQuestionnaire:
     groups: tuple[WrittenGroup, ...]
     together: tuple[tuple[str, ...], ...]  # questions whose joint answers are wanted, beside each alone
     retention: date | None  # after this day the reports are deleted
+    responsible: dict[str, Texts]  # consent, controller, ethics, help: what an ethics board asks for, where given
+    population: Margins | None  # known shares of public answers
+    margin: float | None  # wanted margin of error of every share
     screen_outs: tuple[ScreenOut, ...]
     quotas: tuple[Quota, ...]
     deals: tuple[Deal, ...]  # none where everybody is asked the same

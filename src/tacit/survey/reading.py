@@ -14,7 +14,9 @@ from tacit.survey.questionnaire import (
     ACCESS,
     KINDS,
     MODES,
+    RESPONSIBLE,
     Grid,
+    Margins,
     Page,
     Question,
     SurveyQuestionnaire,
@@ -22,6 +24,7 @@ from tacit.survey.questionnaire import (
     Unrelated,
     WrittenGroup,
 )
+from tacit.survey.weighting import read_margins
 from tacit.survey.words import Words, read_languages
 from tacit.survey.yaml_lines import Located
 
@@ -29,7 +32,7 @@ _TOP = {
     "name": True, "wave": False, "title": True, "introduction": True, "contact": True, "languages": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
     "together": False, "retention": False, "words": False, "screen_out": False, "quotas": False,
-    "split": False, "arms": False,
+    "split": False, "arms": False, "population": False, "margin": False, **dict.fromkeys(RESPONSIBLE, False),
 }  # fmt: skip
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "answers": False, "scale": False, "ranges": False,
@@ -79,6 +82,9 @@ class _Reader:
             groups=groups,
             together=_together(top["together"], pages) if "together" in top else (),
             retention=read_day(top["retention"], "retention") if "retention" in top else None,
+            responsible={name: self.texts(top[name], name) for name in RESPONSIBLE if name in top},
+            population=_population(top["population"], self.seen) if "population" in top else None,
+            margin=_margin(top["margin"]) if "margin" in top else None,
             screen_outs=tuple(
                 read_screen_out(item, self.seen, self.optional_texts(item, "text"))
                 for item in _items(top, "screen_out")
@@ -198,6 +204,21 @@ class _Reader:
         if any(chance <= 0 for chance in chances) or abs(sum(chances) - 1) > 1e-6:
             fields["distribution"].refuse("distribution must hold a chance above 0 for every answer, summing to 1.")
         return Unrelated(keep, chances, self.texts(fields["ask"], "ask") if "ask" in fields else None)
+
+
+def _population(entry: Located, questions: dict[str, Question]) -> Margins:
+    """Margins of questions that everybody answers in the clear."""
+    sensitive = [name for name, one in questions.items() if one.is_sensitive]
+    everybody = [one for one in questions.values() if one.mode == "public" and not (one.special or one.when)]
+    answers = {one.name: one.attributes[0][1] for one in everybody if len(one.attributes) == 1}
+    return read_margins(entry, answers, sensitive)
+
+
+def _margin(entry: Located) -> float:
+    margin = entry.number("margin")
+    if not 0 < margin < 1:
+        entry.refuse(f"margin is the wanted margin of error of every share, such as 0.05, not {margin!r}.")
+    return float(margin)
 
 
 def _flag(fields: dict[str, Located], name: str, *, default: bool = False) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from tacit.errors import InvalidInput
+from tacit.survey.alarms import Arrivals
 from tacit.survey.headers import ServerSettings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
 from tacit.survey.limits import RateLimit, Refused, answer, json_object
@@ -48,11 +49,15 @@ class Receiving:
         self._settings = settings
         self._limit = RateLimit(settings.rate, settings.burst)
         self.answers: Counter[int] = Counter()
+        self.arrivals = Arrivals()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             submission = await self._submission(scope, receive)
-            status, content = _ANSWERS[await self._writer.put(submission)]
+            outcome = await self._writer.put(submission)
+            if outcome is SubmissionOutcome.STORED and submission.box == "reports":
+                self.arrivals.note(submission.survey.fingerprint)
+            status, content = _ANSWERS[outcome]
         except Refused as refused:
             status, content = refused.status, refused.content
         except InvalidReport as error:

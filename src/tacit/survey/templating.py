@@ -17,6 +17,7 @@ def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["percent"] = lambda share: f"{100 * share:.1f}%"
+    environment.filters["named"] = lambda rows: [(row.label, row) for row in rows]
     return environment
 
 

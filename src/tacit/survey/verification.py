@@ -26,7 +26,7 @@ from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute
 from tacit.survey.conditions import PLACE
-from tacit.survey.questionnaire import PREFER_NOT_TO_SAY
+from tacit.survey.questionnaire import PREFER_NOT_TO_SAY, RESPONSIBLE
 from tacit.survey.routes import attributes_of, conditions_of, conditions_on
 
 NO_ANSWER = "no answer"
@@ -215,7 +215,8 @@ def _shape_objections(document: Document) -> Iterator[Objection]:
             )
     for question in questions_of(document):
         yield from _question_objections(question, answers, document)
-    for name in ("title", "introduction", "contact"):
+    optional = [name for name in RESPONSIBLE if document.get(name)]
+    for name in ("title", "introduction", "contact", *optional):
         if not _says(document.get(name), document["languages"]):
             yield _objection("languages", (name,), f"The {name} has no text in one of the languages.")
 

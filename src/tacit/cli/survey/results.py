@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.survey.store import DEFAULT_STORE, JsonOption, StoreOption, SurveyArgument, opened_store, record, show
+from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tacit.survey.questionnaire import Margins
     from tacit.survey.store.surveys import Store, StoredSurvey
 
 
@@ -50,6 +53,10 @@ def results(
     fakes: Annotated[
         int, typer.Option(min=0, help="Say how far so many fake respondents could move each answer.")
     ] = 10,
+    population: Annotated[
+        Path | None,
+        typer.Option(help="Shares of public answers in the population (YAML): reports are weighted to them."),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,8 +67,19 @@ def results(
         stored = opened.named(survey)
         if by is not None:
             stored.definition.scheme.schema[by]  # refuses an unknown name with a suggestion
-        document = results_document(opened, stored, by, fakes=fakes)
+        margins = _margins(stored, population)
+        document = results_document(opened, stored, by, fakes=fakes, population=margins)
     show(document, _result_lines(document), as_json=as_json)
+
+
+def _margins(survey: StoredSurvey, file: Path | None) -> Margins | None:
+    if file is None:
+        return None
+    from tacit.survey.weighting import given_margins
+
+    if not file.is_file():
+        raise InvalidInput(f"There is no file {str(file)!r} with the shares of a population.")
+    return given_margins(survey.definition, file.read_text(encoding="utf-8"), file.name)
 
 
 def _result_lines(document: dict[str, Any]) -> list[str]:
@@ -69,14 +87,34 @@ def _result_lines(document: dict[str, Any]) -> list[str]:
     for table in [*document["questions"], *document["crossed"]]:
         lines.append(f"\n{table['label']} ({'disguised' if table['disguised'] else 'not disguised'})")
         for cell in table["cells"]:
-            answer = f"{cell['by']} / {cell['answer']}" if "by" in cell else cell["answer"]
-            interval = f"{cell['low']:.1%} to {cell['high']:.1%}"
-            lines.append(f"  {answer:30} {cell['probability']:7.1%}   {interval}")
+            answer = f"{cell['by_label']} / {cell['label']}" if "by" in cell else cell["label"]
+            lines.append(_cell_line(answer, cell))
+        if table.get("hidden"):
+            lines.append(f"  ({table['hidden']} rows about too few people are not shown)")
+    lines += _weighted_lines(document)
+    for table in document["groups"]:
+        lines.append(f"\n{table['label']}: {table['verdict']}")
+        lines += [_cell_line(f"{cell['by_label']}: {cell['label']}", cell) for cell in table["cells"]]
     lines += _compared_lines(document["arms"], "asked directly") + _compared_lines(document["controls"], "known")
     lines.append("")
     if document["second_round"] is not None:
         lines.extend([f"Second round. {document['second_round']['text']}", ""])
     lines.extend(f"{', '.join(fit['attributes'])}: {fit['verdict']}" for fit in document["fit"])
+    return lines
+
+
+def _cell_line(answer: str, cell: dict[str, Any]) -> str:
+    return f"  {answer:30} {cell['probability']:7.1%}   {cell['low']:.1%} to {cell['high']:.1%}"
+
+
+def _weighted_lines(document: dict[str, Any]) -> list[str]:
+    weighted = document["weighted"]
+    if weighted is None:
+        return []
+    lines = ["", *weighted["notes"]]
+    for table in weighted["questions"]:
+        lines.append(f"\n{table['attribute']} (weighted)")
+        lines += [_cell_line(cell["answer"], cell) for cell in table["cells"]]
     return lines
 
 

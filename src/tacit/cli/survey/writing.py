@@ -89,16 +89,56 @@ def _check_new(path: Path) -> None:
         raise InvalidInput(f"There is no folder {str(path.parent)!r}. Make it first.")
 
 
+MarginOption = Annotated[
+    float | None,
+    typer.Option(help="Wanted margin of error of every share: says how many respondents it takes (0.05 unless said)."),
+]
+
+
+def preregister(
+    file: FileArgument,
+    out: Annotated[Path | None, typer.Option(help="A new folder for the bundle.")] = None,
+    margin: MarginOption = None,
+    check: Annotated[
+        Path | None, typer.Option(help="A bundle: is every file as registered, and the survey opened with it?")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what to register before the first report: definition, plan, analysis scripts, consent, and one hash of all."""
+    if (out is None) == (check is None):
+        raise InvalidInput(
+            "Give --out FOLDER to write a bundle, or --check FOLDER to compare one with what was opened."
+        )
+    definition = read_definition(file)
+    from tacit.survey.preregistration import checked_bundle
+    from tacit.survey.preregistration import preregister as write_bundle
+
+    if out is not None:
+        manifest = write_bundle(definition, file.read_text(encoding="utf-8"), out, margin or definition.margin)
+        lines = [f"Wrote {out / name}" for name in (*manifest["files"], "manifest.json")]
+        lines.append(f"Register this hash: {manifest['hash']}")
+    else:
+        assert check is not None
+        with opened_store(store) as opened:
+            manifest = checked_bundle(check, opened)
+        lines = [
+            f"Every file is as registered under {manifest['hash']}, and {manifest['survey']!r} was opened with it."
+        ]
+    show(manifest, lines, as_json=as_json)
+
+
 def preview(
     file: FileArgument,
     port: Annotated[int, typer.Option(help="Where the preview is served.")] = DEFAULT_PORT,
+    margin: MarginOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a questionnaire promises, and its page; nothing that is answered there is kept. --json shows no page."""
     definition = read_definition(file)
     from tacit.survey.promise import promise
 
-    document, lines = promise(definition)
+    document, lines = promise(definition, margin)
     if as_json:
         show(document, lines, as_json=True)
         return
@@ -116,17 +156,25 @@ def preview(
 
 
 def open_survey(
-    file: FileArgument, store: StoreOption = DEFAULT_STORE, url: UrlOption = None, as_json: JsonOption = False
+    file: FileArgument,
+    store: StoreOption = DEFAULT_STORE,
+    url: UrlOption = None,
+    margin: MarginOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Freeze a questionnaire under its hash and accept answers to it."""
     definition = read_definition(file)
     from tacit.survey.promise import check_whole, promise
 
     check_whole(definition)
+    document, lines = promise(
+        definition, margin
+    )  # what cannot be estimated or planned is refused before anything is opened
     with opened_store(store, must_exist=False) as opened:
         survey = opened.add(definition, file.read_text(encoding="utf-8"))
         record(opened, "opened", definition.name)
-    document, lines = promise(survey.definition)
+    if survey.definition.hash != definition.hash:  # the key of its codes was drawn
+        document, lines = promise(survey.definition, margin)
     link = link_to(url, survey.fingerprint)
     shown = {**document, "state": survey.state, "link": link}
     show(shown, [*lines, f"Open: {link}", f"Serve it with: tacit survey serve --store {store}"], as_json=as_json)

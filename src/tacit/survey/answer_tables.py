@@ -1,0 +1,177 @@
+"""The estimated answers to each question, as a researcher reads them: in words, with errors, and nothing about a few people.
+
+A question that is sent as it is counts people, so its small cells are hidden, and as many others as keep them from being worked
+out from the total. Disguised answers are estimates of a crowd and hide themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.count.sources import ReportSource
+from tacit.errors import NotEstimable
+from tacit.survey.definition import Definition
+from tacit.survey.fake_reports import largest_shift
+
+FEWEST_REPORTS = 30
+FEWEST_IN_CELL = 10
+
+Hidden = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One answer's estimated share, of all respondents or within a group; `label` is the answer in words."""
+
+    answer: str
+    label: str
+    probability: float
+    standard_error: float
+    low: float
+    high: float
+    influence: float = 0.0
+    group: str = ""
+    group_label: str = ""
+
+
+@dataclass(frozen=True)
+class EstimateTable:
+    """The estimated shares of a question's answers, or of two questions' together; `hidden` says how many rows are not shown."""
+
+    attribute: str
+    title: str
+    is_disguised: bool
+    rows: list[Row]
+    by: str = ""
+    hidden: int = 0
+
+    def to_document(self) -> dict[str, Any]:
+        cells = [
+            {
+                "answer": row.answer,
+                "label": row.label,
+                **(
+                    {"by": row.group, "by_label": row.group_label}
+                    if row.group
+                    else {"influence_of_fakes": row.influence}
+                ),
+                "probability": row.probability,
+                "standard_error": row.standard_error,
+                "low": row.low,
+                "high": row.high,
+            }
+            for row in self.rows
+        ]
+        shown = {"attribute": self.attribute, "label": self.title, "disguised": self.is_disguised, "cells": cells}
+        return shown | ({"hidden": self.hidden} if self.hidden else {})
+
+
+def too_few(counts: Sequence[float] | NDArray[np.float64], least: int = FEWEST_IN_CELL) -> Hidden:
+    """Which cells of one public question are hidden: those of too few people, and enough others that none is left alone."""
+    people = np.asarray(counts, dtype=np.float64)
+    hidden = people < least - 0.5
+    if not hidden.any():
+        return hidden
+    for place in np.argsort(people, kind="stable"):
+        if hidden.sum() >= 2 and people[hidden].sum() >= least - 0.5:
+            break
+        hidden[place] = True
+    return hidden
+
+
+def too_few_crossed(counts: NDArray[np.float64], least: int = FEWEST_IN_CELL) -> Hidden:
+    """The same for two public questions together: no hidden cell can be worked out along its row or its column."""
+    hidden = counts < least - 0.5
+    while True:
+        wider = hidden.copy()
+        for lines, people in ((wider, counts), (wider.T, counts.T)):
+            for line, cells in zip(lines, people, strict=True):
+                if line.any():
+                    _widen(line, cells, least)
+        if (wider == hidden).all():
+            return hidden
+        hidden = wider
+
+
+def _widen(hidden: Hidden, people: NDArray[np.float64], least: int) -> None:
+    for place in np.argsort(people, kind="stable"):
+        if hidden.sum() >= 2 and people[hidden].sum() >= least - 0.5:
+            return
+        hidden[place] = True
+
+
+@dataclass(frozen=True)
+class AnswerTables:
+    """Makes the tables of one survey from its counted reports."""
+
+    definition: Definition
+    reports: ReportSource
+    fakes: int
+
+    def is_public(self, name: str) -> bool:
+        return name in self.definition.scheme.public_names
+
+    def question(self, name: str) -> EstimateTable:
+        """The shares of one question's answers, with how far so many fake respondents could move each."""
+        from tacit.estimation import estimate
+
+        estimated = estimate(self.reports, [name])
+        people = estimated.probabilities * estimated.n_reports
+        hidden = too_few(people) if self.is_public(name) else np.zeros(people.shape, dtype=bool)
+        rows = []
+        for code, cell in enumerate(estimated.cells()):
+            if not hidden[code]:
+                shift = self._shift(name, code, cell["probability"], estimated.n_reports)
+                rows.append(self._row(name, cell, shift))
+        return EstimateTable(
+            name, self.definition.label(name), not self.is_public(name), rows, hidden=int(hidden.sum())
+        )
+
+    def _row(self, name: str, cell: dict[str, Any], shift: float = 0.0, by: str = "") -> Row:
+        answer, group = cell["answers"][name], cell["answers"].get(by, "")
+        return Row(
+            answer, self.definition.answer_text(name, answer), cell["probability"], cell["standard_error"], cell["low"],
+            cell["high"], shift, group, self.definition.answer_text(by, group) if by else "",
+        )  # fmt: skip
+
+    def _shift(self, name: str, code: int, share: float, n_reports: int) -> float:
+        group = next((one for one in self.definition.groups if name in one.names), None)
+        if group is None:
+            return self.fakes / (n_reports + self.fakes) * max(share, 1 - share)
+        return largest_shift(group, name, code, share, n_reports, self.fakes)
+
+    def crossed(self, name: str, by: str) -> EstimateTable:
+        """The joint shares of two questions' answers."""
+        from tacit.estimation import estimate
+
+        title, by_title = self.definition.label(name), self.definition.label(by)
+        is_disguised = not (self.is_public(name) and self.is_public(by))
+        try:
+            table = estimate(self.reports, [by, name])
+        except NotEstimable as error:
+            return EstimateTable(name, f"{title}: {error}", is_disguised, [], by_title)
+        hidden = self.hidden(table.probabilities * table.n_reports, by, name).reshape(-1)
+        rows = [
+            self._row(name, cell, by=by) for cell, is_hidden in zip(table.cells(), hidden, strict=True) if not is_hidden
+        ]
+        return EstimateTable(name, title, is_disguised, rows, by_title, int(hidden.sum()))
+
+    def hidden(self, people: NDArray[np.float64], by: str, name: str, *, within: bool = False) -> Hidden:
+        """Which cells of two questions' table, ``[by, name]``, are not shown.
+
+        Shares `within` groups do not add up to the groups' sizes, so that only the small groups themselves are hidden.
+        """
+        if self.is_public(by) and self.is_public(name):
+            return too_few_crossed(people)
+        hidden = np.zeros(people.shape, dtype=bool)
+        if self.is_public(by):
+            groups = people.sum(axis=1)
+            hidden[groups < FEWEST_IN_CELL - 0.5 if within else too_few(groups)] = True
+        if self.is_public(name):
+            hidden[:, too_few(people.sum(axis=0))] = True
+        return hidden

@@ -1,0 +1,139 @@
+"""Reports raked to known margins give the population's shares, with errors that hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.errors import InvalidInput
+from tacit.randomness import SeededRandomness
+from tacit.reports import Reports
+from tacit.survey.definition import Definition
+from tacit.survey.weighting import Weighting, given_margins, raked
+from tacit.table import Table
+from tests.statistics import assert_standard_scores
+
+ASKED = """\
+name: weighted
+title: Weighted
+introduction: We ask.
+contact: research@example.org
+privacy: strong
+pages:
+  - questions:
+      - {name: age, kind: number, text: How old are you?, ranges: [30, 60], sensitive: false}
+      - {name: town, kind: choice, text: Where do you live?, answers: [north, south], sensitive: false}
+      - {name: mood, kind: choice, text: How are you?, answers: [good, bad], sensitive: false, optional: true}
+      - {name: smokes, kind: yes-no, text: Do you smoke?, sensitive: true, prefer_not_to_say: false}
+"""
+AGES = np.array([0.2, 0.5, 0.3])
+TOWNS = np.array([0.6, 0.4])
+# Of the population; who answers is younger and from the north, and the young smoke.
+SMOKES = np.array([[0.6, 0.5], [0.3, 0.2], [0.1, 0.05]])
+ANSWERS = np.array([[0.35, 0.15], [0.2, 0.15], [0.1, 0.05]])
+MARGINS = {
+    "age": dict(zip(("below 30", "30 to 59", "60 or more"), AGES, strict=True)),
+    "town": dict(zip(("north", "south"), TOWNS, strict=True)),
+}
+DEFINITION = Definition.from_yaml(ASKED)
+
+
+def sampled(n: int, seed: int) -> Reports:
+    """People who answer with these chances, their smoking disguised."""
+    random = np.random.default_rng(seed)
+    cells = random.choice(6, n, p=ANSWERS.reshape(-1))
+    smokes = random.random(n) < SMOKES.reshape(-1)[cells]
+    (group,) = DEFINITION.scheme.groups
+    (shown,) = group.channel.sample([smokes.astype(np.uint8)], SeededRandomness(10_000 + seed))
+    columns = {
+        "smokes": shown, "age": (cells // 2).astype(np.uint8), "town": (cells % 2).astype(np.uint8),
+        "mood": np.zeros(n, dtype=np.uint8),
+    }  # fmt: skip
+    return Reports(DEFINITION.scheme, (Table(DEFINITION.scheme.report_schema, columns),))
+
+
+def raked_truth() -> float:
+    """What weights that depend on the margins alone aim at."""
+    weights = raked(ANSWERS, [AGES, TOWNS])
+    return float((ANSWERS * weights * SMOKES).sum())
+
+
+def test_weighted_shares_have_the_errors_that_are_stated() -> None:
+    scores = []
+    for seed in range(250):
+        reports = sampled(2_000, seed)
+        share = Weighting.of(reports, DEFINITION.scheme, MARGINS).estimate(reports, "smokes")[1]
+        scores.append((share.probability - raked_truth()) / share.standard_error)
+        assert 0 <= share.low < share.probability < share.high <= 1
+    assert_standard_scores(scores)
+    with pytest.raises(AssertionError, match="p-value"):  # half a standard error more or less is noticed
+        assert_standard_scores(np.array(scores) + 0.5)
+
+
+def test_raking_meets_every_margin() -> None:
+    weights = raked(ANSWERS, [AGES, TOWNS])
+    assert (ANSWERS * weights).sum(axis=1) == pytest.approx(AGES, abs=1e-9)
+    assert (ANSWERS * weights).sum(axis=0) == pytest.approx(TOWNS, abs=1e-9)
+
+
+def test_one_margin_is_post_stratification_whose_error_is_known() -> None:
+    """Undisguised, with one margin, the error is that of a stratified sample of these people."""
+    n = 3_000
+    reports = sampled(n, 1)
+    share = Weighting.of(reports, DEFINITION.scheme, {"age": MARGINS["age"]}).estimate(reports, "town")[0]
+    ages, towns = reports.table["age"], reports.table["town"]
+    within = np.array([(towns[ages == age] == 0).mean() for age in range(3)])
+    people = np.bincount(ages, minlength=3)
+    assert share.probability == pytest.approx(float(AGES @ within), rel=1e-9)
+    stratified = np.sqrt((AGES**2 * within * (1 - within) / people).sum())
+    assert share.standard_error == pytest.approx(float(stratified), rel=1e-6)
+
+
+def test_effective_numbers_and_large_weights_are_said() -> None:
+    reports = sampled(2_000, 2)
+    weighting = Weighting.of(reports, DEFINITION.scheme, MARGINS)
+    shares = weighting.shares * weighting.weights
+    assert weighting.effective == pytest.approx(2_000 / float((shares * weighting.weights).sum()))
+    assert f"count as {weighting.effective:,.0f}" in weighting.notes[0]
+    few = Weighting(("age",), np.array([0.999, 0.001]), np.array([0.5, 500.5]), 2_000)
+    assert "stand for 500 each" in few.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{age: {below 30: 0.5, 30 to 59: 0.5}}", "It lacks 60 or more"),
+        ("{age: {below 30: 0.5, 30 to 59: 0.5, 60 or more: 0.5}}", "sum to 1, not to 1.5"),
+        ("{age: {young: 1}}", "'age' has no answer 'young'"),
+        ("{smokes: {'no': 0.5, 'yes': 0.5}}", "'smokes' is sensitive"),
+        ("{mood: {good: 0.5, bad: 0.5}}", "no public question 'mood' with one answer that everybody gives"),
+        ("{height: {tall: 1}}", "no public question 'height'"),
+        ("{}", "at least one public question"),
+        ("[age]", "A mapping is wanted"),
+    ],
+)
+def test_margins_that_are_none_are_refused_with_their_line(given: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said) as refusal:
+        given_margins(DEFINITION, given)
+    assert str(refusal.value).startswith("population, line 1: ")
+    with pytest.raises(InvalidInput, match=said) as refusal:
+        Definition.from_yaml(f"{ASKED}population: {given}\n")
+    assert "line 12" in str(refusal.value)
+
+
+def test_margins_of_the_questionnaire_are_kept_with_it() -> None:
+    text = ASKED + "population: {age: {below 30: 0.2, 30 to 59: 0.5, 60 or more: 0.3}}\n"
+    assert Definition.from_yaml(text).population == {"age": {"below 30": 0.2, "30 to 59": 0.5, "60 or more": 0.3}}
+    assert DEFINITION.population is None
+    assert given_margins(DEFINITION, "  ") is None
+
+
+def test_people_whom_no_report_stands_for_are_named() -> None:
+    reports = sampled(500, 3)
+    nobody = {name: column.copy() for name, column in ((one, reports.table[one]) for one in reports.table.schema.names)}
+    nobody["age"][nobody["age"] == 2] = 1
+    young = Reports(DEFINITION.scheme, (Table(DEFINITION.scheme.report_schema, nobody),))
+    with pytest.raises(InvalidInput, match=r"No report says age = '60 or more', which is 30\.0% of the population"):
+        Weighting.of(young, DEFINITION.scheme, MARGINS)
+    with pytest.raises(InvalidInput, match="No weights give the reports these margins"):
+        raked(np.array([[0.5, 0.0], [0.0, 0.5]]), [np.array([0.5, 0.5]), np.array([0.9, 0.1])])
