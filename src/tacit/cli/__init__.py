@@ -36,7 +36,7 @@ def _run() -> None:
     import typer
 
     from tacit.cli.app import app
-    from tacit.cli.settings import read_settings
+    from tacit.cli.toml_defaults import read_settings
     from tacit.cli.writing import standard_output
 
     command = typer.main.get_command(app)
