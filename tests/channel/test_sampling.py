@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from tacit import channels
 from tacit.channel.base import Channel, Codes
-from tacit.channel.kinds.bits import MaskChannel, one_hot
 from tacit.channel.kinds.flip import FlipChannel
+from tacit.channel.kinds.mask import MaskChannel
 from tacit.channel.kinds.matrix import MatrixChannel
 from tacit.channel.kinds.mixture import MixtureChannel
 from tacit.channel.kinds.subset import SubsetChannel
+from tacit.channel.one_hot import one_hot
 from tacit.randomness import ONE, Randomness, SeededRandomness
 from tests.channel.playback import assert_samples_exactly
 from tests.conformance import dense

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
-from tacit.channel.kinds.mixture import above_water
+from tacit.channel.mixing import above_water
 from tacit.count import MemoryEngine, Source, sources
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import evidence as evidence_module

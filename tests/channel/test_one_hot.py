@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import channels
-from tacit.channel.kinds.bits import random_orders
+from tacit.channel.kinds.cut_and_paste import random_orders
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import SeededRandomness
 from tests.statistics import assert_drawn_from
