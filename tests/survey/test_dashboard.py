@@ -20,7 +20,7 @@ from tacit.reports import Reports
 from tacit.survey.counting import countable
 from tacit.survey.dashboard import dashboard, results_document
 from tacit.survey.definition import Definition
-from tacit.survey.exports import export_folder, reports_of
+from tacit.survey.exports import DOWNLOADS, export_folder, reports_of
 from tacit.survey.fake_reports import SUSPICIOUS, fit_of, largest_shift, report_weights
 from tacit.survey.inspection import inspected
 from tacit.survey.second_round import PublishedAccuracy, SecondRound, offer_classifier, second_round
@@ -232,6 +232,21 @@ def test_an_export_is_read_as_it_is(filled: tuple[Store, StoredSurvey], tmp_path
     assert inspection.document["label"]["answers"]["smokes"] == pytest.approx(0.7)
     with pytest.raises(InvalidInput, match="is not empty"):
         export_folder(store, survey, tmp_path / "out")
+
+
+def test_an_export_comes_batch_by_batch_and_never_sleeps(
+    filled: tuple[Store, StoredSurvey], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(seconds: float) -> None:
+        raise AssertionError(f"slept for {seconds} s")
+
+    store, survey = filled
+    monkeypatch.setattr("time.sleep", refuse)
+    monkeypatch.setattr("tacit.survey.store.database.STREAMED_ROWS", 7)
+    chunks = list(DOWNLOADS["reports.csv"].chunks(store, survey))
+    assert max(chunk.count(b"\n") for chunk in chunks) <= 7 + 1  # the first has the names of the columns too
+    assert sum(chunk.count(b"\n") for chunk in chunks) == N + 1
+    assert b"".join(DOWNLOADS["reports.parquet"].chunks(store, survey)).startswith(b"PAR1")
 
 
 def test_the_order_of_an_export_says_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import importlib.util
 import io
 import json
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from tacit.reports import Reports
 
 CHUNK_BYTES = 1 << 16
-# Between two batches an export steps back, so that people who answer meanwhile do not notice it.
-BREATH_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,6 @@ def arrow_batches(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
             read = [None if one is None else json.loads(one) for one in values] if column.members else values
             columns[column.name] = pa.array(read, schema.field(column.name).type)
         yield pa.table(columns)
-        time.sleep(BREATH_SECONDS)
 
 
 def reports_of(store: Store, survey: StoredSurvey) -> Reports:
@@ -103,7 +99,6 @@ def _csv_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
-        time.sleep(BREATH_SECONDS)
     yield text.getvalue().encode()
 
 

@@ -19,7 +19,9 @@ from tacit.errors import InvalidInput, TacitError
 Row = tuple[Any, ...]
 
 WAIT_SECONDS = 10.0
-STREAMED_ROWS = 2_000
+# Few enough that a batch of an export keeps the interpreter for a millisecond or two: between two batches it is free for
+# the people who answer meanwhile.
+STREAMED_ROWS = 1_000
 
 
 class StoreUnavailable(TacitError):
