@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.ratio import Ratio
 from benchmarks.timing import cpu_medians
 from tacit.design import exact_front, named_prior
-from tacit.design.optrr import Search
+from tacit.design.optrr import OptrrSearch
 from tacit.design.problem import DesignProblem
 from tacit.design.settings import SearchEffort
 
@@ -45,7 +45,7 @@ def run() -> list[Ratio]:
 
 def evolve(generations: int) -> None:
     problem = DesignProblem.of(PRIOR, RECORDS, delta=DELTA)
-    search = Search(problem, SearchEffort(generations=generations, population=SIZE, archive=SIZE, seed=1))
+    search = OptrrSearch(problem, SearchEffort(generations=generations, population=SIZE, archive=SIZE, seed=1))
     while not search.is_over:
         search.advance()
 

@@ -81,7 +81,7 @@ def test_it_is_nowhere_above_warner(polished) -> None:
 def test_without_polish_and_with_few_generations_it_is_nowhere_above_warner(prior: np.ndarray, delta: float) -> None:
     """With 25 answers the search alone ended up to 2.6 times above."""
     problem = DesignProblem.of(prior, 1000, delta=delta)
-    search = optrr_module.Search(problem, SearchEffort(generations=5, seed=1))
+    search = optrr_module.OptrrSearch(problem, SearchEffort(generations=5, seed=1))
     while not search.is_over:
         search.advance()
     assert above_warner(optrr_module._front(search, 0.0, ())) <= 1 + 1e-9
@@ -94,7 +94,7 @@ def test_more_answers_get_fewer_tries() -> None:
 
 
 def _small_search(n: int) -> tuple[DesignProblem, Matrices, np.random.Generator]:
-    search = optrr_module.Search(DesignProblem.of(named_prior("normal", n), 1000), SearchEffort(seed=1))
+    search = optrr_module.OptrrSearch(DesignProblem.of(named_prior("normal", n), 1000), SearchEffort(seed=1))
     return search.problem, search.optimal, search.rng
 
 
@@ -169,7 +169,7 @@ def test_the_polish_improves_on_the_published_operators_alone(polished) -> None:
 def test_patience_stops_the_search_early() -> None:
     problem = DesignProblem.of(FIVE, 1000, delta=0.8)
     settings = SearchEffort(generations=100_000, population=10, archive=10, patience=5, slots=10, seed=1)
-    search = optrr_module.Search(problem, settings)
+    search = optrr_module.OptrrSearch(problem, settings)
     while not search.is_over:
         search.advance()
     assert search.generation < 100_000

@@ -12,7 +12,7 @@ from tacit.design.certificate import Dual
 from tacit.design.column_generation import Capped, certified_design
 from tacit.design.interior import single_thread
 from tacit.design.posteriors import uniform_and_capped
-from tacit.design.relaxation import Moments, relaxed_dual
+from tacit.design.relaxation import MomentLimits, relaxed_dual
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def _one_thread() -> Iterator[None]:
         yield
 
 
-def moments_of(posterior: np.ndarray, moments: Moments) -> np.ndarray:
+def moments_of(posterior: np.ndarray, moments: MomentLimits) -> np.ndarray:
     """The moments of a channel that always says the same."""
     x, second, largest = np.zeros(moments.size), np.outer(posterior, posterior), posterior.max()
     if np.allclose(posterior[posterior > 0], largest):
@@ -41,7 +41,7 @@ def moments_of(posterior: np.ndarray, moments: Moments) -> np.ndarray:
 
 @pytest.mark.parametrize(("n", "delta"), [(5, 0.75), (5, 0.4), (6, 0.3), (5, 0.5), (4, 1.0)])
 def test_every_posterior_keeps_every_inequality(n: int, delta: float) -> None:
-    moments = Moments(n, delta)
+    moments = MomentLimits(n, delta)
     for posterior in uniform_and_capped(n, delta):
         x = moments_of(posterior, moments)
         assert (moments.rows @ x - moments.constants - moments.of_prior @ posterior).max() <= 1e-15

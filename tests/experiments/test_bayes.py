@@ -13,12 +13,12 @@ from tacit.experiments.registry import StudyResult
 
 
 @pytest.fixture(scope="module")
-def material() -> bayes.Material:
-    return bayes.Material("Breast Cancer", "Class", binary_breast_cancer().table)
+def material() -> bayes.BayesMaterial:
+    return bayes.BayesMaterial("Breast Cancer", "Class", binary_breast_cancer().table)
 
 
 @pytest.fixture(scope="module")
-def result(material: bayes.Material) -> StudyResult:
+def result(material: bayes.BayesMaterial) -> StudyResult:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bayes, "materials", lambda: (material,))
         return bayes.run(Path("unused"), True, 2008, lambda share: None)
@@ -37,7 +37,7 @@ def test_what_was_published_holds(result: StudyResult) -> None:
     assert said["PSE, W_y = .5"] is True
 
 
-def test_half_of_the_records_told_lose_next_to_nothing(material: bayes.Material) -> None:
+def test_half_of_the_records_told_lose_next_to_nothing(material: bayes.BayesMaterial) -> None:
     found = bayes.repeated_accuracies(material, 0.5, 100, np.random.default_rng(1))
     assert material.clear - found.mean() < 0.02
     assert found.mean() > material.majority + 0.2

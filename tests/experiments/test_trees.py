@@ -20,7 +20,7 @@ def told() -> list[float]:
 @pytest.fixture(scope="module")
 def result(told: list[float]) -> StudyResult:
     with pytest.MonkeyPatch.context() as patch:
-        material = trees.Material("Breast Cancer", "Class", binary_breast_cancer())
+        material = trees.TreeMaterial("Breast Cancer", "Class", binary_breast_cancer())
         patch.setattr(trees, "materials", lambda: (material,))
         patch.setattr(trees, "QUICK_REPEATS", 5)
         return trees.run(Path("unused"), True, 2008, told.append)
@@ -74,7 +74,7 @@ def test_every_attribute_is_dealt_into_one_group() -> None:
 
 
 def test_folds_cut_the_rows_by_their_number() -> None:
-    material = trees.Material("Breast Cancer", "Class", binary_breast_cancer())
+    material = trees.TreeMaterial("Breast Cancer", "Class", binary_breast_cancer())
     learning, testing = material.fold(2)
     np.testing.assert_array_equal(testing["Class"], material.truth.table["Class"][2::5])
     assert learning.n_rows + testing.n_rows == 699

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tacit.attacks.caveats import attack_warnings
 from tacit.attacks.result import AttackResult, CoinShare, Share, Shares, Stability
-from tacit.attacks.score import Batch, Target, batches_of, batches_with, scored, with_blind
+from tacit.attacks.score import Batch, GuessTarget, batches_of, batches_with, scored, with_blind
 from tacit.channel.scheme import Scheme
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
@@ -90,7 +90,7 @@ def attack(
     clear = None if truth is None else _aligned(truth, reports)
     guessed = _guessed_attributes(scheme, known, clear)
     model = joint or fit_joint(reports, classes=components, seed=seed, on_share=lambda share: on_share(0.8 * share))
-    target = Target(model.schema, guessed, tuple(known))
+    target = GuessTarget(model.schema, guessed, tuple(known))
     expected, counted = scored(model.model, _batches(reports, clear, target), target)
     if clear is not None and counted is not None:
         expected, counted = (with_blind(shares, clear, target, scheme.public_names) for shares in (expected, counted))
@@ -116,14 +116,14 @@ def _checked(reports: ReportSource, components: int) -> None:
         raise InvalidInput(f"The mixture needs at least one component, not {components}.")
 
 
-def _batches(reports: ReportSource, truth: Table | None, target: Target) -> Iterator[Batch]:
+def _batches(reports: ReportSource, truth: Table | None, target: GuessTarget) -> Iterator[Batch]:
     if truth is None or not isinstance(reports, Reports):
         return batches_of(reports, target)
     return batches_with(reports, truth, target)
 
 
 def _stability(
-    joint: JointModel, expected: Shares, reports: ReportSource, truth: Table | None, target: Target
+    joint: JointModel, expected: Shares, reports: ReportSource, truth: Table | None, target: GuessTarget
 ) -> Stability:
     """What the next best models expect on some of the reports, where they fit about as well."""
     others = [one for one in joint.candidates[1:] if one.behind <= max(ABOUT_AS_WELL, one.behind_error)]

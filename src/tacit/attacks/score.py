@@ -50,7 +50,7 @@ class Right:
 
 
 @dataclass(frozen=True)
-class Target:
+class GuessTarget:
     """What is guessed: the scheme's attributes, those that are private and not known, and those known."""
 
     schema: Schema
@@ -65,7 +65,7 @@ class Target:
         return [self.place(name) for name in self.guessed]
 
 
-def batches_of(reports: ReportSource, target: Target) -> Iterator[Batch]:
+def batches_of(reports: ReportSource, target: GuessTarget) -> Iterator[Batch]:
     """Distinct reports, wherever they are stored, without the truth."""
     for source in sources(reports):
         table, counts = distinct_rows(source)
@@ -74,7 +74,7 @@ def batches_of(reports: ReportSource, target: Target) -> Iterator[Batch]:
             yield _batch(source.questionnaire, table.rows(rows), counts[rows].astype(np.float64), None, target)
 
 
-def batches_with(reports: Reports, truth: Table, target: Target) -> Iterator[Batch]:
+def batches_with(reports: Reports, truth: Table, target: GuessTarget) -> Iterator[Batch]:
     """Distinct pairs of a report and the truth behind it."""
     questionnaire, table = next(iter(reports))
     columns = [table[name] for name in table.schema.names] + [truth[name] for name in target.schema.names]
@@ -85,7 +85,9 @@ def batches_with(reports: Reports, truth: Table, target: Target) -> Iterator[Bat
         yield _batch(questionnaire, table.rows(rows), counts[start : start + BATCH_ROWS], truth.rows(rows), target)
 
 
-def _batch(questionnaire: Questionnaire, table: Table, counts: Array, truth: Table | None, target: Target) -> Batch:
+def _batch(
+    questionnaire: Questionnaire, table: Table, counts: Array, truth: Table | None, target: GuessTarget
+) -> Batch:
     part = laid_out(questionnaire, target.schema, table, counts)
     record = None if truth is None else [truth[name].astype(np.intp) for name in target.schema.names]
     known = {} if record is None else {target.place(name): record[target.place(name)] for name in target.known}
@@ -93,7 +95,7 @@ def _batch(questionnaire: Questionnaire, table: Table, counts: Array, truth: Tab
     return Batch(part, known, {**public, **known}, record)
 
 
-def scored(model: RecordModel, batches: Iterator[Batch], target: Target) -> tuple[Shares, Shares | None]:
+def scored(model: RecordModel, batches: Iterator[Batch], target: GuessTarget) -> tuple[Shares, Shares | None]:
     """The shares that the guesser expects, and those that are counted where batches hold the truth."""
     expected, counted = Right(), Right()
     for batch in batches:
@@ -128,7 +130,7 @@ def _repeated(guesses: Guesses, kind: NDArray[np.intp]) -> Guesses:
 
 
 def _add(
-    right: Right, seen: Guesses, blind: Guesses, batch: Batch, truth: list[NDArray[np.intp]] | None, target: Target
+    right: Right, seen: Guesses, blind: Guesses, batch: Batch, truth: list[NDArray[np.intp]] | None, target: GuessTarget
 ) -> None:
     counts = batch.part.counts
     right.people += counts.sum()
@@ -152,7 +154,7 @@ def _record_right(guesses: Guesses, truth: list[NDArray[np.intp]] | None, places
     return np.logical_and.reduce([guesses.record[j] == truth[j] for j in places]).astype(np.float64)
 
 
-def _shares(right: Right, target: Target) -> Shares:
+def _shares(right: Right, target: GuessTarget) -> Shares:
     per_attribute = {name: _share(*(right.answers[name] / right.people)) for name in target.guessed}
     groups = []
     for (questionnaire, names), (people, correct, told) in right.coins.items():
@@ -165,7 +167,7 @@ def _share(seen: float, blind: float) -> Share:
     return Share(min(float(seen), 1.0), min(float(blind), 1.0))
 
 
-def with_blind(shares: Shares, truth: Table, target: Target, public: Sequence[str]) -> Shares:
+def with_blind(shares: Shares, truth: Table, target: GuessTarget, public: Sequence[str]) -> Shares:
     """The shares beside those of a guesser who never saw a report but knows the population: they depend on it alone."""
     records, answers = blind_shares(truth, target.guessed, [*public, *target.known])
     per_attribute = {name: Share(share.with_reports, answers[name]) for name, share in shares.per_attribute.items()}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import UnknownName
 
@@ -32,6 +32,7 @@ class StudentItem:
     yes: tuple[int, int]
 
 
+ItemName = Literal["copied", "fought", "bullied", "bullying", "drug"]
 STUDENT_ITEMS = {
     item.name: item
     for item in (
@@ -46,7 +47,7 @@ STUDENT_ITEMS = {
 COPIED_FOUGHT = (278, 104, 252, 76)
 
 
-def student_reports(item: str = "copied") -> pa.Table:
+def student_reports(item: ItemName = "copied") -> pa.Table:
     """The 710 reports of one question, with the column `sex`.
 
     >>> student_reports("fought").num_rows
@@ -55,7 +56,7 @@ def student_reports(item: str = "copied") -> pa.Table:
     import pyarrow as pa
 
     if item not in STUDENT_ITEMS:
-        raise UnknownName("Question", item, STUDENT_ITEMS)
+        raise UnknownName("Question", str(item), STUDENT_ITEMS)
     reports, sexes = [], []
     for sex, (people, yes) in enumerate(zip(BY_SEX, STUDENT_ITEMS[item].yes, strict=True)):
         reports += ["yes"] * yes + ["no"] * (people - yes)

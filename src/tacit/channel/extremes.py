@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.channel import program as nodes
-from tacit.channel.program import Node, compiled, law
+from tacit.channel.program import ProgramNode, compiled, law
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 
@@ -49,7 +49,7 @@ def worst_answers(program: Any, radices: Sequence[int]) -> list[float]:
     return worst
 
 
-def is_listed(node: Node) -> bool:
+def is_listed(node: ProgramNode) -> bool:
     return node.report_count * node.size <= LISTED
 
 
@@ -71,7 +71,7 @@ def _ratio(chances: Sequence[Fraction]) -> Ratio:
     return high / low if low else math.inf
 
 
-def _amplification(node: Node) -> Ratio:
+def _amplification(node: ProgramNode) -> Ratio:
     if isinstance(node, nodes.Each):
         return _product(_amplification(part) for _, part in node.parts)
     if isinstance(node, nodes.Hash | nodes.Fill):
@@ -87,7 +87,7 @@ def _amplification(node: Node) -> Ratio:
     return max(_ratio(one) for one in levels)
 
 
-def _worst_answers(node: Node) -> list[Fraction]:
+def _worst_answers(node: ProgramNode) -> list[Fraction]:
     if isinstance(node, nodes.Each):
         sure = {at: worst for where, part in node.parts for at, worst in zip(where, _worst_answers(part), strict=True)}
         return [sure[at] for at in range(len(node.radices))]
@@ -117,14 +117,14 @@ def _bound(gamma: Ratio, radix: int) -> Fraction:
     return Fraction(1) if math.isinf(gamma) else Fraction(gamma) / (Fraction(gamma) + radix - 1)
 
 
-def _leaves(node: Node, weight: Fraction = Fraction(1)) -> list[tuple[Fraction, Node]]:
+def _leaves(node: ProgramNode, weight: Fraction = Fraction(1)) -> list[tuple[Fraction, ProgramNode]]:
     """What a program tosses coins between, with the chances of each."""
     if not isinstance(node, nodes.Toss):
         return [(weight, node)]
     return _leaves(node.heads, weight * node.weight) + _leaves(node.tails, weight * (1 - node.weight))
 
 
-def _levels(node: Node) -> list[list[Fraction]]:
+def _levels(node: ProgramNode) -> list[list[Fraction]]:
     """The chances that one report has under different truths; a list for each sort of report that may be worst."""
     leaves = _leaves(node)
     first = leaves[0][1]
@@ -136,7 +136,7 @@ def _levels(node: Node) -> list[list[Fraction]]:
     return _record_levels(node, leaves)
 
 
-def _set_levels(leaves: list[tuple[Fraction, Node]]) -> list[Fraction]:
+def _set_levels(leaves: list[tuple[Fraction, ProgramNode]]) -> list[Fraction]:
     (size, members) = leaves[0][1].size, leaves[0][1].members  # type: ignore[attr-defined]
     # Both over C(n - 1, k - 1), the larger numbers being needless.
     inside = _weight(leaves, lambda leaf: leaf.holds == 1)
@@ -144,7 +144,7 @@ def _set_levels(leaves: list[tuple[Fraction, Node]]) -> list[Fraction]:
     return [inside, outside]
 
 
-def _record_levels(node: Node, leaves: list[tuple[Fraction, Node]]) -> list[list[Fraction]]:
+def _record_levels(node: ProgramNode, leaves: list[tuple[Fraction, ProgramNode]]) -> list[list[Fraction]]:
     """The true record, its opposite, and the others."""
     drawn = [(weight, leaf) for weight, leaf in leaves if _least_chance(leaf) is not None]
     known = [leaf for _, leaf in leaves if isinstance(leaf, nodes.Same | nodes.Reverse | nodes.Even)]
@@ -167,11 +167,11 @@ def _record_levels(node: Node, leaves: list[tuple[Fraction, Node]]) -> list[list
     return [*levels, [own + reverse, base]] if middle else levels
 
 
-def _weight(leaves: list[tuple[Fraction, Node]], wanted: Any) -> Fraction:
+def _weight(leaves: list[tuple[Fraction, ProgramNode]], wanted: Any) -> Fraction:
     return sum((weight for weight, leaf in leaves if wanted(leaf)), Fraction(0))
 
 
-def _least_chance(node: Node) -> Fraction | None:
+def _least_chance(node: ProgramNode) -> Fraction | None:
     """The least chance of a report of a node that does not look at the truth; None if it does."""
     if isinstance(node, nodes.Even) and not node.other:
         return Fraction(1, node.size)

@@ -85,7 +85,7 @@ class WordDraws:
         raise InvalidInput("The weights of a choice must sum to 2**32.")
 
 
-class Node:
+class ProgramNode:
     """One node of a program, read for truths of given radices."""
 
     fields: ClassVar[frozenset[str]]
@@ -116,7 +116,7 @@ class Node:
         return math.prod(self.report_radices)
 
 
-class Same(Node):
+class Same(ProgramNode):
     fields = frozenset({"same"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -130,7 +130,7 @@ class Same(Node):
         return Fraction(report == truth)
 
 
-class Reverse(Node):
+class Reverse(ProgramNode):
     fields = frozenset({"reverse"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -145,7 +145,7 @@ class Reverse(Node):
         return Fraction(opposite)
 
 
-class Even(Node):
+class Even(ProgramNode):
     fields = frozenset({"even"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -168,7 +168,7 @@ class Even(Node):
         return Fraction(report != truth, self.size - 1)
 
 
-class Toss(Node):
+class Toss(ProgramNode):
     fields = frozenset({"toss", "heads", "tails"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -203,7 +203,7 @@ class Toss(Node):
         return max(self.heads.report_count, self.tails.report_count)
 
 
-class Weigh(Node):
+class Weigh(ProgramNode):
     fields = frozenset({"weigh", "into"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -238,7 +238,7 @@ class Weigh(Node):
         return self.lists[joint(truth, self.radices)] if self.by_truth else self.lists[0]
 
 
-class Each(Node):
+class Each(ProgramNode):
     fields = frozenset({"each"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -278,7 +278,7 @@ class Each(Node):
         return math.prod(part.report_count for _, part in self.parts)
 
 
-class Bits(Node):
+class Bits(ProgramNode):
     fields = frozenset({"bits"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -301,7 +301,7 @@ class Bits(Node):
                 yield self.own if answer == digit else self.foreign
 
 
-class Some(Node):
+class Some(ProgramNode):
     fields = frozenset({"some", "kept", "others"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -342,7 +342,7 @@ class Some(Node):
         return sum((size * sums[w] / math.comb(count, w) for w, size in enumerate(self.sizes())), Fraction(0))
 
 
-class Subset(Node):
+class Subset(ProgramNode):
     fields = frozenset({"subset"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -374,7 +374,7 @@ class Subset(Node):
         return math.comb(self.size, self.members)
 
 
-class Half(Node):
+class Half(ProgramNode):
     fields = frozenset({"half"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -398,7 +398,7 @@ class Half(Node):
         return Fraction(2 * int(_parity(shared) == self.parity), self.bound)
 
 
-class Hash(Node):
+class Hash(ProgramNode):
     fields = frozenset({"hash", "then"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -449,7 +449,7 @@ class Hash(Node):
         return self.then.report_count * math.prod(self.seed_radices)
 
 
-class Fill(Node):
+class Fill(ProgramNode):
     fields = frozenset({"fill", "then"})
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
@@ -494,7 +494,7 @@ class Fill(Node):
 _NODES = {kind.fields: kind for kind in (Same, Reverse, Even, Toss, Weigh, Each, Bits, Some, Subset, Half, Hash, Fill)}
 
 
-def compiled(program: Any, radices: Sequence[int], depth: int = 0) -> Node:
+def compiled(program: Any, radices: Sequence[int], depth: int = 0) -> ProgramNode:
     """`program` read for truths of these radices; whatever is not a program of Tacit is refused."""
     _expect(program, isinstance(program, dict), "a node must be an object")
     _expect(program, depth < DEEPEST, f"a program may nest at most {DEEPEST} nodes")

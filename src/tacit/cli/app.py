@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tacit import __version__
-from tacit.cli.commands import PLAIN, Group, Imported
+from tacit.cli.commands import PLAIN, CommandGroup, Imported
 
 # What ``tacit --help`` prints, and where each command is: ``module:function`` in this package. Groups list theirs.
 COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
@@ -73,7 +73,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
 }
 
 
-class _Root(Group):
+class _Root(CommandGroup):
     """All commands, explained without importing them."""
 
     def __init__(self, **settings: Any) -> None:

@@ -45,7 +45,7 @@ class Imported(MutableMapping[str, Any]):
         return len(self._places)
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group that explains its commands in whole sentences, on several lines where they are long."""
 
     def explained(self) -> list[tuple[str, str]]:
@@ -59,7 +59,7 @@ class Group(TyperGroup):
 def _built(name: str, place: Place) -> Any:
     if not isinstance(place, str):
         explained, places = place
-        group = typer.Typer(cls=Group, help=explained, no_args_is_help=True, **PLAIN)
+        group = typer.Typer(cls=CommandGroup, help=explained, no_args_is_help=True, **PLAIN)
         group.callback()(lambda: None)
         command: Any = typer.main.get_command(group)
         command.commands = Imported(places)

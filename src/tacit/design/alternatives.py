@@ -15,7 +15,7 @@ from tacit.measures.scheme import SchemeMeasures, measure
 
 
 @dataclass(frozen=True, eq=False)
-class Alternative:
+class SchemeAlternative:
     """A scheme that may be had instead, with what it protects and what it costs."""
 
     what: str
@@ -49,7 +49,9 @@ def worst_error(measures: SchemeMeasures, attributes: int) -> float | None:
     return max(known, default=None)
 
 
-def better_alternatives(scheme: Scheme, prior: Any = None, respondents: int | None = None) -> tuple[Alternative, ...]:
+def better_alternatives(
+    scheme: Scheme, prior: Any = None, respondents: int | None = None
+) -> tuple[SchemeAlternative, ...]:
     """What to take instead of a scheme; nothing where no channel of it knows better."""
     if scheme.is_dealt:
         return ()
@@ -58,7 +60,7 @@ def better_alternatives(scheme: Scheme, prior: Any = None, respondents: int | No
         what: Scheme.of(scheme.schema, [part for group in scheme.groups for part in _parts(group, what)])
         for what in ways
     }
-    return tuple(Alternative(what, other, measure(other, prior, respondents)) for what, other in made.items())
+    return tuple(SchemeAlternative(what, other, measure(other, prior, respondents)) for what, other in made.items())
 
 
 def _parts(group: Group, what: str) -> list[GroupRecipe]:
@@ -70,7 +72,7 @@ def _parts(group: Group, what: str) -> list[GroupRecipe]:
     return [GroupRecipe((name,), recipe) for name in group.names] if alone else [GroupRecipe(group.names, recipe)]
 
 
-def offer(alternatives: Sequence[Alternative], chosen: SchemeMeasures) -> tuple[str, ...]:
+def offer(alternatives: Sequence[SchemeAlternative], chosen: SchemeMeasures) -> tuple[str, ...]:
     """A sentence for each alternative."""
     sentences = []
     for other in alternatives:

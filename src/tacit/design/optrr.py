@@ -24,7 +24,7 @@ Progress = Callable[[float], None]
 CHUNK = 25
 
 
-class Search:
+class OptrrSearch:
     """The three sets of OptRR: the young population, the archive, and the optimal set indexed by privacy."""
 
     def __init__(self, problem: DesignProblem, effort: SearchEffort) -> None:
@@ -76,7 +76,7 @@ def optrr_fronts(problem: DesignProblem, effort: SearchEffort, progress: Progres
     """The front of the published operators alone and, unless the effort leaves it out, the polished one."""
     started = time.perf_counter()
     tell = progress or (lambda share: None)
-    search = Search(problem, effort)
+    search = OptrrSearch(problem, effort)
     warnings: tuple[str, ...] = ()
     fronts = []
     try:
@@ -90,21 +90,21 @@ def optrr_fronts(problem: DesignProblem, effort: SearchEffort, progress: Progres
     return tuple(with_lower_bounds(front, problem) for front in fronts)
 
 
-def _evolve(search: Search, tell: Progress) -> None:
+def _evolve(search: OptrrSearch, tell: Progress) -> None:
     share = 0.6 if search.effort.polish else 1.0
     while not search.is_over:
         search.advance()
         tell(share * search.generation / search.effort.generations)
 
 
-def _polish(search: Search, tell: Progress) -> None:
+def _polish(search: OptrrSearch, tell: Progress) -> None:
     from tacit.design.polish import Polish
 
     with single_thread():
         Polish(search.problem, search.optimal, search.rng).run(lambda done: tell(0.6 + 0.4 * done))
 
 
-def _front(search: Search, seconds: float, warnings: tuple[str, ...]) -> Front:
+def _front(search: OptrrSearch, seconds: float, warnings: tuple[str, ...]) -> Front:
     """All that was found and Warner's matrices, without the dominated ones: the front is nowhere above Warner.
 
     Warner's matrices join at the end. A search that starts with them ends higher where answers are few.

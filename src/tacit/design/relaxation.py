@@ -29,7 +29,7 @@ NO_REST = 1e-9  # a smaller rest is rounding
 LITTLE = 0.2  # of the information that telling the truth gives
 
 
-class Moments:
+class MomentLimits:
     """Inequalities ``rows @ x <= constants + of_prior @ prior`` and equations of the same form that every channel keeps.
 
     The moments x: of even reports E w w^T (whose diagonal is E m w) and E m^2; of capped ones the chances that an answer
@@ -217,7 +217,7 @@ class _Search:
         from scipy import sparse
 
         self.prior, self.budget = prior, budget
-        self.moments = moments = Moments(len(prior), delta)
+        self.moments = moments = MomentLimits(len(prior), delta)
         guessed = np.zeros((1, moments.size))
         for column, value in moments.guessed().items():
             guessed[0, column] = value

@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.channel import flip, gamma_diagonal
 from tacit.channel.scheme import Scheme
-from tacit.design.alternatives import Alternative, better_alternatives, offer
+from tacit.design.alternatives import SchemeAlternative, better_alternatives, offer
 from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import gamma_between
@@ -32,7 +32,7 @@ class SchemeDesign(Shown):
     scheme: Scheme
     demand: str  # what was asked, in words
     measures: SchemeMeasures
-    alternatives: tuple[Alternative, ...] = ()  # what does better at the same usefulness
+    alternatives: tuple[SchemeAlternative, ...] = ()  # what does better at the same usefulness
 
     def headline(self) -> str:
         return self.demand

@@ -37,7 +37,7 @@ class Evidence(Protocol):
 
 
 @dataclass(frozen=True)
-class Place:
+class CoveredAxes:
     """Where the axes that a source covers lie in the whole table."""
 
     order: tuple[int, ...]
@@ -57,7 +57,7 @@ class Tallied:
 
     parts: tuple[Part, ...]
     counts: Array
-    place: Place
+    place: CoveredAxes
 
     def expected(self, truth: Array) -> Array:
         return apply(self.parts, self.place.marginal(truth))
@@ -73,7 +73,7 @@ class DistinctReports:
     law: Array
     shape: tuple[int, ...]
     counts: Array
-    place: Place
+    place: CoveredAxes
 
     def expected(self, truth: Array) -> Array:
         return self.law @ self.place.marginal(truth).reshape(-1)
@@ -95,7 +95,7 @@ def gathered(sources: Sequence[Source], names: Sequence[str]) -> tuple[list[str]
 
 
 def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Evidence:
-    place = Place(tuple(covered.index(name) for part in parts for name in part.covered))
+    place = CoveredAxes(tuple(covered.index(name) for part in parts for name in part.covered))
     if all(part.shows_one for part in parts):
         return Tallied(parts, source.engine.tally(columns_of(parts)).astype(np.float64), place)
     table, counts = _distinct(source, parts)

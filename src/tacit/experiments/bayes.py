@@ -52,7 +52,7 @@ class Fold:
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class BayesMaterial:
     """One of the data sets; rows ``index % 5 == fold`` are for testing."""
 
     name: str
@@ -101,19 +101,19 @@ class Tested:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class KeepSweep:
     """Everything about one data set, by the chance to keep."""
 
-    material: Material
+    material: BayesMaterial
     accuracies: dict[float, Array]
     tested: dict[float, tuple[Tested, ...]]
     refusal: str  # what is said at q = 0
 
 
-def materials() -> tuple[Material, ...]:
+def materials() -> tuple[BayesMaterial, ...]:
     return (
-        Material("Adult", "income", binary_adult("all").table),
-        Material("Breast Cancer", "Class", binary_breast_cancer().table),
+        BayesMaterial("Adult", "income", binary_adult("all").table),
+        BayesMaterial("Breast Cancer", "Class", binary_breast_cancer().table),
     )
 
 
@@ -130,14 +130,14 @@ def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
             accuracies[keep] = repeated_accuracies(material, keep, repeats, np.random.default_rng(seeds))
             tested[keep] = tuple(_tested(material, keep, tests, seeds))
             progress((number + (step + 1) / len(KEEPS)) / len(sets))
-        made.append(Found(material, accuracies, tested, _refusal(material)))
+        made.append(KeepSweep(material, accuracies, tested, _refusal(material)))
     comparisons = [row for one in made for row in compared(one)] + [_pse_comparison()]
     tables = [_table(one) for one in made] + [_pse_table()]
     plots = [plot for one in made for plot in _plots(one)] + [_pse_plot()]
     return StudyResult("bayes", TITLE, tuple(comparisons), tuple(tables), tuple(plots))
 
 
-def repeated_accuracies(material: Material, keep: float, repeats: int, rng: np.random.Generator) -> Array:
+def repeated_accuracies(material: BayesMaterial, keep: float, repeats: int, rng: np.random.Generator) -> Array:
     """Accuracies on true test records of classifiers learned from as many disguises."""
     # At q = 1 nothing is drawn: only the fold can make a difference.
     drawn = min(repeats, FOLDS) if keep == 1 else repeats
@@ -149,7 +149,7 @@ def repeated_accuracies(material: Material, keep: float, repeats: int, rng: np.r
     return values
 
 
-def _tested(material: Material, keep: float, repeats: int, seeds: np.random.SeedSequence) -> Iterator[Tested]:
+def _tested(material: BayesMaterial, keep: float, repeats: int, seeds: np.random.SeedSequence) -> Iterator[Tested]:
     scheme = unrelated_question(material.table.schema, keep)
     for repeat, seed in enumerate(seeds.spawn(repeats)):
         fold = material.folds[repeat % FOLDS]
@@ -160,7 +160,7 @@ def _tested(material: Material, keep: float, repeats: int, seeds: np.random.Seed
         yield Tested(fold.accuracy(model), estimate.accuracy, estimate.standard_error)
 
 
-def _refusal(material: Material) -> str:
+def _refusal(material: BayesMaterial) -> str:
     """What the classifier says where nothing is kept."""
     records = material.folds[0].learning
     try:
@@ -172,7 +172,7 @@ def _refusal(material: Material) -> str:
     return "an estimate, which is wrong"
 
 
-def compared(outcome: Found) -> Iterator[PublishedComparison]:
+def compared(outcome: KeepSweep) -> Iterator[PublishedComparison]:
     """What the publication says of this data set, and what comes out."""
     name, clear = outcome.material.name, outcome.material.clear
     yield PublishedComparison(
@@ -208,7 +208,7 @@ def compared(outcome: Found) -> Iterator[PublishedComparison]:
     )
 
 
-def _table(outcome: Found) -> StudyTable:
+def _table(outcome: KeepSweep) -> StudyTable:
     material = outcome.material
     rows: list[tuple[object, ...]] = [("0", "no estimate", "-", "-", "-")]
     for keep in KEEPS:
@@ -221,7 +221,7 @@ def _table(outcome: Found) -> StudyTable:
     return StudyTable(title, columns, tuple(rows))
 
 
-def _plots(outcome: Found) -> Iterator[StudyPlot]:
+def _plots(outcome: KeepSweep) -> Iterator[StudyPlot]:
     material, name = outcome.material, outcome.material.name.lower().replace(" ", "-")
     means = np.array([outcome.accuracies[keep].mean() for keep in KEEPS])
     deviations = np.array([outcome.accuracies[keep].std() for keep in KEEPS])

@@ -39,7 +39,7 @@ MOST_ORBITS = 6  # flipped groups up to which the likelihood is found in a momen
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class TreeMaterial:
     """One of the data sets, cut into folds: rows ``index % 5 == fold`` are for testing."""
 
     name: str
@@ -73,7 +73,7 @@ class Material:
 class Accuracies:
     """Accuracies of all repeats, by number of groups and theta."""
 
-    material: Material
+    material: TreeMaterial
     rule: str
     repeats: dict[tuple[int, float], tuple[float, ...]]
 
@@ -87,11 +87,11 @@ class Accuracies:
         return np.array([np.std(self.repeats[groups, theta]) for theta in THETAS])
 
 
-def materials() -> tuple[Material, ...]:
+def materials() -> tuple[TreeMaterial, ...]:
     return (
-        Material("Adult", "income", binary_adult()),
-        Material("Breast Cancer", "Class", binary_breast_cancer()),
-        Material("House Votes", "Class", binary_votes()),
+        TreeMaterial("Adult", "income", binary_adult()),
+        TreeMaterial("Breast Cancer", "Class", binary_breast_cancer()),
+        TreeMaterial("House Votes", "Class", binary_votes()),
     )
 
 
@@ -138,7 +138,7 @@ def guarded_tree(target: str, reports: Reports) -> TreeClassifier:
 
 
 def _both_rules(
-    material: Material, repeats: int, seeds: np.random.SeedSequence, steps: Steps
+    material: TreeMaterial, repeats: int, seeds: np.random.SeedSequence, steps: Steps
 ) -> tuple[Accuracies, Accuracies]:
     """The two rules on the same disguised rows."""
     published: dict[tuple[int, float], tuple[float, ...]] = {}
@@ -155,7 +155,7 @@ def _both_rules(
     return Accuracies(material, PUBLISHED, published), Accuracies(material, OURS, ours)
 
 
-def _surface(material: Material, repeats: int, seeds: np.random.SeedSequence, steps: Steps) -> Accuracies:
+def _surface(material: TreeMaterial, repeats: int, seeds: np.random.SeedSequence, steps: Steps) -> Accuracies:
     repeated = {}
     for theta in THETAS:
         for groups in (*SURFACE_GROUPS, len(material.truth.schema)):
@@ -168,7 +168,7 @@ def _surface(material: Material, repeats: int, seeds: np.random.SeedSequence, st
 
 
 def _draws(
-    material: Material, theta: float, groups: int, repeats: int, seeds: np.random.SeedSequence
+    material: TreeMaterial, theta: float, groups: int, repeats: int, seeds: np.random.SeedSequence
 ) -> Iterator[tuple[Reports, Table]]:
     """Disguised rows to learn from and true rows to test on, repeat by repeat."""
     # At theta 0 and 1 every record is told or every one is reversed: only the fold can make a difference.

@@ -23,9 +23,9 @@ from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation import true_schema
 from tacit.joint.evidence import WholeReports, distinct_rows, thinned, whole_reports
-from tacit.joint.pairs import PairCounts, pair_tables
+from tacit.joint.pairs import PairSources, pair_tables
 from tacit.joint.result import JointModel, ModelShare, ModelTable, PairMisfit
-from tacit.joint.selection import ModelCandidate, RecordModel, Search, chosen, refined
+from tacit.joint.selection import ModelCandidate, ModelSearch, RecordModel, chosen, refined
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -101,7 +101,7 @@ def fit_joint(
     fitted = _parts(asked, schema, FITTED_NUMBERS, rng)
     compared = _parts(asked, schema, COMPARED_NUMBERS, rng)
     on_share(0.05)
-    search = Search(tuple(models), classes, starts, rng, lambda share: on_share(0.05 + 0.7 * share))
+    search = ModelSearch(tuple(models), classes, starts, rng, lambda share: on_share(0.05 + 0.7 * share))
     candidates = chosen(compared, schema, search)
     on_share(0.8)
     model, converged = refined(candidates[0].model, fitted)
@@ -165,7 +165,7 @@ def _numbers_a_report(source: Source, schema: Schema) -> int:
 def worst_pair(model: RecordModel, parts: Sequence[WholeReports], schema: Schema) -> PairMisfit | None:
     """The cell of all pairs of attributes in which the model is most standard errors from the unbiased estimate."""
     worst, cells = None, 0
-    for (i, j), table in pair_tables(PairCounts.of(parts), schema).items():
+    for (i, j), table in pair_tables(PairSources.of(parts), schema).items():
         errors = table.standard_errors
         cells += errors.size
         own = model.marginal([i, j])

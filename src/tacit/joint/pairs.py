@@ -29,13 +29,13 @@ LEAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class PairSources:
     """Whole reports as sources that can be counted, so that the estimators take them."""
 
     parts: tuple[Source, ...]
 
     @classmethod
-    def of(cls, parts: Sequence[WholeReports]) -> PairCounts:
+    def of(cls, parts: Sequence[WholeReports]) -> PairSources:
         sources = []
         for part in parts:
             times = part.counts.astype(np.int64)
@@ -48,12 +48,12 @@ class PairCounts:
         return self.parts
 
 
-def starting_shares(counted: PairCounts, schema: Schema) -> list[Array]:
+def starting_shares(counted: PairSources, schema: Schema) -> list[Array]:
     """For each attribute its estimated distribution, drawn towards uniform where it is uncertain."""
     return [_shares(counted, attribute.name, attribute.size) for attribute in schema]
 
 
-def _shares(counted: PairCounts, name: str, size: int) -> Array:
+def _shares(counted: PairSources, name: str, size: int) -> Array:
     uniform = np.full(size, 1 / size)
     estimated = _estimated(counted, [name])
     if estimated is None:
@@ -63,7 +63,7 @@ def _shares(counted: PairCounts, name: str, size: int) -> Array:
     return trust * projected(estimated.probabilities) + (1 - trust) * uniform
 
 
-def pair_tables(counted: PairCounts, schema: Schema) -> dict[tuple[int, int], TableEstimate]:
+def pair_tables(counted: PairSources, schema: Schema) -> dict[tuple[int, int], TableEstimate]:
     """The table of every pair of attributes that can be estimated."""
     if len(schema) > MOST_PAIRED:
         return {}
@@ -82,7 +82,7 @@ def small_pairs(schema: Schema) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs if sizes[i] * sizes[j] <= MOST_PAIR_CELLS]
 
 
-def _estimated(counted: PairCounts, names: list[str]) -> TableEstimate | None:
+def _estimated(counted: PairSources, names: list[str]) -> TableEstimate | None:
     try:
         return estimate(counted, names)
     except TacitError:  # nothing can be estimated, at theta = 1/2 say; the fit goes on all the same

@@ -17,7 +17,7 @@ from tacit.joint.classes import LatentClasses, fit_classes, random_classes, spli
 from tacit.joint.evidence import WholeReports
 from tacit.joint.exact import MOST_RECORDS, ExactTable, Tabled, fit_table
 from tacit.joint.forest import Forest, branches, fit_forest, n_terms, planted, split_forest
-from tacit.joint.pairs import PairCounts, information, pair_tables, small_pairs, starting_shares
+from tacit.joint.pairs import PairSources, information, pair_tables, small_pairs, starting_shares
 from tacit.joint.products import ProductLaw, Turn
 from tacit.schema import Schema
 
@@ -82,7 +82,7 @@ class ModelCandidate:
 
 
 @dataclass(frozen=True)
-class Search:
+class ModelSearch:
     """What is tried: kinds of models, classes at most, starts each, and the generator."""
 
     kinds: tuple[str, ...]
@@ -92,7 +92,7 @@ class Search:
     on_share: Callable[[float], None] = lambda share: None
 
 
-def chosen(parts: Sequence[WholeReports], schema: Schema, search: Search) -> list[ModelCandidate]:
+def chosen(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -> list[ModelCandidate]:
     """Every candidate, fitted without the held-out reports, the likeliest first."""
     held = [search.rng.binomial(part.counts.astype(np.int64), HELD_OUT).astype(np.float64) for part in parts]
     learning = [part.weighed(part.counts - out) for part, out in zip(parts, held, strict=True)]
@@ -107,9 +107,9 @@ def chosen(parts: Sequence[WholeReports], schema: Schema, search: Search) -> lis
 
 
 def _tried(
-    learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, search: Search
+    learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, search: ModelSearch
 ) -> Iterator[ModelCandidate]:
-    counted = PairCounts.of(learning)
+    counted = PairSources.of(learning)
     shares = starting_shares(counted, schema)
     # An exact table alone needs no more than a start; trees also look at the pairs that classes show.
     start_only = search.kinds == ("table",)
@@ -125,7 +125,7 @@ def _tried(
         yield from _trees(learning, testing, counted, schema, shares, best, search)
 
 
-def _is_tabled(parts: Sequence[WholeReports], schema: Schema, search: Search) -> bool:
+def _is_tabled(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -> bool:
     """Whether an exact table is worth trying."""
     if not all(Tabled.is_possible(part, schema.shape()) for part in parts):
         return False
@@ -170,7 +170,7 @@ def _best_climb(starts: Sequence[LatentClasses], parts: Sequence[WholeReports]) 
 
 
 def _grown_classes(
-    learning: Sequence[WholeReports], testing: Sequence[WholeReports], shares: Sequence[Array], search: Search
+    learning: Sequence[WholeReports], testing: Sequence[WholeReports], shares: Sequence[Array], search: ModelSearch
 ) -> Iterator[ModelCandidate]:
     """Independent answers, then twice as many classes each time, while that makes held-out reports likelier."""
     plain = LatentClasses(np.ones(1), tuple(np.asarray(share, dtype=np.float64)[None, :] for share in shares))
@@ -260,7 +260,7 @@ def starting_table(parts: Sequence[WholeReports], schema: Schema, like: RecordMo
     """Half of inversion's estimate, projected, where there is one, and half of a fitted model: nothing is impossible."""
     fitted = like.marginal(range(len(schema))).reshape(-1)
     try:
-        inverted = projected(estimate(PairCounts.of(parts), schema.names).probabilities).reshape(-1)
+        inverted = projected(estimate(PairSources.of(parts), schema.names).probabilities).reshape(-1)
     except TacitError:
         inverted = np.full(len(fitted), 1 / len(fitted))
     start = 0.49 * inverted + 0.49 * fitted + 0.02 / len(fitted)
@@ -270,11 +270,11 @@ def starting_table(parts: Sequence[WholeReports], schema: Schema, like: RecordMo
 def _trees(
     learning: Sequence[WholeReports],
     testing: Sequence[WholeReports],
-    counted: PairCounts,
+    counted: PairSources,
     schema: Schema,
     shares: Sequence[Array],
     classes: ModelCandidate,
-    search: Search,
+    search: ModelSearch,
 ) -> Iterator[ModelCandidate]:
     """Trees along the branches that estimated pairs show, and that the classes' pairs show; then mixtures of the better."""
     tried: list[ModelCandidate] = []
@@ -303,7 +303,7 @@ def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Seq
     return ModelCandidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
 
 
-def _planted(counted: PairCounts, schema: Schema, shares: Sequence[Array], like: RecordModel) -> Iterator[Forest]:
+def _planted(counted: PairSources, schema: Schema, shares: Sequence[Array], like: RecordModel) -> Iterator[Forest]:
     """Forests to start from: branches and tables of estimated pairs, and those of a fitted model."""
     n = len(schema)
     fitted = {(i, j): like.marginal([i, j]) for i, j in small_pairs(schema)}

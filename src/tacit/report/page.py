@@ -177,11 +177,11 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class Branch:
+class OutlineNode:
     """A node of an outline: what leads to it, and what is below."""
 
     text: str
-    below: tuple[Branch, ...] = ()
+    below: tuple[OutlineNode, ...] = ()
 
     def render(self) -> str:
         inner = f"<ul>{''.join(branch.render() for branch in self.below)}</ul>" if self.below else ""
@@ -192,7 +192,7 @@ class Branch:
 class Outline:
     """A tree as nested lines."""
 
-    root: Branch
+    root: OutlineNode
 
     def render(self) -> str:
         return f'<ul class="tree">{self.root.render()}</ul>'

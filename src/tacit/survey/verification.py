@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.extremes import amplification, is_listed, worst_answers
-from tacit.channel.program import Node, compiled, joint
+from tacit.channel.program import ProgramNode, compiled, joint
 from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute
@@ -68,7 +68,7 @@ class GroupProgram:
         return (len(self.records),) if self.records else tuple(map(len, self.answers))
 
     @cached_property
-    def node(self) -> Node:
+    def node(self) -> ProgramNode:
         return compiled(self.program, self.radices)
 
     def digits(self, truth: Mapping[str, str]) -> tuple[int, ...]:

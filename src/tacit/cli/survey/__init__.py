@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from tacit.cli.commands import PLAIN, Group
+from tacit.cli.commands import PLAIN, CommandGroup
 from tacit.cli.survey import copies, results, serving, verifying, writing
 
 app = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     no_args_is_help=True,
     help="Electronic surveys: answers are disguised on the respondent's own device, and no server ever receives a true one.",
     **PLAIN,

@@ -13,7 +13,7 @@ from tacit.mine.naive_bayes import NaiveBayesClassifier
 from tacit.mine.rules import Rule, association_rules
 from tacit.mine.tree_classifier import TreeClassifier
 from tacit.report.demo_data import DemoData
-from tacit.report.page import Branch, Chapter, Outline, Rows, Text
+from tacit.report.page import Chapter, Outline, OutlineNode, Rows, Text
 from tacit.reports import Reports
 
 TARGET = "income"
@@ -56,13 +56,13 @@ def mining(data: DemoData) -> Chapter:
     )
 
 
-def _branch(node: dict[str, Any], path: str) -> Branch:
+def _branch(node: dict[str, Any], path: str) -> OutlineNode:
     share, size = node["class_shares"][">50K"], node["size"]
     below = tuple(
         _branch(branch["node"], f"{node['attribute']}: {_some(branch['answers'])}")
         for branch in node.get("branches", ())
     )
-    return Branch(f"{path}: {min(max(share, 0), 1):.0%} earn more than 50K ({size:.0%} of all)", below)
+    return OutlineNode(f"{path}: {min(max(share, 0), 1):.0%} earn more than 50K ({size:.0%} of all)", below)
 
 
 def _some(answers: list[str]) -> str:
