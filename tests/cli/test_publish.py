@@ -34,6 +34,9 @@ def test_publish_then_check(table, tmp_path):
     assert answer.json["effective_k"] >= 6
     assert answer.json["verified"]["k"] == answer.json["effective_k"]
     assert sum(result["written"] for result in answer.json["methods"]) == 1
+    for result in answer.json["methods"]:
+        assert set(result["labels"]) == {"age", "town", "sex"}
+        assert 0 < result["average_risk"] <= 1 / result["effective_k"]
     assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["k"] == 6
     checked = tacit("check", out, "--attributes", "age,town,sex", "--sensitive", "illness", "--json")
     assert checked.json["k"] == answer.json["effective_k"]

@@ -308,31 +308,22 @@ def _print(release: Release, written: dict[str, Any], asked: Asked) -> None:
 
 
 def _print_methods(release: Release) -> None:
-    columns = (
-        "method",
-        "NWP",
-        "NECD",
-        "effective k",
-        "suppressed",
-        "query error",
-        "coefficients off",
-        "labels overlap",
-        "written",
-    )
-    rows = [
-        (
-            result.method,
-            f"{result.nwp:.4f}",
-            f"{result.necd:.4f}",
-            result.effective_k,
-            result.suppressed,
-            f"{result.query_error:.1%}",
-            f"{result.coefficient_error:.3f}",
-            "yes" if result.labels_overlap else "no",
-            "yes" if result.written else "",
-        )
-        for result in release.methods
-    ]
+    methods = release.methods
+    measures: dict[str, list[object]] = {
+        "query error": [f"{one.query_error:.1%}" for one in methods],
+        "tables of two off by": [f"{one.table_error:.1%}" for one in methods],
+        "coefficients off by": [f"{one.coefficient_error:.3f}" for one in methods],
+        "loss (NWP)": [f"{one.nwp:.4f}" for one in methods],
+        "unevenness (NECD)": [f"{one.necd:.4f}" for one in methods],
+        "effective k": [one.effective_k for one in methods],
+        "highest risk": [f"{1 / one.effective_k:.2%}" for one in methods],
+        "average risk": [f"{one.average_risk:.2%}" for one in methods],
+        "rows suppressed": [one.suppressed for one in methods],
+        "labels": ["  ".join(f"{name} {number:,}" for name, number in one.labels.items()) for one in methods],
+        "labels overlap": ["yes" if one.labels_overlap else "no" for one in methods],
+    }
+    columns = ("", *(f"{one.method} (written)" if one.written else one.method for one in methods))
+    rows = [(name, *values) for name, values in measures.items()]
     print_table("The methods side by side; the query error is the median over random queries", columns, rows)
 
 

@@ -35,11 +35,13 @@ class MethodResult:
     nwp: float
     necd: float
     effective_k: int
+    average_risk: float  # chance to pick a person's own row, averaged over the people; the highest is 1 / effective_k
     suppressed: int
     query_error: float  # median relative error of random queries
     table_error: float  # mean total variation of the tables of two attributes
     correlation_error: float  # mean absolute difference of correlations
     coefficient_error: float  # of standardized coefficients of regressions of each attribute on all others
+    labels: dict[str, int]  # how many different ones each attribute shows
     labels_overlap: bool
     largest_lost_group: LostGroup | None
     written: bool
@@ -48,17 +50,20 @@ class MethodResult:
     def of(cls, publication: Publication, answer: Answer, *, written: bool) -> MethodResult:
         recoding = answer.recoding
         linear = linear_survival(recoding)
+        sizes = publication.class_sizes(recoding)
         return cls(
             _named(publication, answer),
             answer.suppress,
             answer.nwp,
             answer.necd,
-            min(int(sizes.min()) for sizes in publication.class_sizes(recoding)),
+            min(int(classes.min()) for classes in sizes),
+            max(len(classes) / int(classes.sum()) for classes in sizes),
             recoding.suppressed,
             query_error(recoding),
             table_error(recoding),
             linear.correlation_error,
             linear.coefficient_error,
+            {name: len(texts) for name, texts in zip(recoding.tally.names, recoding.names, strict=True)},
             labels_overlap(recoding),
             largest_lost_group(recoding) if recoding.suppressed else None,
             written,
