@@ -30,6 +30,7 @@ def test_the_demonstration_has_every_chapter(page: Path) -> None:
     assert text.count("<section") == len(CHAPTERS)
     inside, total = map(int, re.search(r"(\d+) of the (\d+) intervals", text).groups())
     assert inside >= 0.8 * total
+    assert not re.search(r"-\d+(\.\d+)?%", text)  # no share below none
     assert len(text) < 1_000_000
     assert not re.search(r'(?:src|href)="(?!#)', text.replace('xlink:href="#', ""))
 

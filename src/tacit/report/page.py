@@ -210,9 +210,16 @@ def _track(label: str, marks: str, number: str, told: str) -> str:
     )
 
 
+KEY_MARK = "position:static;width:10px;height:10px;margin:0 .35rem 0 0"
+# A reported share is a stroke, in the chart and in its key.
+KEY_MARKS = {"raw": "position:static;width:2px;height:14px;margin:0 .5rem 0 .2rem"}
+
+
 def _chart(rows: Sequence[str], caption: str, key: Sequence[tuple[str, str]]) -> str:
-    inline = "position:static;width:10px;height:10px;margin:0 .35rem 0 0"
-    named = "".join(f'<span><i class="{mark}" style="{inline}"></i>{html.escape(text)}</span>' for mark, text in key)
+    named = "".join(
+        f'<span><i class="{mark}" style="{KEY_MARKS.get(mark, KEY_MARK)}"></i>{html.escape(text)}</span>'
+        for mark, text in key
+    )
     listed = f'<div class="chart key" style="display:block">{named}</div>' if key else ""
     text = html.escape(caption)
     return f'<figure>{listed}<div class="chart">{"".join(rows)}</div><figcaption>{text}</figcaption></figure>'

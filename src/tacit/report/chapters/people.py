@@ -64,7 +64,7 @@ def the_crowd(data: DemoData) -> Chapter:
         labels = data.truth.schema[name].answers
         blocks.append(
             Marks.of(
-                labels, estimated.probabilities, interval.low, interval.high, truth, f"Shares of {name}.", reported
+                labels, estimated.distribution(), interval.low, interval.high, truth, f"Shares of {name}.", reported
             )
         )
     blocks.append(Text(f"{inside} of the {total} intervals shown hold the true share.", "note"))
