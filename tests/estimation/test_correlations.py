@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit import Attribute, Dataset, Schema, Scheme, channels
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, TacitError
 from tests.statistics import assert_share, assert_standard_scores
 
 SCHEMA = Schema(
@@ -86,3 +86,82 @@ def test_answers_without_an_order_need_values() -> None:
         tacit.correlations(reports, ["cheated", "town"], values={"town": [0, 1]})
     with pytest.raises(InvalidInput, match="two attributes"):
         tacit.correlations(reports, ["cheated"])
+
+
+def test_clear_columns_of_a_frame_have_pearsons_correlation() -> None:
+    g = np.random.default_rng(1)
+    frame = {"x": g.integers(0, 2, 300), "y": g.normal(size=300), "town": g.choice(["a", "b"], 300)}
+    found = tacit.correlations(frame, ["x", "y", "town"], devices={"x": "warner p=1"}).matrix
+    expected = np.corrcoef([frame["x"], frame["y"], frame["town"] == "b"])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_a_disguised_and_a_clear_column_have_true_errors() -> None:
+    """Warner's device with a number, and with another device of three answers; against the truth's own correlation."""
+    scores, covered = [], 0
+    for seed in range(80):
+        g = np.random.default_rng(seed)
+        level = g.integers(0, 3, 1500)
+        carries = g.random(1500) < 0.2 + 0.2 * level
+        age = 40 + 6 * carries + 5 * level + g.normal(0, 10, 1500)
+        said = np.where(g.random(1500) < 0.85, carries, ~carries).astype(int)
+        told = np.where(g.random(1500) < 0.8, level, g.integers(0, 3, 1500))
+        devices = {"x": "warner p=.85", "level": "forced-response truth=.8,answers=0|1|2"}
+        found = tacit.correlations({"x": said, "level": told, "age": age}, ["x", "age", "level"], devices=devices)
+        for pair, truth in zip(found.pairs, TRUE_PAIRS, strict=True):
+            scores.append((pair.estimate - truth) / pair.standard_error)
+            covered += pair.low <= truth <= pair.high
+    for at in range(3):
+        assert_standard_scores(np.array(scores[at::3]))
+    assert_share(covered, 240, 0.95)
+
+
+def _population() -> tuple[float, float, float]:
+    """x and age, x and level, age and level, from the law by which people are made."""
+    level, p = np.arange(3), 0.2 + 0.2 * np.arange(3)
+    share = p.mean()
+    var_x, var_level = share * (1 - share), 2 / 3
+    x_level = (p * level).mean() - share
+    var_age = 36 * var_x + 25 * var_level + 60 * x_level + 100
+    x_age, level_age = 6 * var_x + 5 * x_level, 6 * x_level + 5 * var_level
+    return (
+        x_age / math.sqrt(var_x * var_age),
+        x_level / math.sqrt(var_x * var_level),
+        level_age / math.sqrt(var_level * var_age),
+    )
+
+
+TRUE_PAIRS = _population()
+
+
+def test_clusters_widen_the_error_of_a_correlation() -> None:
+    g = np.random.default_rng(2)
+    school = np.arange(1000) // 50
+    shared = g.normal(size=20)[school]
+    carries = g.random(1000) < 1 / (1 + np.exp(-2 * shared))
+    frame = {"x": np.where(g.random(1000) < 0.9, carries, ~carries).astype(int), "y": shared + g.normal(size=1000)}
+    frame |= {"school": school}
+    plain, clustered = (
+        tacit.correlations(frame, ["x", "y"], devices={"x": "warner p=.9"}, clusters=clusters).pairs[0]
+        for clusters in (None, "school")
+    )
+    assert clustered.estimate == pytest.approx(plain.estimate)
+    assert clustered.standard_error > 1.3 * plain.standard_error
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"devices": {"q": "warner p=.9"}}, "belongs to none of the variables"),
+        ({"devices": {"x": "stochastic-lie-detector p=1:.1,2:.9"}}, "leaves t open"),
+        ({"devices": {"x": "warner p=.9"}, "values": {"x": [1]}}, "give as many numbers"),
+        ({"devices": {"x": "warner p=1/2"}}, "carry nothing"),
+        ({"devices": None, "clusters": "y"}, "name its devices too"),
+        ({"devices": {"x": "warner p=.9"}, "attributes": ["x", "t"]}, "which has no correlation"),
+        ({"devices": {"x": "warner p=.9"}, "attributes": ["x", "yy"]}, "Did you mean 'y'"),
+    ],
+)
+def test_columns_that_cannot_be_correlated_are_refused(options: dict[str, object], message: str) -> None:
+    frame = {"x": [0, 1, 0, 1], "y": [1.0, 2, 3, 4], "t": ["a", "b", "c", "a"]}
+    with pytest.raises(TacitError, match=message):
+        tacit.correlations(frame, **{"attributes": ["x", "y"], **options})

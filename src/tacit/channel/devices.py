@@ -151,6 +151,20 @@ def design(
     return made
 
 
+def given_design(spec: str | DeviceDesign | tuple[str, Given]) -> DeviceDesign:
+    """A device given as text (``"crosswise p=1/4"``), as a name with parameters, or as it is.
+
+    >>> given_design("forced-response truth=.7,answers=never|once|often").answers
+    ('never', 'once', 'often')
+    """
+    if isinstance(spec, DeviceDesign):
+        return spec
+    name, parameters = spec if isinstance(spec, tuple) else spec.strip().partition(" ")[::2]
+    given = read_parameters(parameters) if isinstance(parameters, str) else dict(parameters)
+    answers = given.pop("answers", None)
+    return design(name, given) if answers is None else design(name, given, tuple(answers.split("|")))
+
+
 def _checked_names(device: Device, given: Mapping[str, Given]) -> None:
     known = list(device.parameters)
     for name in given:

@@ -18,6 +18,7 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
+from tacit.count.weighted import SampleColumns
 from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate_tables
@@ -92,11 +93,16 @@ class Correlations(Shown):
 
 
 def correlations(
-    reports: ReportSource | Sequence[ReportSource],
+    reports: ReportSource | Sequence[ReportSource] | Any,
     attributes: Sequence[str],
     *,
     values: Mapping[str, Sequence[float]] | None = None,
     level: float = 0.95,
+    devices: Mapping[str, Any] | None = None,
+    sample: str | None = None,
+    weights: str | None = None,
+    strata: str | None = None,
+    clusters: str | None = None,
 ) -> Correlations:
     """Estimate the correlations of every two attributes, disguised or not.
 
@@ -105,14 +111,21 @@ def correlations(
 
     Parameters
     ----------
-    reports : Reports, stored reports, tallies, or several of them
-        As for `estimate`.
+    reports : Reports, stored reports, tallies, or several of them; with `devices` a file or a data frame
+        As for `estimate`, or as for `prevalence`.
     attributes : sequence of str
         At least two.
     values : mapping, optional
         What the answers of an attribute count as, in their order.
     level : float
         Confidence level of the intervals.
+    devices : mapping, optional
+        For a file or a data frame: the device of each column that was asked with one, as for `regress`; the other columns
+        are clear numbers, or two values.
+    sample : str, optional
+        The column that tells the samples of a device apart.
+    weights, strata, clusters : str, optional
+        Columns of a complex sample, for a file or a data frame.
 
     Returns
     -------
@@ -130,11 +143,24 @@ def correlations(
     >>> pair = tacit.correlations(reports, ["a", "b"]).pairs[0]
     >>> round(pair.estimate, 3)
     0.577
+    >>> people = {"copied": [1, 0, 1, 1] * 50, "age": [20, 31, 25, 22] * 50}
+    >>> asked = tacit.correlations(people, ["copied", "age"], devices={"copied": "warner p=.9"})
+    >>> round(asked.pairs[0].estimate, 2)
+    -1.19
     """
     checked_level(level)
     names = list(dict.fromkeys(attributes))
     if len(names) < 2:
         raise InvalidInput("A correlation needs two attributes at least.")
+    if devices is not None:
+        from tacit.estimation.frame_correlations import frame_correlations
+
+        columns = SampleColumns(weights, strata, clusters)
+        return frame_correlations(reports, names, devices, values or {}, columns, sample=sample, level=level)
+    if sample is not None or weights is not None or strata is not None or clusters is not None:
+        raise InvalidInput(
+            "Samples, weights, strata and clusters are columns of a file or frame; name its devices too."
+        )
     tables = estimate_tables(reports, list(itertools.combinations(names, 2)))
     counted = {one.name: _values(one, (values or {}).get(one.name)) for table in tables for one in table.attributes}
     pairs = tuple(_correlation(table, counted, level) for table in tables)
@@ -177,9 +203,14 @@ def _correlation(table: TableEstimate, values: Mapping[str, tuple[float, ...]], 
     r = float(x @ cells @ y)
     slope = (np.outer(x, y) - r / 2 * (x[:, None] ** 2 + y[None, :] ** 2)).reshape(-1)
     error = math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    return correlation_of((first, second), r, error, level)
+
+
+def correlation_of(names: tuple[str, str], r: float, error: float, level: float) -> Correlation:
+    """With its interval and test."""
     low, high = _interval(r, error, level)
     p = 2 * NormalDist().cdf(-abs(r) / error) if error > 0 else float(r == 0)
-    return Correlation(first, second, r, error, low, high, p)
+    return Correlation(*names, r, error, low, high, p)
 
 
 def _is_told(variances: tuple[float, float], x: Array, y: Array, covariance: Array) -> bool:

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel import devices
-from tacit.channel.device_parameters import read_parameters
-from tacit.channel.devices import DeviceDesign
+from tacit.channel.devices import DeviceDesign, given_design
 from tacit.channel.scheme import Group, Questionnaire, Scheme
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import device_reports
@@ -122,16 +120,6 @@ def _without_backticks(right: str) -> tuple[str, dict[str, str]]:
             inside = 0
         made.append("**" if sign == "^" and inside else sign)
     return "".join(made), {name: alias for name, alias in plain.items() if name != alias}
-
-
-def device_of(spec: str | DeviceDesign | tuple[str, Any]) -> DeviceDesign:
-    """A device given as text (``"crosswise p=1/4"``), as a name with parameters, or as it is."""
-    if isinstance(spec, DeviceDesign):
-        return spec
-    name, parameters = spec if isinstance(spec, tuple) else spec.strip().partition(" ")[::2]
-    given = read_parameters(parameters) if isinstance(parameters, str) else dict(parameters)
-    answers = given.pop("answers", None)
-    return devices.design(name, given) if answers is None else devices.design(name, given, tuple(answers.split("|")))
 
 
 def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | None, yes: str | None) -> Disguised:
@@ -319,7 +307,7 @@ def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, 
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        return {str(name): device_of(spec) for name, spec in given.items()}
+        return {str(name): given_design(spec) for name, spec in given.items()}
     named = {}
     for text in [given] if isinstance(given, str) else given:
         name, colon, spec = text.partition(":")
@@ -327,5 +315,5 @@ def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, 
             raise InvalidInput(
                 f"A device names its variable, its name and chances: 'copied: crosswise p=1/4', not {text!r}."
             )
-        named[name.strip().strip("`")] = device_of(spec)
+        named[name.strip().strip("`")] = given_design(spec)
     return named
