@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,29 @@ class TestWithoutDisguise:
         kind = {"linear": sm.families.Gaussian(), "logit": sm.families.Binomial(), "poisson": sm.families.Poisson()}
         model = smf.glm(f"{outcome} ~ town", self.frame, family=kind[family]).fit(cov_type="HC0", tol=1e-12)
         self.same(found, model.params.to_numpy(), model.bse.to_numpy())
+
+
+@pytest.mark.parametrize(("outcome", "family"), [("y", "logit"), ("x", "linear")])
+def test_weights_strata_and_clusters_without_disguise_are_those_of_samplics(outcome: str, family: str) -> None:
+    frame, g = people(900, 6), np.random.default_rng(6)
+    frame = frame.assign(w=g.uniform(0.5, 2, 900), stratum=np.arange(900) % 3, school=g.integers(0, 12, 900))
+    asked = {"y": TRUTH} if family == "logit" else {"town": devices.warner(1, answers=("a", "b", "c"))}
+    sample = {"weights": "w", "strata": "stratum", "clusters": "school"}
+    found = tacit.regress(frame, f"{outcome} ~ town", devices=asked, family=family, **sample)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        samplics = pytest.importorskip("samplics")
+        from samplics.regression.glm import SurveyGLM
+
+        kind = samplics.ModelType.LOGISTIC if family == "logit" else samplics.ModelType.LINEAR
+        model = SurveyGLM(kind)
+        columns = np.column_stack([np.ones(900), frame["town"] == "b", frame["town"] == "c"]).astype(float)
+        psu = frame["stratum"] * 100 + frame["school"]
+        model.estimate(
+            y=frame[outcome], x=columns, samp_weight=frame["w"], stratum=frame["stratum"], psu=psu, tol=1e-12
+        )
+    np.testing.assert_allclose(found.estimates, model.beta["point_est"], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found.standard_errors, model.beta["stderror"], rtol=1e-5)
 
 
 def z_scores(fits: list[tacit.Regression], truth: np.ndarray) -> np.ndarray:
@@ -286,6 +310,30 @@ def test_perfect_separation_is_said() -> None:
     frame = pd.DataFrame({"r": [0] * 50 + [1] * 50, "x": np.arange(100.0)})
     with pytest.raises(NotEstimable, match="apart perfectly"):
         tacit.regress(frame, "r ~ x", devices={"r": TRUTH})
+
+
+@pytest.mark.parametrize("family", ["logit", "probit", "ordered"])
+def test_separation_by_a_group_is_said_too(family: str) -> None:
+    """Completely, and in one group only; with the covariate clear or asked by a device that disguises nothing."""
+    whole = pd.DataFrame({"r": [0] * 50 + [1] * 50, "g": ["a"] * 50 + ["b"] * 50})
+    part = pd.DataFrame({"r": [0, 1] * 30 + [1] * 40, "g": ["a"] * 60 + ["b"] * 40})
+    for frame in (whole, part):
+        with pytest.raises(NotEstimable, match="apart perfectly"):
+            tacit.regress(frame, "r ~ g", devices={"r": TRUTH}, family=family)
+        if family == "logit":
+            with pytest.raises(NotEstimable, match="apart perfectly"):
+                tacit.regress(frame, "r ~ g", devices={"g": devices.warner(1, answers=("a", "b"))}, family=family)
+
+
+def test_rare_answers_and_strong_disguises_are_fitted() -> None:
+    """What is refused as separated must not be merely rare: 1 in 1,000, and a channel that tells next to nothing."""
+    g = np.random.default_rng(3)
+    rare = pd.DataFrame({"r": (g.random(20_000) < 0.001).astype(int), "x": g.normal(size=20_000)})
+    assert tacit.regress(rare, "r ~ x", devices={"r": TRUTH}).converged
+    weak = pd.DataFrame({"x": g.integers(0, 2, 100_000)})
+    truth = g.random(100_000) < 0.3 + 0.4 * weak["x"]
+    weak["r"] = np.where(g.random(100_000) < 0.52, truth, ~truth).astype(int)
+    assert tacit.regress(weak, "r ~ x", devices={"r": "warner p=.52"}).converged
 
 
 def test_the_command_prints_and_answers(tmp_path: Path) -> None:

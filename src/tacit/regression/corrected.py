@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import NotEstimable
 from tacit.regression.families import ClearScore
+from tacit.regression.likelihood import SEPARATED
 
 Array = NDArray[np.float64]
 
@@ -109,7 +110,7 @@ def _step(problem: Expanded, score: ClearScore, beta: Array, information: Array,
     error = math.sqrt(float(problem.counts @ (each - mean) ** 2))
     noisy = bool((problem.inverse < 0).any())
     if values[0] <= (FEWEST_ERRORS * error if noisy else 1e-12 * values[-1]):
-        raise NotEstimable(_too_little(problem, values[0], error))
+        raise NotEstimable(_too_little(problem, values[0], error) if noisy else SEPARATED)
     return vectors @ ((vectors.T @ gradient) / values)
 
 

@@ -21,9 +21,11 @@ from tacit.regression.corrected import device_noise as corrected_noise
 from tacit.regression.data import Disguised, Formula, design_matrix
 from tacit.regression.families import ClearScore, Family, FamilyName, family_for
 from tacit.regression.likelihood import (
+    AT_THE_EDGE,
     LikelihoodFit,
     LikelihoodProblem,
     OutcomeLikelihoods,
+    checked_information,
     checked_rank,
     device_noise,
     fitted,
@@ -129,6 +131,7 @@ class Fitting:
         reports = OutcomeLikelihoods(np.ascontiguousarray(part.chances[kept]), opened, part.open_name)
         problem = LikelihoodProblem(family, x, reports, weighing.weights)
         fit = fitted(problem)
+        checked_information(problem, fit)
         covariance, said, lost = _errors(fit, problem, weighing, self.errors, _Noise(part, kept))
         n = len(family.parameters(terms))
         return Regression(
@@ -290,11 +293,7 @@ def _errors(
 def _inverse(information: Array) -> Array:
     values, vectors = np.linalg.eigh(information)
     if values[0] <= 1e-10 * max(values[-1], 1e-300):
-        raise NotEstimable(
-            "The data cannot carry this model: a coefficient has no most likely value. Some group's estimated share lies at or "
-            "beyond 0 or 1 (see `tacit prevalence --by`), or there are too few reports for so many terms. Leave out a "
-            "covariate, merge rare categories, or ask more people."
-        )
+        raise NotEstimable(AT_THE_EDGE)
     return (vectors / values) @ vectors.T
 
 
@@ -397,6 +396,7 @@ def _expanded(
         frame[name] = pd.Categorical(values, categories=list(levels[at]))
     outcome = layout.formula.outcome
     x, terms, spec = design_matrix(layout.formula, frame, intercept=True)
+    checked_rank(x, terms)
     y = _outcome(frame[outcome], outcome, kind)
     shape = (rows, len(combinations))
     expanded = Expanded(x.reshape(*shape, -1), y.reshape(shape), inverse, weights)

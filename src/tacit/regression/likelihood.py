@@ -131,7 +131,7 @@ class LikelihoodProblem:
         chances = self.family.chances(u)
         laws = self.reports.at(opened)
         seen = np.einsum("ny,ny->n", laws, chances.values)
-        safe = np.where(seen > 0, seen, 1.0)
+        safe = np.where(seen > LEAST_CHANCE, seen, 1.0)
         slopes = np.einsum("ny,nyp->np", laws, chances.slopes) / safe[:, None]
         curves = np.einsum("ny,nypq->npq", laws, chances.curvatures) / safe[:, None, None]
         curves -= slopes[:, :, None] * slopes[:, None, :]
@@ -229,12 +229,37 @@ def _moved(problem: LikelihoodProblem, theta: Array, step: Array, value: float) 
     return None
 
 
+SEPARATED = (
+    "The covariates tell some answers apart perfectly (or nearly), so coefficients grow without end and the "
+    "likelihood has no maximum. Leave out the covariate that does it, or merge its rare categories."
+)
+AT_THE_EDGE = (
+    "The data cannot carry this model: a coefficient has no most likely value. Some group's estimated share lies at or "
+    "beyond 0 or 1 (see `tacit prevalence --by`), or there are too few reports for so many terms. Leave out a "
+    "covariate, merge rare categories, or ask more people."
+)
+# Of the information about a combination of terms per person that moves it: a climb that stops for want of gain, on its
+# way to infinity, leaves far less; the rarest answers and the strongest disguises that can be fitted leave far more.
+LEAST_INFORMATION = 1e-10
+
+
 def _check_separation(largest: float) -> None:
     if largest > LARGEST_PREDICTOR:
-        raise NotEstimable(
-            "The covariates tell some answers apart perfectly (or nearly), so coefficients grow without end and the "
-            "likelihood has no maximum. Leave out the covariate that does it, or merge its rare categories."
-        )
+        raise NotEstimable(SEPARATED)
+
+
+def checked_information(problem: LikelihoodProblem, fit: LikelihoodFit) -> None:
+    """Refuse a fit of which some combination of terms is still on its way to infinity."""
+    from scipy.linalg import eigh
+
+    size, n = problem.n_coefficients, len(problem.x)
+    each = np.broadcast_to(np.eye(problem.family.n_predictors), (n, *(problem.family.n_predictors,) * 2))
+    people = problem.family.crossed(problem.x, each * problem.weights[:, None, None])
+    people = people + np.eye(size) * 1e-12 * np.trace(people)
+    if eigh(fit.information[:size, :size], people, eigvals_only=True)[0] > LEAST_INFORMATION:
+        return
+    is_clear = bool(((problem.reports.fixed > 0).sum(axis=1) == 1).all()) and problem.reports.opened is None
+    raise NotEstimable(SEPARATED if is_clear else AT_THE_EDGE)
 
 
 def device_noise(problem: LikelihoodProblem, theta: Array, law: Array, opened: Array | None, weights: Array) -> Array:
