@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -378,4 +380,28 @@ def test_a_closed_survey_of_the_first_version_stays_readable(tmp_path: Path) -> 
     assert (counts.reports, counts.codes, counts.started) == (1, 2, 0)
     store.delete_survey(survey)
     assert store.surveys() == []
+    store.close()
+
+
+# As another program that looks at the store and leaves: how many reports are there?
+_LOOKS = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(c.execute(sys.argv[2]).fetchone()[0]); c.close()"
+
+
+def test_whoever_looks_and_leaves_takes_no_report_along(tmp_path: Path) -> None:
+    """A server has several connections. Opening the file beside them once dropped their locks, so that the next program to leave
+    took itself for the last one and deleted the log that the server went on writing to.
+    """
+    path = tmp_path / "s.db"
+    store = Store.open(path)
+    survey = store.add(Definition.from_yaml(SMALL), SMALL)
+    writer = connect(path)  # as the server does: a second connection in the same process
+    for number in range(3):
+        store_batch(writer, [Submission(survey, "reports", str(number), ("yes", "no", "below 30"))])
+        question = f"SELECT COUNT(*) FROM {survey.table('reports')}"
+        looked = subprocess.run(
+            [sys.executable, "-c", _LOOKS, path, question], capture_output=True, text=True, check=True
+        )
+        assert int(looked.stdout) == number + 1
+        assert (tmp_path / "s.db-wal").exists()
+    writer.close()
     store.close()

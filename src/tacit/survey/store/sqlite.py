@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -32,8 +33,7 @@ class SqliteDatabase(Database):
         super().__init__()
         self.url = str(path)
         try:
-            # SQLite gives its log and its journal the permissions of the file itself.
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            _made_private(path)
             self._connection = sqlite3.connect(
                 path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
             )
@@ -103,3 +103,13 @@ class SqliteDatabase(Database):
         # Not while another thread is in the middle of something.
         with self._lock:
             self._connection.close()
+
+
+def _made_private(path: Path) -> None:
+    """Make a new file that only its owner reads; SQLite gives its log and its journal the same permissions.
+
+    A file that exists is not touched: closing it would drop the locks that other connections of this process have on it. Another
+    program that leaves the database would then take itself for the last one and delete the log under a running server.
+    """
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
