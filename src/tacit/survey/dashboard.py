@@ -128,12 +128,10 @@ def dashboard(
 
 
 def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) -> Dashboard:
-    from tacit.estimation import counted_once
-
     definition, asked = survey.definition, empty.asked
     names = definition.scheme.schema.names
     margins = tuple(asked.population or ())
-    counted = counted_once(kept.reports, _tables(definition, asked.by))
+    counted = kept.counted(_tables(definition, asked.by))
     tables = AnswerTables(definition, counted, asked.fakes)
     # Sets are compared report by report, while they are held; all else is counted already.
     fits = [

@@ -7,20 +7,20 @@ meanwhile. Nothing of it is written anywhere.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from tacit.count.sources import ReportSource
 from tacit.survey.alarms import Copies, copies
-from tacit.survey.counting import READ_UP_TO, countable
+from tacit.survey.counting import countable
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Counts, Store, StoredSurvey
 
 # From here on the last reading is shown while the next is made.
-FRESH_UP_TO = READ_UP_TO
+FRESH_UP_TO = 100_000
 # Surveys whose reports are held at the same time: a million of forty questions take about 40 MB.
 MOST_KEPT = 4
 
@@ -35,6 +35,16 @@ class Kept:
     state: str
     mark: Hashable
     at: datetime
+    _counted: dict[tuple[tuple[str, ...], ...], ReportSource] = field(default_factory=dict)
+
+    def counted(self, tables: Sequence[Sequence[str]]) -> ReportSource:
+        """The reports with what these tables need counted; whatever was asked for before is known."""
+        wanted = tuple(tuple(names) for names in tables)
+        if wanted not in self._counted:
+            from tacit.estimation import counted_once
+
+            self._counted[wanted] = counted_once(self.reports, [list(names) for names in wanted])
+        return self._counted[wanted]
 
     @cached_property
     def copies(self) -> Copies | None:
