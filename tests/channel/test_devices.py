@@ -38,6 +38,12 @@ def test_the_second_report_has_the_chance_of_the_literature(name):
     np.testing.assert_allclose(built.matrix, made.samples[0].matrix, atol=2**-31)
 
 
+def _left_open(made, name, classes):
+    """What a device leaves open, if people are of its classes in these shares."""
+    part, whole = made.opens[name]
+    return (part @ classes) / (whole @ classes)
+
+
 def test_kuk_counts_red_cards():
     made = devices.kuk("3/4", "1/4", k=2)
     np.testing.assert_allclose(made.samples[0].matrix, [[9 / 16, 1 / 16], [6 / 16, 6 / 16], [1 / 16, 9 / 16]])
@@ -49,6 +55,8 @@ def test_cheaters_say_no_whatever_is_asked(sample, p):
     made = devices.cheating_detection({"1": 0.25, "2": 0.75})
     no, yes, cheaters = 0.5, 0.3, 0.2
     assert made.samples[sample].matrix[1] @ [no, yes, cheaters] == pytest.approx(yes + no * p)
+    np.testing.assert_allclose(made.samples[sample].matrix.sum(axis=0), 1)
+    assert _left_open(made, "cheaters", [no, yes, cheaters]) == pytest.approx(cheaters)
 
 
 @pytest.mark.parametrize(("sample", "p"), [(0, 1 / 6), (1, 5 / 6)])
@@ -64,6 +72,8 @@ def test_an_unknown_harmless_share_takes_two_samples():
     classes = np.outer([1 - PI, PI], [0.6, 0.4]).ravel()
     assert made.samples[0].matrix[1] @ classes == pytest.approx(0.7 * PI + 0.3 * 0.4)
     assert made.samples[1].matrix[1] @ classes == pytest.approx(0.3 * PI + 0.7 * 0.4)
+    np.testing.assert_allclose(made.samples[0].matrix.sum(axis=0), 1)
+    assert _left_open(made, "y", classes) == pytest.approx(0.4)
 
 
 def test_more_than_two_answers_where_the_device_has_them():
@@ -147,6 +157,29 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(name, parameters, messag
 def test_three_answers_are_refused_where_the_device_asks_yes_or_no():
     with pytest.raises(TacitError, match="there are 3 answers"):
         design("crosswise", "p=.25", ("a", "b", "c"))
+
+
+@pytest.mark.parametrize("answers", [["yes"], ["yes", "yes"], []])
+def test_a_question_needs_two_different_answers(answers):
+    with pytest.raises(TacitError, match="at least two different answers"):
+        design("warner", "p=.7", answers)
+
+
+def test_two_chances_need_not_sum_to_one_beyond_a_thousandth():
+    assert len(design("extended-crosswise", "p=1:.3,2:.701").samples) == 2
+    with pytest.raises(TacitError, match="do not sum to 1"):
+        design("extended-crosswise", "p=1:.3,2:.7011")
+
+
+def test_a_page_says_what_each_report_means_and_prints_as_html():
+    """Of somebody as likely to carry the trait as not: Warner's yes means yes with chance p."""
+    shown = page(design("warner", "p=.7"), "Q <now>?")
+    assert "'yes' of somebody as likely to be either before means 'yes' with chance 0.7." in shown.to_text()
+    assert "'no' of somebody as likely to be either before means 'no' with chance 0.7." in shown.to_text()
+    html = shown.to_html()
+    for heading in ("What is needed", "The interviewer", "The respondent", "What a report tells"):
+        assert f"<h2>{heading}</h2><ol><li>" in html
+    assert "<now>" not in html
 
 
 def test_two_samples_are_no_channel():

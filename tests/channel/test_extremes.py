@@ -75,6 +75,19 @@ def test_closed_forms_agree_with_the_written_law(case: tuple[Any, tuple[int, ...
             assert bound == pytest.approx(sure, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "tails", [{"reverse": 1}, {"toss": QUARTER, "heads": {"reverse": 1}, "tails": {"even": "any"}}]
+)
+def test_records_that_may_be_reversed_are_bounded_by_their_amplification(
+    monkeypatch: pytest.MonkeyPatch, tails: dict[str, Any]
+) -> None:
+    program = {"toss": 3 * QUARTER, "heads": {"same": 1}, "tails": tails}
+    listed = worst_answers(program, (2, 3))
+    monkeypatch.setattr(extremes, "LISTED", 0)
+    for bound, sure in zip(worst_answers(program, (2, 3)), listed, strict=True):
+        assert sure - 1e-12 <= bound <= 1
+
+
 def test_a_hundred_of_two_thousand_needs_two_numbers() -> None:
     # Sets that hold the truth weigh 19 times as much: 1900 of 3800.
     program = {"toss": ONE // 2, "heads": {"subset": [100, 1]}, "tails": {"subset": [100, 0]}}

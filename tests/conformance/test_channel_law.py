@@ -283,6 +283,61 @@ def test_figures_are_those_of_whole_reports(channel: Channel) -> None:
             agree(channel.answer_figures(axis, prior), dense_figures(through, prior.sum(axis=others)))
 
 
+CERTAIN = {
+    "every bit kept": channels.mask(1.0).build((3,)),
+    "every bit reversed": channels.mask(0.0).build((3,)),
+    "no foreign items": channels.cut_and_paste(1, 0.0).build((3,)),
+    "every foreign item": channels.cut_and_paste(1, 1.0).build((3,)),
+}
+
+
+@pytest.mark.parametrize("channel", CERTAIN.values(), ids=CERTAIN)
+def test_figures_of_bits_without_doubt_are_those_of_whole_reports(channel: Channel) -> None:
+    prior = np.array([0.5, 0.3, 0.2])
+    agree(channel.figures(prior), dense_figures(channel.matrix, prior))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("K", [1, 2, 3, 5])
+def test_what_cut_and_paste_shows_of_an_itemset_is_that_of_whole_reports(K: int, length: int) -> None:
+    """An item of each of the first attributes: how many are shown, by how many the record holds."""
+    channel = channels.cut_and_paste(K, 0.25).build((2, 2, 2))
+    shown = sum(np.asarray(bits)[:, 1].astype(int) for bits in channel.reports()[:length])
+    held = sum(np.indices(channel.shape).reshape(3, -1)[:length])
+    for record in range(channel.size):
+        law = np.bincount(shown, channel.matrix[:, record], length + 1)
+        np.testing.assert_allclose(channel.lumped(length)[:, held[record]], law, atol=1e-12)
+    singular = np.linalg.svd(channel.lumped(length), compute_uv=False)
+    expected = singular[0] / singular[-1] if length <= K else math.inf
+    assert channel.itemset_condition(length) == pytest.approx(expected, rel=1e-6)
+
+
+def test_conditions_of_itemsets_grow_with_their_length() -> None:
+    assert channels.mask(0.75).build((2, 2, 3)).itemset_condition(3) == pytest.approx(8)
+    assert channels.mask(0.5).build((2, 2)).itemset_condition(1) == math.inf
+    mixed = channels.gamma_diagonal(19).build((3, 4))
+    assert mixed.itemset_condition(1) == pytest.approx(1 / mixed.keep)
+
+
+def _shows(column: np.ndarray, code: int) -> np.ndarray:
+    return column[:, code].astype(bool) if column.ndim > 1 else column == code
+
+
+SHOWING = {name: channel for name, channel in NAMED.items() if channel.counts_by_shown}
+
+
+@pytest.mark.parametrize("channel", SHOWING.values(), ids=SHOWING)
+def test_contributions_by_what_is_shown_are_those_of_the_inverse(channel: Channel) -> None:
+    """One answer for each attribute is true: what a report that shows just some of these answers contributes."""
+    codes = np.indices(channel.shape).reshape(len(channel.shape), -1).T
+    reports = [np.asarray(column) for column in channel.reports()]
+    inverse = channel.inverse(reports)
+    for truth, answers in enumerate(codes):
+        shown = np.stack([_shows(column, code) for column, code in zip(reports, answers, strict=True)], axis=1)
+        found = channel.shown_contributions(answers[None, :], shown)
+        np.testing.assert_allclose(found[0], inverse[:, truth], atol=1e-9)
+
+
 @every_channel
 def test_figures_of_independent_answers_are_those_of_their_product(channel: Channel) -> None:
     generator = np.random.default_rng(8)

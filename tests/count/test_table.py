@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tacit.count import answer_expressions
+from tacit.count.abilities import distinct_rows
+from tacit.count.backend import answer
 from tacit.count.connections import opened
+from tacit.count.memory import MemoryEngine
+from tacit.count.slots import column_slots, crossed
 from tacit.count.table import TableEngine
-from tacit.errors import InvalidInput, UnknownAnswer
+from tacit.errors import InvalidInput, NotEstimable, UnknownAnswer
 from tacit.schema import Attribute, Schema, numeric
 from tests.count.engines import attribute, random_table, sqlite_table
 
@@ -50,6 +56,50 @@ def test_numbers_are_cut_as_the_schema_says(tmp_path: Path) -> None:
     assert engine.tally(["age"]).tolist() == [2, 2, 1]
     assert engine.sparse_tally(["age"]).counts.tolist() == [2, 2, 1]
     assert engine.totals([[(("age",), np.array([1.0, 10.0, 100.0]))]]).sums.tolist() == [122.0]
+
+
+def test_numbers_that_are_stored_as_text_are_cut_while_their_spellings_are_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(pa.table({"age": ["20", "35.0", " 36", "70", "71"]}), tmp_path / "table.parquet")
+    table = opened(tmp_path / "table.parquet")
+    monkeypatch.setattr(answer_expressions, "MOST_SPELLINGS", 5)
+    code = answer_expressions.by_answer(table["age"], numeric("age", [35, 70]), [0, 1, 2])
+    assert answer(table.select(age="age", code=code)).column("code").to_pylist() == [0, 0, 1, 1, 2]
+    monkeypatch.setattr(answer_expressions, "MOST_SPELLINGS", 4)
+    with pytest.raises(InvalidInput, match="'age' has more than 4 different values"):
+        answer_expressions.by_answer(table["age"], numeric("age", [35, 70]), [0, 1, 2])
+
+
+def test_slots_of_sets_end_row_by_row() -> None:
+    """Two members and the slot that counts every report."""
+    codes = np.array([[0, 2], [1, 3], [0, 3]])
+    slots = column_slots(codes, attribute("set", 4, "set"))
+    assert slots.row_ends().tolist() == [3, 6, 9]
+    assert slots.values.tolist() == [0, 2, 4, 1, 3, 4, 0, 3, 4]
+    several, ends = crossed(
+        slots.values, slots.row_ends(), np.array([1, 0, 1], np.uint32), np.arange(1, 4), np.uint32(2)
+    )
+    assert ends.tolist() == [3, 6, 9]
+    assert several.tolist() == [1, 5, 9, 2, 6, 8, 1, 7, 9]
+
+
+class OnlyCounts:
+    """An engine that lists no whole rows."""
+
+    def __init__(self, inner: MemoryEngine) -> None:
+        self.schema, self.sparse_tally, self.n_rows = inner.schema, inner.sparse_tally, inner.n_rows
+
+
+def test_rows_are_listed_from_counts_unless_they_show_sets() -> None:
+    table = random_table(Schema((attribute("one", 3), attribute("other", 2), attribute("set", 4, "set"))), 60, seed=2)
+    inner = MemoryEngine(table)
+    rows, counts = distinct_rows(OnlyCounts(inner), ["one", "other"])  # type: ignore[arg-type]
+    shown = [tuple(row) for row in zip(table["one"].tolist(), table["other"].tolist(), strict=True)]
+    listed = zip(rows["one"].tolist(), rows["other"].tolist(), strict=True)
+    assert dict(zip(listed, counts.tolist(), strict=True)) == Counter(shown)
+    with pytest.raises(NotEstimable, match="Reports of set show sets"):
+        distinct_rows(OnlyCounts(inner), ["one", "set"])  # type: ignore[arg-type]
 
 
 def test_a_missing_column_is_refused_at_once(tmp_path: Path) -> None:

@@ -130,6 +130,13 @@ def test_a_file_is_known_to_be_a_tally_or_not(tmp_path: Path) -> None:
     assert not is_tally(tmp_path / "nowhere.parquet")
 
 
+def test_an_order_beyond_the_attributes_counts_all_of_them_together() -> None:
+    rows = reports(channels.gamma_diagonal(5), 1)
+    names = list(rows.scheme.schema.names)
+    tally = Tally.of(rows, order=len(names) + 3)
+    np.testing.assert_array_equal(tacit.estimate(tally, names).probabilities, tacit.estimate(rows, names).probabilities)
+
+
 def test_a_tally_says_what_it_lacks() -> None:
     tally = Tally.of(reports(channels.gamma_diagonal(5), 1), tables=[["smokes", "age"], ["town"]])
     assert tacit.estimate(tally, ["age", "smokes"]).n_reports == 400

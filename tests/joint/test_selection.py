@@ -13,11 +13,11 @@ import pytest
 import tacit
 from tacit import Scheme, channels, disguise, fit_joint
 from tacit.joint import _class_kernels, _forest_kernels, selection, worst_pair
-from tacit.joint.classes import random_classes
-from tacit.joint.forest import Forest
+from tacit.joint.classes import log_sum, random_classes
+from tacit.joint.forest import Forest, forest_step, gathered_evidence, planted
 from tacit.joint.pairs import information
 from tacit.joint.selection import ModelCandidate, _ranked, mean_log
-from tests.joint.brute import drawn, reported, rows_of, schema_of
+from tests.joint.brute import chance_matrix, drawn, every_record, reported, rows_of, schema_of
 
 SCHEMA = schema_of(2, 3, 2)
 
@@ -88,6 +88,44 @@ def test_a_forest_refuses_a_law_of_too_many_products() -> None:
     tree = Forest(np.ones(1), (-1,) * 8, tuple(np.full((1, 1, 2), 0.5) for _ in range(8)))
     with pytest.raises(ValueError, match="too many terms"):
         tree.report_logs(part)
+
+
+def test_one_class_is_independent_answers() -> None:
+    shares = [np.full(size, 1 / size) for size in SCHEMA.shape()]
+    told = [random_classes(shares, number, np.random.default_rng(1)).describe() for number in (1, 2)]
+    assert told == ["independent answers", "2 latent classes"]
+
+
+def test_logarithms_are_added_up_over_the_last_axis() -> None:
+    chances = np.random.default_rng(2).random((2, 3, 4))
+    chances[0, 1] = 0
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(log_sum(np.log(chances)), np.log(chances.sum(axis=2)))
+
+
+def test_a_planted_tree_has_the_conditionals_of_its_pairs() -> None:
+    """A fiftieth of independence is mixed in, so that nothing is impossible by an estimate."""
+    shares = [np.array([0.4, 0.6]), np.array([0.2, 0.3, 0.5])]
+    pair = np.array([[0.2, 0.2, 0.0], [0.0, 0.1, 0.5]])
+    tree = planted([-1, 0], [[np.empty(0), pair], [pair.T, np.empty(0)]], shares)
+    mixed = pair + 0.02 * np.outer(*shares)
+    np.testing.assert_allclose(tree.tables[0][0, 0], shares[0])
+    np.testing.assert_allclose(tree.tables[1][0], mixed / mixed.sum(axis=1, keepdims=True))
+
+
+def test_a_step_of_few_people_is_that_over_every_record() -> None:
+    part = reported(SCHEMA, [(["a0", "a1"], channels.gamma_diagonal(5)), (["a2"], channels.warner(0.7))], people=2)
+    rng = np.random.default_rng(5)
+    tables = (rng.dirichlet(np.ones(2), (1, 1)), rng.dirichlet(np.ones(3), (1, 2)), rng.dirichlet(np.ones(2), (1, 3)))
+    tree = Forest(np.ones(1), (-1, 0, 1), tables)
+    records = every_record(SCHEMA)
+    together = chance_matrix(part, SCHEMA) * np.exp(tree.log_chance(records))
+    people = (together / together.sum(axis=1, keepdims=True)).sum(axis=0).reshape(SCHEMA.shape())
+    after, height = forest_step(tree, list(gathered_evidence(tree, part)), 0.0)
+    assert height == pytest.approx(np.log(together.sum(axis=1)).mean())
+    np.testing.assert_allclose(after.tables[0][0, 0], people.sum(axis=(1, 2)) / 2)
+    for j, pair in ((1, people.sum(axis=2)), (2, people.sum(axis=0))):
+        np.testing.assert_allclose(after.tables[j][0], pair / pair.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)

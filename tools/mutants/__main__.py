@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import sys
@@ -100,8 +101,23 @@ def _sampled(copy: Path, drawn: list[Site], results: Results, options: argparse.
             file = copy.parent / site.file
             with changed(file, site.applied(file.read_bytes())):
                 compiled = site.file.endswith(COMPILED_ONLY)
-                outcome = tried(stages(ROOT / site.file), 3 * options.limit, options.log, compiled=compiled)
+                tests = stages(ROOT / site.file) if compiled else _near(site, options.log) or stages(ROOT / site.file)
+                outcome = tried(tests, 2 * options.limit, options.log, compiled=compiled)
             results.add(_identity(site), site.shown((ROOT / site.file).read_bytes()), outcome)
+
+
+def _near(site: Site, log: Path) -> list[list[str]]:
+    """The tests that call anything in a fault's module, those of the same name first, then quick ones."""
+    kept = log.with_suffix(".reach.json")
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    ranks, name = _ranks(site.file), site.file.removeprefix("src/")
+    near = [
+        (ranks.get(file, 9), one["seconds"], test)
+        for file, of_file in known.items()
+        for test, one in of_file["tests"].items()
+        if any(place[0] == name for place in one["places"])
+    ]
+    return [[test for _, _, test in sorted(near)]] if near else []
 
 
 def _acts_on_import(site: Site) -> bool:

@@ -15,7 +15,7 @@ SOURCES = (
 COMPILED_ONLY = ("_pair_kernels.py", "_mixture_kernels.py")
 # Beside the folder of the same name.
 MORE_TESTS = {
-    "channel": ("tests/conformance",),
+    "channel": ("tests/conformance", "tests/measures/test_closed_forms.py", "tests/measures/test_amplification.py"),
     "count": ("tests/conformance/test_count_engine.py", "tests/estimation/test_weighted_tables.py"),
     "measures": ("tests/design/test_plan.py", "tests/cli/test_measure.py"),
     "disguising.py": ("tests/test_disguising.py",),
