@@ -156,6 +156,22 @@ def _nested(depth: int) -> Any:
     return program
 
 
+def test_programs_may_nest_up_to_a_limit() -> None:
+    filled: Any = {"same": 1}
+    for step in range(DEEPEST - 1):
+        filled = {"fill": [0, step + 1, step + 1], "then": filled}
+    for program, radix in ((_nested(DEEPEST - 1), 2), (filled, DEEPEST)):
+        compiled(program, (radix,))
+        with pytest.raises(InvalidInput, match="may nest at most"):
+            compiled({"toss": 1, "heads": program, "tails": {"same": 1}}, (radix,))
+
+
+def test_another_record_is_drawn_among_at_most_so_many() -> None:
+    compiled({"even": "other"}, (1 << 16, 1 << 16))
+    with pytest.raises(InvalidInput, match=r"at most 2\*\*32 records"):
+        compiled({"even": "other"}, (1 << 16, (1 << 16) + 1))
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [

@@ -54,6 +54,25 @@ def test_reports_do_not_depend_on_how_the_words_are_cut(compiled: pytest.MonkeyP
     np.testing.assert_array_equal(sampled(channel, 42, 2000), whole)
 
 
+@pytest.mark.parametrize("size", [64, 130])
+@pytest.mark.usefixtures("compiled")
+def test_sets_beyond_one_word_are_those_that_the_words_name(size: int) -> None:
+    """The draws by hand: a word holds the truth or not, each further one is scaled to the others."""
+    channel = channels.subset(3, 19).build((size,))
+    truth = np.array([0, size - 1, 63, 5] * 10)
+    with np.errstate(over="ignore"):  # words overflow on purpose, and say so where they are not compiled
+        (sets,) = channel.sample([truth], SeededRandomness(7))
+    words = iter(SeededRandomness(7).words(len(truth) * 4).tolist())
+    for true, drawn in zip(truth.tolist(), sets.tolist(), strict=True):
+        members = {true} if next(words) < channel.coin else set()
+        while len(members) < 3:
+            product = next(words) * (size - 1)
+            if product % ONE >= ONE % (size - 1):
+                answer = product // ONE
+                members.add(answer + (answer >= true))
+        assert drawn == sorted(members)
+
+
 @pytest.mark.usefixtures("compiled")
 def test_large_domains_keep_their_members_ascending_and_alike() -> None:
     channel = channels.subset(100, 19).build((2000,))

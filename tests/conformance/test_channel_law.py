@@ -20,6 +20,7 @@ from tacit.channel.dense import Figures, attribute_law, dense_figures
 from tacit.channel.program import compiled, law
 from tacit.channel.registry import for_amplification
 from tacit.channel.registry import kind as kind_of
+from tacit.errors import InvalidInput
 from tacit.randomness import SeededRandomness
 from tests.conformance import dense
 from tests.conformance.channels import NAMED, UNINFORMATIVE, axes_of_marginals, invertible_channels, with_marginals
@@ -94,6 +95,36 @@ def test_a_demanded_amplification_is_never_exceeded_and_nearly_used_up(
             reached = exact_amplification(program_law(channel))
             assert reached <= Fraction(gamma) * (1 + Fraction(1, 10**12) * (kind in ("mask", "cut-and-paste")))
             assert reached >= gamma * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(2,), (3,), (2, 2)])
+def test_a_few_demanded_amplifications_are_kept(kind: str, shape: tuple[int, ...]) -> None:
+    for gamma in (2.5, 19.0):
+        chosen = kind_of(kind).choices(shape, gamma)
+        made = [recipe for some in chosen if (recipe := for_amplification(kind, shape, gamma, **some)) is not None]
+        assert bool(made) == (kind != "matrix" and (kind != "flip" or shape == (2,)))
+        for recipe in made:
+            reached = recipe.build(shape).amplification
+            assert gamma * (1 - 1e-6) <= reached <= gamma * (1 + 1e-12)
+
+
+def test_as_many_items_are_kept_as_an_amplification_allows() -> None:
+    kept = {gamma: for_amplification("cut-and-paste", (3, 3), gamma) for gamma in (2.0, 2.5, 3.5, 19.0)}
+    assert {gamma: None if recipe is None else recipe.parameters["K"] for gamma, recipe in kept.items()} == {
+        2.0: None, 2.5: 1, 3.5: 2, 19.0: 2,
+    }  # fmt: skip
+    assert [some["K"] for some in kind_of("cut-and-paste").choices((3, 3), 19.0)] == [1, 2, 3, 4]
+    assert [some["K"] for some in kind_of("cut-and-paste").choices((3, 3), 3.5)] == [1, 2]
+    with pytest.raises(InvalidInput, match="an amplification of at least 4, so 3 cannot be kept"):
+        for_amplification("cut-and-paste", (3, 3), 3.0, K=3)
+
+
+def test_half_of_the_largest_alpha_randomizes_a_gamma_diagonal() -> None:
+    for size, gamma, most in ((4, 5.0, 3 / 8), (9, 5.0, 5 / 13)):
+        recipe = for_amplification("randomized-gamma-diagonal", (size,), gamma)
+        assert recipe is not None
+        assert recipe.parameters["alpha"] == pytest.approx(most / 2)
 
 
 def _rising(size: int) -> list[float]:
