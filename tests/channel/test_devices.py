@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit import Attribute, Scheme, TacitError, devices
 from tacit.channel.device_pages import _outcomes, page
-from tacit.channel.device_parameters import exact_chance, read_parameters, same_value
+from tacit.channel.device_parameters import chance_rows, exact_chance, read_parameters, same_value
 from tacit.channel.devices import DEVICES, design
 
 # pi = .3; the chance of the second report as the literature states it
@@ -65,6 +65,7 @@ def test_carriers_are_honest_with_chance_t(sample, p):
     t = 0.8
     law = made.samples[sample].matrix[1] @ [1 - PI, PI * t, PI * (1 - t)]
     assert law == pytest.approx(PI * t + (1 - PI) * (1 - p))
+    assert _left_open(made, "t", [1 - PI, PI * t, PI * (1 - t)]) == pytest.approx(t)
 
 
 def test_an_unknown_harmless_share_takes_two_samples():
@@ -176,10 +177,21 @@ def test_a_page_says_what_each_report_means_and_prints_as_html():
     shown = page(design("warner", "p=.7"), "Q <now>?")
     assert "'yes' of somebody as likely to be either before means 'yes' with chance 0.7." in shown.to_text()
     assert "'no' of somebody as likely to be either before means 'no' with chance 0.7." in shown.to_text()
+    assert "Sample" not in shown.to_text()
+    of_samples = page(design("cheating-detection", "p=a:1/4,b:3/4")).to_text()
+    assert all(f"1. Sample a: {what}" in of_samples for what in ("", "'no'"))
+    assert "Sample b: " in of_samples
     html = shown.to_html()
     for heading in ("What is needed", "The interviewer", "The respondent", "What a report tells"):
         assert f"<h2>{heading}</h2><ol><li>" in html
     assert "<now>" not in html
+
+
+def test_rows_of_a_matrix_may_be_written_one_after_the_other():
+    """As many in a row as there are truths."""
+    assert chance_rows(".9,.2;.1,.8", 2) == chance_rows(".9,.2,.1,.8", 2) == [[0.9, 0.2], [0.1, 0.8]]
+    assert chance_rows(".5,.2,.2,.8,.3", 2) == [[0.5, 0.2, 0.2, 0.8, 0.3]]
+    assert chance_rows([[0.5, 0.5]], 2) == [[0.5, 0.5]]
 
 
 def test_two_samples_are_no_channel():

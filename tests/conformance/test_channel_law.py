@@ -20,7 +20,7 @@ from tacit.channel.dense import Figures, attribute_law, dense_figures
 from tacit.channel.program import compiled, law
 from tacit.channel.registry import for_amplification
 from tacit.channel.registry import kind as kind_of
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import SeededRandomness
 from tests.conformance import dense
 from tests.conformance.channels import NAMED, UNINFORMATIVE, axes_of_marginals, invertible_channels, with_marginals
@@ -369,6 +369,18 @@ def test_contributions_by_what_is_shown_are_those_of_the_inverse(channel: Channe
         np.testing.assert_allclose(found[0], inverse[:, truth], atol=1e-9)
 
 
+def test_attributes_of_a_mixture_have_no_program_of_their_own() -> None:
+    for name in ("uniform perturbation of three attributes", "unrelated questions per attribute"):
+        with pytest.raises(InvalidInput, match="never disguised alone"):
+            NAMED[name].marginal([0]).program()
+
+
+@pytest.mark.parametrize("channel", [channel for channel, _ in UNINFORMATIVE.values()], ids=UNINFORMATIVE)
+def test_an_inverse_that_does_not_exist_is_refused(channel: Channel) -> None:
+    with pytest.raises(NotEstimable):
+        channel.inverse(channel.reports())
+
+
 @every_channel
 def test_figures_of_independent_answers_are_those_of_their_product(channel: Channel) -> None:
     generator = np.random.default_rng(8)
@@ -376,7 +388,9 @@ def test_figures_of_independent_answers_are_those_of_their_product(channel: Chan
     joint = np.ones(())
     for part in parts:
         joint = np.multiply.outer(joint, part)
-    agree(channel.independent_figures(parts), channel.figures(joint))
+    known = channel.figures(joint)
+    agree(channel.independent_figures(parts), known)
+    assert (channel.independent_figures(parts).map_privacy is None) == (known.map_privacy is None)
     for axis in range(len(channel.shape)):
         agree(channel.independent_answer_figures(axis, parts), channel.answer_figures(axis, joint))
 
