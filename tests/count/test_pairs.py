@@ -10,7 +10,7 @@ import pytest
 
 from tacit.count import MemoryEngine
 from tacit.count.many import _paired
-from tacit.count.pairs import PairCounts
+from tacit.count.pairs import CommonCounts, PairCounts
 from tacit.schema import Schema
 from tacit.table import Table
 from tests.count.engines import NEVER, attribute, random_table
@@ -65,3 +65,18 @@ def test_all_pairs_of_two_hundred_questions_take_a_moment() -> None:
     tallies = engine.tallies(wanted)
     assert time.process_time() - started < 3
     np.testing.assert_array_equal(tallies[777], plainly(table, wanted[777]))
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_combinations_of_answers_are_counted_like_rows(length: int, compiled: bool) -> None:
+    schema = Schema((*(attribute(f"q{i}", 3) for i in range(4)), attribute("shown", 4, "bits")))
+    table = random_table(schema, 300, seed=5)
+    answers = [("q0", 1), ("q1", 0), ("q2", 2), ("shown", 3), ("shown", 0), ("q3", 0)]
+    combinations = np.array(list(itertools.combinations(range(len(answers)), length)))[::-1]
+    common = CommonCounts(answers, combinations, compiled=compiled)
+    for part in (table.rows(slice(0, 100)), table.rows(slice(100, 300))):
+        common.add(part)
+    shows = [table[name][:, code] if table[name].ndim == 2 else table[name] == code for name, code in answers]
+    expected = [np.logical_and.reduce([shows[at] for at in row]).sum() for row in combinations]
+    np.testing.assert_array_equal(common.counts(), expected)

@@ -127,6 +127,22 @@ def test_adult_is_the_same_by_cube_tallies_and_totals(
     assert found == {items: support for items, support in by_pyfim(data, 0.1).items() if len(items) <= 4}
 
 
+def test_many_questions_are_the_same_by_cube_and_by_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough pairs for the way of wide questionnaires; answers of one group, of several, and public ones."""
+    names = [f"q{i}" for i in range(12)]
+    truth = tacit.Dataset.from_arrow(
+        {name: np.array(["no", "yes"])[np.random.default_rng(i).integers(0, 2, 500)] for i, name in enumerate(names)}
+    )
+    groups = [(names[:3], channels.flip(0.9)), *(([name], channels.gamma_diagonal(19)) for name in names[3:10])]
+    reports = disguise(truth, Scheme.of(truth.schema, groups), seed=1)
+    miner = FrequentItemsets(0.1, max_length=3, certainty=0.6)
+    by_cube = miner.fit(reports).itemsets_
+    monkeypatch.setattr(shown, "CUBE_CELLS", 1)
+    by_bits = miner.fit(reports).itemsets_
+    assert by_cube.counts()[3] > 0
+    assert [itemset.to_document() for itemset in by_bits] == [itemset.to_document() for itemset in by_cube]
+
+
 @pytest.mark.parametrize("name", SCHEMES)
 def test_each_scheme_takes_the_way_with_a_closed_form(name: str) -> None:
     assert isinstance(supports_from(disguise(DATA, SCHEMES[name], seed=1)), WAYS.get(name, ShownSupports))

@@ -7,7 +7,6 @@ of a file or a database, are added up and need not be held. Longer combinations 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -23,8 +22,6 @@ WORD = 64
 BLOCK_WORDS = 512
 # Rows whose bits are packed at a time.
 PACKED_ROWS = 1 << 20
-# Words that combinations of answers have together, from which on compiled loops earn their import.
-COMPILED_WORDS = 1 << 22
 
 
 class PairCounts:
@@ -102,8 +99,8 @@ class CommonCounts:
     answer, or bits.
     """
 
-    def __init__(self, answers: Sequence[tuple[str, int]], combinations: NDArray[np.int64]) -> None:
-        self._answers = answers
+    def __init__(self, answers: Sequence[tuple[str, int]], combinations: NDArray[np.int64], *, compiled: bool) -> None:
+        self._answers, self._compiled = answers, compiled
         # In this order combinations that differ in their last answer only follow one another.
         self._order = np.lexsort(combinations.T[::-1])
         self._combinations = np.ascontiguousarray(combinations[self._order])
@@ -117,7 +114,7 @@ class CommonCounts:
             for row, (name, code) in enumerate(self._answers):
                 column = part[name]
                 _pack(column[:, code] if column.ndim == 2 else column == code, bits[row])
-            if "numba" in sys.modules or bits.shape[1] * len(self._common) >= COMPILED_WORDS:
+            if self._compiled:
                 from tacit.count._pair_kernels import add_common_to_all
 
                 add_common_to_all(bits, self._combinations, self._common)

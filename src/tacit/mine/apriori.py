@@ -29,6 +29,8 @@ class Candidates:
     shares: Array | None = None  # the supports as they are shown: within [0, 1] and in order, where that was asked for
 
     def rows(self, which: NDArray[np.bool_]) -> Candidates:
+        if which.all():
+            return self
         shares = None if self.shares is None else self.shares[which]
         return Candidates(self.names, self.codes[which], self.supports[which], self.errors[which], shares)
 
@@ -135,4 +137,6 @@ def _among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[
 
 
 def _crossed(codes: Codes, answers: NDArray[np.int64]) -> Codes:
-    return np.column_stack([np.repeat(codes, len(answers), axis=0), np.tile(answers, len(codes))])
+    crossed = np.empty((len(codes), len(answers), codes.shape[1] + 1), dtype=np.int64)
+    crossed[:, :, :-1], crossed[:, :, -1] = codes[:, None], answers
+    return crossed.reshape(-1, codes.shape[1] + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,6 @@ from scipy.special import ndtr, ndtri
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput
 from tacit.mine.apriori import Candidates
-from tacit.mine.sub_itemsets import Names, keys
 
 # Rounds over all pairs of an itemset and its sub-itemsets; each round brings every pair in order once.
 ORDERING_ROUNDS = 50
@@ -58,7 +57,8 @@ def certain(tried: Sequence[Candidates], min_support: float, certainty: float) -
     """The itemsets that are frequent with this certainty, over all that were looked at."""
     if not tried:
         return ()
-    p_values = np.concatenate([above(part.supports - min_support, part.errors) for part in tried])
+    supports, errors = (np.concatenate(each) for each in zip(*((p.supports, p.errors) for p in tried), strict=True))
+    p_values = above(supports - min_support, errors)
     kept = np.split(discoveries(p_values, certainty), np.cumsum([len(part.codes) for part in tried])[:-1])
     return tuple(part.rows(which) for part, which in zip(tried, kept, strict=True) if which.any())
 
@@ -114,29 +114,37 @@ _Places = NDArray[np.int64]
 
 def _nested(candidates: Sequence[Candidates]) -> list[tuple[_Places, _Places]]:
     """Places of itemsets one answer shorter and of those they are parts of, for each length, the shortest first."""
-    starts = np.cumsum([0, *(len(part.codes) for part in candidates)])
-    listed = {part.names: (part, int(start)) for part, start in zip(candidates, starts[:-1], strict=True)}
-    pairs: dict[int, list[tuple[_Places, _Places]]] = {1: [(np.zeros(0, np.int64), np.zeros(0, np.int64))]}
-    for part, start in listed.values():
-        shorter = np.stack([_places_without(part, at, listed) for at in range(len(part.names))], axis=1)
-        longer = np.broadcast_to(start + np.arange(len(part.codes))[:, None], shorter.shape)
-        pairs.setdefault(len(part.names), []).append((shorter[shorter >= 0], longer[shorter >= 0]))
-    return [
-        (np.concatenate([pair[0] for pair in pairs[length]]), np.concatenate([pair[1] for pair in pairs[length]]))
-        for length in sorted(pairs)
-    ]
+    none = np.zeros(0, dtype=np.int64)
+    pairs, (below, places_below) = [(none, none)], (np.zeros((0, 0), dtype=np.int64), none)
+    for length in sorted({len(part.names) for part in candidates}):
+        items, places = _stacked(candidates, length)
+        if below.shape[1] == length - 1 and len(below):
+            without = np.concatenate([np.delete(items, at, axis=1) for at in range(length)])
+            numbers = _row_numbers(np.concatenate([below, without]))
+            listed = np.full(int(numbers.max()) + 1, -1)
+            listed[numbers[: len(below)]] = places_below
+            shorter = listed[numbers[len(below) :]].reshape(length, -1).T
+            longer = np.broadcast_to(places[:, None], shorter.shape)
+            pairs.append((shorter[shorter >= 0], longer[shorter >= 0]))
+        below, places_below = items, places
+    return pairs
 
 
-def _places_without(part: Candidates, at: int, listed: Mapping[Names, tuple[Candidates, int]]) -> _Places:
-    """Where each itemset without its answer at one place is listed; -1 where it is not."""
-    names = part.names[:at] + part.names[at + 1 :]
-    if names not in listed:
-        return np.full(len(part.codes), -1, dtype=np.int64)
-    shorter, start = listed[names]
-    rest = np.delete(part.codes, at, axis=1)
-    sizes = (np.maximum(rest.max(axis=0), shorter.codes.max(axis=0)) + 1).tolist()
-    own = keys(shorter.codes, sizes)
-    order = np.argsort(own)
-    wanted = keys(rest, sizes)
-    places = order[np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)]
-    return np.where(own[places] == wanted, start + places, -1)
+def _stacked(candidates: Sequence[Candidates], length: int) -> tuple[_Places, _Places]:
+    """The itemsets of a length as rows of answers, each answer a number of its own, and their places among all."""
+    names = list(dict.fromkeys(name for part in candidates for name in part.names))
+    number = {name: place for place, name in enumerate(names)}
+    sizes = np.array([len(part.codes) for part in candidates])
+    is_here = np.array([len(part.names) == length for part in candidates])
+    parts = [part for part in candidates if len(part.names) == length]
+    attributes = np.array([[number[name] for name in part.names] for part in parts])
+    items = np.concatenate([part.codes for part in parts]) * len(names) + np.repeat(attributes, sizes[is_here], axis=0)
+    return items, np.flatnonzero(np.repeat(is_here, sizes))
+
+
+def _row_numbers(rows: _Places) -> _Places:
+    """One number for each different row."""
+    numbers, size = np.zeros(len(rows), dtype=np.int64), int(rows.max(initial=0)) + 1
+    for column in rows.T:
+        numbers = np.unique(numbers * size + column, return_inverse=True)[1].reshape(-1)
+    return numbers

@@ -8,6 +8,7 @@ few scans, by tallies; all others by bits, one a report for each answer, as the 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,8 @@ CUBE_CELLS = 1 << 23
 TALLY_CELLS = 1 << 20
 # Of pairs a tally is worth it up to this many cells.
 PAIR_CELLS = 1 << 10
+# Rows times itemsets from which on compiled loops earn their import.
+COMPILED_ROWS = 1 << 28
 
 Level = Mapping[Names, Codes]
 Items = NDArray[np.int64]  # [itemset, place]: answers, numbered through all attributes
@@ -165,7 +168,9 @@ def counted_level(engine: CountEngine, level: Level, items: Items, numbering: Nu
     if parts is None:
         return _by_both_questions(engine, level)
     used, combinations = np.unique(items, return_inverse=True)
-    common = CommonCounts([numbering.answers[item] for item in used], combinations.reshape(items.shape))
+    is_compiled = "numba" in sys.modules or engine.n_rows * len(items) >= COMPILED_ROWS
+    answers = [numbering.answers[item] for item in used]
+    common = CommonCounts(answers, combinations.reshape(items.shape), compiled=is_compiled)
     for part in parts:
         common.add(part)
     return common.counts()
