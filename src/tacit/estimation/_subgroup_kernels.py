@@ -317,3 +317,15 @@ def class_table(found: PatternSums, factors: Floats, n_classes: int) -> tuple[Fl
                         if one != two:
                             crossed[other, of_class] += added
     return sums, crossed
+
+
+@njit(cache=True)
+def subgroup_sums(
+    patterns: Patterns, counts: Floats, masked: Floats, factors: Floats, layout: Layout, target: int, free: Places,
+    shape: tuple[int, int], n_classes: int, with_products: bool, people: float,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:  # fmt: skip
+    """Mean contributions by answer and class and their products, by class and theirs, and of the size and its square."""
+    sums = pattern_sums(patterns, counts, masked, layout, target, free, shape, with_products)
+    tables, crossed = answer_tables(sums, factors, layout, target, free, n_classes)
+    classes, products = class_table(sums, factors[target], n_classes)
+    return tables / people, crossed / people, classes / people, products / people, sums.everything / people

@@ -20,6 +20,7 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
 from tacit.count.remembered import remembered
 from tacit.errors import NotEstimable
+from tacit.estimation._subgroup_kernels import Layout
 from tacit.estimation.group_parts import Part, columns_of, parts_for
 from tacit.estimation.inversion import checked_rows, with_guess
 from tacit.schema import Schema
@@ -65,6 +66,10 @@ class ProductRows:
     @cached_property
     def group_of(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout(self.starts, self.group_of)
 
     @cached_property
     def places(self) -> dict[str, int]:

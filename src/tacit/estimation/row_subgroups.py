@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -23,27 +23,35 @@ FOLDED, FEWEST_FOLDED = 0.25, 64
 LARGEST_KEY = 1 << 62
 
 
+Free = tuple[Attribute, int, Codes]
+
+
 @dataclass(frozen=True, eq=False)
 class RowSubgroup:
     """A subgroup of people who are told of by product rows.
 
-    `open` holds the answers that are left of every attribute, ``[attribute, answer]``.
+    ``factors[attribute, pattern, term, answer]`` are without the answers that the conditions rule out,
+    ``masked[attribute, pattern, term]`` is what is left of each factor: summed over the answers that meet the conditions.
     """
 
     rows: ProductRows
     target: str
-    order: tuple[Attribute, ...]  # the attributes in which splits are listed
-    open: NDArray[np.bool_]
+    free: tuple[Free, ...]  # what can still be split on: attributes, their places, and the answers that are left
+    factors: Array
+    masked: Array
     patterns: NDArray[np.uint16]
     counts: Array
     with_errors: bool = True
-    conditioned: frozenset[int] = field(default=frozenset())
 
     @classmethod
     def everybody(cls, rows: ProductRows, target: str, order: tuple[Attribute, ...], with_errors: bool = True) -> Self:
-        sizes = np.array(rows.schema.shape())
-        left = np.arange(sizes.max()) < sizes[:, None]
-        return cls(rows, target, order, left, rows.patterns, rows.counts, with_errors)
+        """All people; splits are listed in the given order of the attributes."""
+        free = tuple(
+            (attribute, rows.places[attribute.name], tuple(range(attribute.size)))
+            for attribute in order
+            if attribute.name != target and attribute.size > 1
+        )
+        return cls(rows, target, free, rows.factors, rows.open, rows.patterns, rows.counts, with_errors)
 
     @property
     def by_level(self) -> bool:
@@ -54,49 +62,14 @@ class RowSubgroup:
         """Nothing is left to be counted."""
 
     @cached_property
-    def _target(self) -> int:
-        return self.rows.places[self.target]
-
-    @cached_property
-    def _free(self) -> list[tuple[Attribute, int, Codes]]:
-        """The attributes that can still be split on, their places, and the answers that are left."""
-        made = []
-        for attribute in self.order:
-            place = self.rows.places[attribute.name]
-            codes = tuple(self.open[place, : attribute.size].nonzero()[0].tolist())
-            if attribute.name != self.target and len(codes) > 1:
-                made.append((attribute, place, codes))
-        return made
-
-    @cached_property
-    def _layout(self) -> kernels.Layout:
-        return kernels.Layout(self.rows.starts, self.rows.group_of)
-
-    @cached_property
-    def _factors(self) -> Array:
-        """Without the answers that are ruled out."""
-        return self.rows.factors * self.open[:, None, None, :]
-
-    @cached_property
-    def _masked(self) -> Array:
-        """What is left of each factor: summed over the answers that meet the conditions."""
-        masked = self.rows.open.copy()
-        for place in self.conditioned:
-            masked[place] = self._factors[place].sum(axis=2)
-        return masked
-
-    @cached_property
     def _sums(self) -> tuple[Array, Array, Array, Array, Array]:
-        places = np.array([place for _, place, _ in self._free], dtype=np.int64)
-        n_classes = self.rows.schema[self.target].size
-        widths = (self.rows.factors.shape[1], int(self.rows.nothing[self._target]) + 1)
-        sums = kernels.pattern_sums(
-            self.patterns, self.counts, self._masked, self._layout, self._target, places, widths, self.with_errors
-        )
-        tables, crossed = kernels.answer_tables(sums, self._factors, self._layout, self._target, places, n_classes)
-        classes, class_products = kernels.class_table(sums, self._factors[self._target], n_classes)
-        people = self.rows.people
-        return tables / people, crossed / people, classes / people, class_products / people, sums.everything / people
+        rows, target = self.rows, self.rows.places[self.target]
+        places = np.array([place for _, place, _ in self.free], dtype=np.int64)
+        widths = (rows.factors.shape[1], int(rows.nothing[target]) + 1)
+        return kernels.subgroup_sums(
+            self.patterns, self.counts, self.masked, self.factors, rows.layout, target, places, widths,
+            rows.schema[self.target].size, self.with_errors, rows.people,
+        )  # fmt: skip
 
     def shares(self) -> ClassShares:
         _, _, classes, products, (size, square) = self._sums
@@ -110,11 +83,11 @@ class RowSubgroup:
         tables = self._sums[0]
         return [
             AnswerTable(attribute, table[: attribute.size], codes)
-            for (attribute, _, codes), table in zip(self._free, tables, strict=True)
+            for (attribute, _, codes), table in zip(self.free, tables, strict=True)
         ]
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
-        position = next(number for number, (each, _, _) in enumerate(self._free) if each.name == attribute.name)
+        position = next(number for number, (each, _, _) in enumerate(self.free) if each.name == attribute.name)
         shares, products = (self._sums[part][position] for part in (0, 1))
         size, n_classes, n = attribute.size, shares.shape[1], self.rows.people
         p, both = shares[:size].reshape(-1), products[:size, :, :size].reshape(size * n_classes, -1)
@@ -125,21 +98,24 @@ class RowSubgroup:
 
     def within(self, attribute: Attribute, codes: Codes) -> RowSubgroup:
         place = self.rows.places[attribute.name]
-        left = self.open.copy()
-        left[place] = False
-        left[place, list(codes)] = True
-        narrower = replace(self, open=left, conditioned=self.conditioned | {place})
-        patterns, counts = _narrowed(narrower)
-        return replace(narrower, patterns=patterns, counts=counts)
+        allowed = np.zeros(self.factors.shape[3])
+        allowed[list(codes)] = 1
+        factors, masked = self.factors.copy(), self.masked.copy()
+        factors[place] = self.rows.factors[place] * allowed
+        masked[place] = factors[place].sum(axis=2)
+        left = [(each, at, codes if at == place else own) for each, at, own in self.free]
+        free = tuple(each for each in left if len(each[2]) > 1)
+        patterns, counts = _narrowed(self.rows, masked, self.patterns, self.counts)
+        return RowSubgroup(self.rows, self.target, free, factors, masked, patterns, counts, self.with_errors)
 
 
-def _narrowed(group: RowSubgroup) -> tuple[NDArray[np.uint16], Array]:
+def _narrowed(
+    rows: ProductRows, masked: Array, before: NDArray[np.uint16], counts: Array
+) -> tuple[NDArray[np.uint16], Array]:
     """The rows that still say something; those that no longer differ in what they say are folded into one."""
-    rows = group.rows
-    patterns, says, lost = kernels.narrowed(
-        group.patterns, group._masked, group._layout, rows.is_constant, rows.nothing
-    )
-    counts = group.counts
+    patterns, says, lost = kernels.narrowed(before, masked, rows.layout, rows.is_constant, rows.nothing)
+    if not lost:
+        patterns = before  # one array for all subgroups in which every row says what it said before
     if not says.all():
         patterns, counts = patterns[says], counts[says]
     if lost < FEWEST_FOLDED or lost < FOLDED * len(counts):

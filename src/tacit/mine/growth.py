@@ -34,7 +34,13 @@ ALL_SUBSETS = 6
 # Worths closer than this are equal but for rounding; the attribute that is listed first is taken.
 SAME_WORTH = 1e-12
 
-Ways = NDArray[np.int64]  # [split, answer] -> branch, -1 for an answer that is ruled out
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Every way to split an attribute: ``branch_of[split, answer]``, -1 for an answer that is ruled out."""
+
+    branch_of: NDArray[np.int64]
+    tests: int  # excesses that all of them are tested by
 
 
 @dataclass(frozen=True)
@@ -191,17 +197,17 @@ class Grower:
 
     def _best_split(self, people: Subgroup) -> Candidate | None:
         """The most worthy split whose branches differ beyond chance; only as many are tested as it takes."""
-        candidates, worths = self._candidates(people.by_answer())
+        tables = people.by_answer()
+        ways = [self._ways_of(table.attribute, table.codes) for table in tables]
+        worths = self._worths(tables, ways)
         order = np.argsort(-np.round(worths / SAME_WORTH), kind="stable")
         guard = self.rules.guard
-        n_classes = len(self.factors)
-        tests = sum(kernels.n_contrasts(each.n_branches, n_classes) for each in candidates)
-        least = guard.least_score(tests) ** 2
+        least = 0.0 if guard.is_open else guard.least_score(sum(each.tests for each in ways)) ** 2
         covariances: dict[str, Array] = {}
         for place in order:
             if worths[place] <= SAME_WORTH:
                 return None
-            candidate = candidates[place]
+            candidate = _candidate(tables, ways, int(place))
             if guard.is_open:
                 return candidate
             attribute = candidate.table.attribute
@@ -214,15 +220,14 @@ class Grower:
                 return candidate
         return None
 
-    def _candidates(self, tables: list[AnswerTable]) -> tuple[list[Candidate], Array]:
-        """Every split, and what each gains."""
-        candidates, worths = [], [np.zeros(0)]
+    def _worths(self, tables: Sequence[AnswerTable], ways: Sequence[Ways]) -> Array:
+        """What each split gains."""
         criterion = CRITERIA.index(self.rules.criterion)
-        for table in tables:
-            ways = self._ways_of(table.attribute, table.codes)
-            worths.append(kernels.split_worths(table.shares * self.factors, ways, criterion))
-            candidates += [Candidate(table, way) for way in ways]
-        return candidates, np.concatenate(worths)
+        worths = [
+            kernels.split_worths(table.shares * self.factors, own.branch_of, criterion)
+            for table, own in zip(tables, ways, strict=True)
+        ]
+        return np.concatenate([np.zeros(0), *worths])
 
     def _ways_of(self, attribute: Attribute, allowed: Codes) -> Ways:
         key = (attribute.name, allowed)
@@ -233,8 +238,18 @@ class Grower:
                 for number, codes in enumerate(branches):
                     branch_of[list(codes)] = number
                 made.append(branch_of)
-            self._ways[key] = np.stack(made)
+            tests = [kernels.n_contrasts(int(each.max()) + 1, len(self.factors)) for each in made]
+            self._ways[key] = Ways(np.stack(made), sum(tests))
         return self._ways[key]
+
+
+def _candidate(tables: Sequence[AnswerTable], ways: Sequence[Ways], place: int) -> Candidate:
+    """The split at a place among all."""
+    for table, own in zip(tables, ways, strict=True):
+        if place < len(own.branch_of):
+            return Candidate(table, own.branch_of[place])
+        place -= len(own.branch_of)
+    raise IndexError(place)
 
 
 def _ways(attribute: Attribute, allowed: Codes, splits: Splits) -> Iterator[tuple[Codes, ...]]:
