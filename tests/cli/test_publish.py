@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import json
 import sqlite3
 from unittest import mock
@@ -180,6 +181,36 @@ def test_ctrl_c_while_counting_leaves_no_release_at_all(table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.manifest.json", "people.csv"])
+def test_a_report_never_overwrites_a_file_of_the_release(table, tmp_path, name):
+    wishes = (*ALL, "--out", tmp_path / "out.csv", "--report", tmp_path / name)
+    assert "another file of this release" in refused("publish", table, *wishes)
+    assert list(tmp_path.iterdir()) == [table]
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ("tacit.publish.writing._write_batches", FULL),
+        ("tacit.publish.writing._write_document", FULL),
+        ("tacit.report.release_page.write_release_page", FULL),
+        ("tacit.cli.publish._plot", FULL),
+        ("tacit.publish.writing.read_back", KeyboardInterrupt()),
+    ],
+)
+def test_whatever_fails_leaves_neither_a_release_nor_parts_of_one(table, tmp_path, what, error):
+    wishes = (*KNOWN, "--method", "local", "--plot", tmp_path / "front.png", "--report", tmp_path / "report.html")
+    with mock.patch(what, side_effect=error):
+        failed = tacit("publish", table, *wishes, "--out", tmp_path / "out.csv")
+    assert failed.code == (130 if isinstance(error, KeyboardInterrupt) else 2)
+    assert "Traceback" not in failed.err
+    assert "No space left on device" in failed.err or failed.code == 130
+    assert list(tmp_path.iterdir()) == [table]
+
+
 def test_ctrl_c_while_recoding_publishes_what_there_is(table, tmp_path):
     with mock.patch("tacit.publish.local.best_cut", side_effect=KeyboardInterrupt):
         stopped = tacit("publish", table, "--method", "local", *ALL, "--out", tmp_path / "out.csv")
@@ -195,6 +226,8 @@ def test_ctrl_c_while_recoding_publishes_what_there_is(table, tmp_path):
         ("none/out.csv", (), "Make it first"),
         ("out.csv", ("--plot", "front.xyz"), "cannot be written as '.xyz'. Use .png"),
         ("out.csv", ("--seconds", -1), "greater than or equal to 0"),
+        ("out.csv", ("--target", "agee"), "Did you mean 'age'"),
+        ("out.csv", ("--every", 5), "from 1 to 4"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_the_search(table, tmp_path, out, further, message):

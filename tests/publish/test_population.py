@@ -139,6 +139,33 @@ def test_people_with_unknown_answers_match_no_class() -> None:
     assert release.risk.presence[0] == 0
 
 
+@pytest.mark.parametrize("method", ["search", "local"])
+def test_persons_with_several_rows_hide_among_k_persons_and_as_many_people_as_asked(method, tmp_path: Path) -> None:
+    people = everybody()
+    once = drawn(people, 400)
+    twice = {name: [*column, *column[:200]] for name, column in once.items()}
+    twice["id"] = [f"p{i}" for i in (*range(400), *range(200))]
+    twice["age"][400:] = [str(int(age) + 1) for age in twice["age"][400:]]  # a year later
+    people = {name: [*people[name], *twice[name]] for name in NAMES}
+    wishes = BRIEF | {"person": "id", "people": people, "k_map": 40, "presence": (0, 0.6)}
+    plain = anonymize(twice, 3, NAMES, method=method, **BRIEF, person="id")
+    release = anonymize(twice, 3, NAMES, method=method, keep_order=True, **wishes)
+    before = people_behind(plain.to_arrow().to_pydict(), plain.recoding.released_labels(), people)
+    shown = release.to_arrow().to_pydict()
+    labels = release.recoding.released_labels()
+    after = people_behind(shown, labels, people)
+    assert min(f for _, f in before) < 40 <= min(f for _, f in after)  # asked for, and not met by itself
+    persons: dict[tuple[str, ...], set[str]] = {}
+    for row, who in enumerate(twice["id"]):
+        persons.setdefault(tuple(shown[name][row] for name in NAMES), set()).add(who)
+    assert min(map(len, persons.values())) == release.effective_k >= 3
+    behind = dict(zip(Counter(zip(*(shown[name] for name in NAMES), strict=True)), after, strict=True))
+    assert max(len(own) / behind[c][1] for c, own in persons.items()) <= 0.6
+    release.write(tmp_path / "out.csv")
+    verified = json.loads((tmp_path / "out.csv.manifest.json").read_text())["verified"]
+    assert verified["k_map"] == release.risk.k_map == min(f for _, f in after)
+
+
 @pytest.mark.parametrize(
     ("wishes", "message"),
     [
@@ -149,7 +176,7 @@ def test_people_with_unknown_answers_match_no_class() -> None:
         ({"presence": (0.5, 0.2), "people": everybody()}, "least and a greatest share"),
         ({"presence": (0, 0.01), "people": everybody()}, "no release keeps the presence"),
         ({"presence": (0.1, 1), "people": everybody(), "suppress": 0.1}, "suppression takes rows from"),
-        ({"k_map": 5, "people": everybody(), "person": "ill"}, "do not go with person"),
+        ({"presence": (0.1, 1), "people": everybody(), "person": "ill"}, "not counted in persons"),
         ({"people": 100}, "fewer than the 300 rows"),
         ({"people": 0}, "at least one person, not 0"),
         ({"people": everybody(2_000, seed=9)}, "Give everybody whom the rows may belong to"),

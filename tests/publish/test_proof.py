@@ -84,10 +84,10 @@ def test_an_interrupted_proof_claims_no_more_than_it_knows(calls, monkeypatch):
     least = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60).nwp
     bound, left = proof._Tree._bound, iter(range(calls))
 
-    def interrupted(self, status):
+    def interrupted(self, status, **known):
         if next(left, None) is None:
             raise KeyboardInterrupt
-        return bound(self, status)
+        return bound(self, status, **known)
 
     monkeypatch.setattr(proof._Tree, "_bound", interrupted)
     known = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)

@@ -29,6 +29,9 @@ def check(
     weights: Annotated[
         str | None, typer.Option(help="Column of survey weights: how many people a row stands for.")
     ] = None,
+    every: Annotated[
+        int | None, typer.Option(metavar="M", help="Also count k in every M of the attributes, for who knows no more.")
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Measure how well the rows of any table hide among each other: k, l, t, beta, class sizes, risks, special uniques."""
@@ -46,6 +49,7 @@ def check(
         threshold=threshold,
         people=people,
         weights=weights,
+        every=every,
     )
     if json:
         print_json(checked.to_document())
@@ -59,6 +63,9 @@ def check(
 def _class_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
     sizes = _size_words(checked.class_sizes)
     yield "k", checked.k
+    if checked.every is not None:
+        worst = ", ".join(checked.every.worst)
+        yield f"k in every {checked.every.m} attributes, and where it is least", f"{checked.every.k}, {worst}"
     yield "rows", f"{checked.rows:,}"
     yield "classes", f"{len(checked.class_sizes):,}"
     yield "class sizes: least, median, greatest", sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from tacit.cli import publish_options as given
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text, progress
 from tacit.cli.writing import check_picture, check_writable, picture_kind
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from tacit.publish import Release
@@ -34,6 +35,7 @@ def publish(
     prefer_bias: given.PreferBias = 1.0,
     method: given.Method = "compare",
     suppress: given.Suppress = 0.0,
+    cells: given.Cells = True,
     sensitive: given.Sensitive = None,
     l_answers: given.L = None,
     t_distance: given.T = None,
@@ -44,6 +46,7 @@ def publish(
     k_map: given.KMap = None,
     presence: given.PresenceLimits = None,
     person: given.Person = None,
+    every: given.Every = None,
     keep: given.Keep = None,
     drop: given.Drop = None,
     hierarchies: given.Hierarchies = None,
@@ -83,7 +86,7 @@ def publish(
             "roles": roles, "granularity": granularity, "hierarchies": hierarchies, "order": order == "data" or None,
             "attributes": attributes, "sensitive": sensitive, "keep": keep, "seed": seed, "pick": pick, "l": l_answers,
             "t": t_distance, "beta": beta, "k-map": k_map, "presence": presence, "people": people, "plot": plot,
-            "report": report, "target": target, "suppress": suppress or None, "keep-order": keep_order or None,
+            "report": report, "target": target, "every": every, "suppress": suppress or None, "keep-order": keep_order or None,
         }  # fmt: skip
         promise = Promise(epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing)
         return _synthesize(asked, promise, _schema(schema, listed_names(drop)), refused)
@@ -99,10 +102,12 @@ def publish(
         k=k, attributes=None if attributes is None else listed_groups(attributes), sensitive=secrets,
         keep=listed_names(keep), l=l_answers, t=t_distance, entropy=entropy, recursive=recursive, beta=beta, people=people,
         k_map=k_map, presence=_limits(presence), suppress=suppress, person=person,
+        every=every,
     )  # fmt: skip
     preferences = Preferences(
         loss=prefer_loss, bias=prefer_bias, weights=listed_numbers("weights", weights), method=method, order=order,
         hierarchies=hierarchies, missing=missing, granularity=_steps(granularity, schema), keep_order=keep_order,
+        cells=cells,
     )  # fmt: skip
     effort = Effort(
         evaluations=evaluations, population=population, polish=polish, seconds=seconds, nodes=nodes, seed=seed
@@ -179,6 +184,16 @@ class Asked:
             _check_out(self.table, Path(self.out))
         check_picture(self.plot)
         check_writable(self.report)
+        self._refuse_same_names()
+
+    def _refuse_same_names(self) -> None:
+        """Refuse a picture or a page that would overwrite the table, the release or a manifest."""
+        files = [self.table, self.out, f"{self.out}.manifest.json", f"{self.out}.private.json"]
+        taken = {Path(name).resolve() for name in files}
+        for path in (own for own in (self.plot, self.report) if own is not None):
+            if path.resolve() in taken:
+                raise InvalidInput(f"{str(path)!r} is the name of another file of this release. Give another name.")
+            taken.add(path.resolve())
 
 
 def _release(asked: Asked, settings: Settings, schema: Schema | None) -> None:
@@ -188,14 +203,24 @@ def _release(asked: Asked, settings: Settings, schema: Schema | None) -> None:
     with progress("Searching and proving", 1.0) as bar:
         release = found_release(_posed(asked, settings, schema), _advancing(bar))
     release = release if asked.pick is None else release.pick(asked.pick)
-    written = _write(release, asked)
+    # All that can fail comes before the release takes its name; the picture and the page take theirs with it.
+    survived, document = _survival(release, asked.target), release.to_document()
+    with contextlib.ExitStack() as beside:
+        _draw(release, asked, beside)
+        written = _write(release, asked)
+    _print(release, document, survived, written, asked)
+
+
+def _draw(release: Release, asked: Asked, beside: contextlib.ExitStack) -> None:
+    """Write the picture and the page that were asked for, under names that become final with the release's own."""
+    from tacit.table import written_whole
+
     if asked.plot is not None:
-        _plot(release, asked.plot)
+        _plot(release, beside.enter_context(written_whole(asked.plot)), picture_kind(asked.plot))
     if asked.report is not None:
         from tacit.report.release_page import write_release_page
 
-        write_release_page(release, asked.report)
-    _print(release, written, asked)
+        write_release_page(release, beside.enter_context(written_whole(asked.report, private=True)))
 
 
 def _limits(text: str | None) -> tuple[float, float] | None:
@@ -215,6 +240,9 @@ def _posed(asked: Asked, settings: Settings, schema: Schema | None) -> Publicati
     from tacit.publish.publication import pose_publication
 
     publication = pose_publication(asked.people, settings, schema)
+    published = (*publication.rows.names, *publication.settings.protection.others)
+    if asked.target is not None and asked.target not in published:
+        raise UnknownName("Published attribute", asked.target, published)
     if asked.new_table is None and not asked.again:
         refuse_second_release(earlier_releases(publication, Path(asked.out)), Path(asked.out))
     return publication
@@ -287,12 +315,13 @@ def _write(release: Release, asked: Asked) -> dict[str, Any]:
     return {"verified": verified, "private_manifest": str(private)}
 
 
-def _print(release: Release, written: dict[str, Any], asked: Asked) -> None:
+def _print(
+    release: Release, document: dict[str, Any], survived: dict[str, Any], written: dict[str, Any], asked: Asked
+) -> None:
     from tacit.count.connections import shown
 
-    out, said, survived = asked.out, written.pop("written_warnings", []), _survival(release, asked.target)
+    out, said = asked.out, written.pop("written_warnings", [])
     if asked.json:
-        document = release.to_document()
         warnings = [*document["warnings"], *said]
         print_json(document | written | {"warnings": warnings, "out": shown(out).strip("'"), "survival": survived})
         return
@@ -325,6 +354,9 @@ def _print_methods(release: Release) -> None:
     columns = ("", *(f"{one.method} (written)" if one.written else one.method for one in methods))
     rows = [(name, *values) for name, values in measures.items()]
     print_table("The methods side by side; the query error is the median over random queries", columns, rows)
+    for one in methods:
+        if (lost := one.largest_lost_group) is not None:
+            print_text(f"Lost by {one.method}: all {lost.rows:,} rows with {lost.attribute} = {lost.answer}.")
 
 
 def _schema(document: Path | None, dropped: list[str]) -> Schema | None:
@@ -393,9 +425,7 @@ def _survival_words(survived: dict[str, Any]) -> str:
     return words
 
 
-def _plot(release: Release, path: Path) -> None:
+def _plot(release: Release, path: Path, kind: str) -> None:
     from tacit.report.plots import front_figure
-    from tacit.table import written_whole
 
-    with written_whole(path) as temporary:
-        front_figure(release).savefig(temporary, format=picture_kind(path), dpi=150)
+    front_figure(release).savefig(path, format=kind, dpi=150)

@@ -21,6 +21,9 @@ Method = Annotated[
     Literal["compare", "search", "exact", "local", "microaggregate"], typer.Option(help="How to look for the release.")
 ]
 Suppress = Annotated[float, typer.Option(help="Share of rows that may be left out.")]
+Cells = Annotated[
+    bool, typer.Option(help="With --suppress: hide single cells of rare rows instead, where that is enough.")
+]
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive attributes, by commas; published as they are.")]
 L = Annotated[float | None, typer.Option("--l", help="Sensitive answers every class must show.")]
 T = Annotated[float | None, typer.Option("--t", help="How far a class may be from the whole.")]
@@ -42,6 +45,12 @@ PresenceLimits = Annotated[
 ]
 Person = Annotated[
     str | None, typer.Option(help="Column that says whose row it is: k counts persons; never published.")
+]
+Every = Annotated[
+    int | None,
+    typer.Option(
+        metavar="M", help="k in every M of the quasi-identifiers, for who knows no more, instead of in all together."
+    ),
 ]
 Keep = Annotated[str | None, typer.Option(help="Further columns published as they are, by commas.")]
 Drop = Annotated[str | None, typer.Option(help="Columns of the roles or the schema to leave out, by commas.")]

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from tacit.publish._demand_kernels import judge, strengths
-from tacit.publish._halves_kernels import count_sizes, number_cells, number_halves, price_of_halves
+from tacit.publish._halves_kernels import count_sizes, number_cells, number_halves, price_of_halves, set_of
 from tacit.publish._space_kernels import decode, price_blocks
 
 # Counting classes in a table is several times faster than hashing until the table leaves the cache.
@@ -89,7 +89,8 @@ def measure_all(population, tallies, space, demand, rows, measures, witness):
         decode(population[p], space, block)
         nwp = price_blocks(block, space, penalty)
         dearest, necd, least, firm, gone = 0.0, 0.0, np.int64(rows + 1), np.int64(rows + 1), np.int64(0)
-        for tally in tallies:
+        for s in range(len(tallies.ends) - 1):
+            tally = set_of(tallies, s)
             extra, largest, smallest, weakest, out = measure_set(tally, space, demand, rows, block, penalty, witness)
             dearest, gone = max(dearest, extra), max(gone, out)
             necd = max(necd, (largest - smallest) / max(1, rows - 1))

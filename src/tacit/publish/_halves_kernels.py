@@ -11,7 +11,8 @@ per combination counts the classes in a table small enough for the fastest cache
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -37,6 +38,65 @@ class HalvedTally(NamedTuple):
     counts: Counts
     sensitive: Counts  # [combination, sensitive attribute]: position on the axis of sensitive answers
     people: Counts  # of the population; empty where they are not asked for
+
+
+class HalvedSets(NamedTuple):
+    """The halved tallies of all sets one behind the other, so that their number is no part of the type numba compiles for.
+
+    ``ends[s]`` says where the arrays of set s begin, and the next row where they end; halves are flat lists of codes.
+    """
+
+    ends: Ints  # [set, array]
+    columns: Ints  # left ones of the first set, then right ones, and so on
+    codes: Counts  # of left halves, then of right ones
+    run_start: Counts
+    right_of: Counts
+    counts: Counts
+    sensitive: Counts
+    people: Counts
+
+
+LEFT_COLUMNS, RIGHT_COLUMNS, LEFT, RIGHT, RUNS, CELLS, PEOPLE = range(7)
+
+
+def halved_sets(tallies: Sequence[HalvedTally]) -> HalvedSets:
+    """The tallies in one object."""
+    parts: list[list[NDArray[Any]]] = [[], [], [], [], [], [], []]
+    ends = np.zeros((len(tallies) + 1, 7), np.int64)
+    for s, own in enumerate(tallies):
+        lengths = [len(own.left_columns), len(own.right_columns), own.left.size, own.right.size, len(own.run_start)]
+        ends[s + 1] = ends[s] + [*lengths, len(own.counts), len(own.people)]
+        arrays = (own.left_columns, own.right_columns), (own.left.ravel(), own.right.ravel()), (own.run_start,)
+        for place, group in enumerate((*arrays, (own.right_of,), (own.counts,), (own.sensitive,), (own.people,))):
+            parts[place] += group
+    width = tallies[0].sensitive.shape[1] if tallies else 0
+    empty: list[NDArray[Any]] = [np.empty(0, np.int64), *[np.empty(0, np.uint32)] * 4, np.empty((0, width), np.uint32)]
+    joined = [
+        np.concatenate([nothing, *own]) for nothing, own in zip([*empty, np.empty(0, np.uint32)], parts, strict=True)
+    ]
+    return HalvedSets(ends, *joined)
+
+
+@njit(cache=True)
+def set_of(sets, s):
+    """The tally of one set."""
+    first, last = sets.ends[s], sets.ends[s + 1]
+    columns, codes = first[LEFT_COLUMNS] + first[RIGHT_COLUMNS], first[LEFT] + first[RIGHT]
+    lefts, rights = last[LEFT_COLUMNS] - first[LEFT_COLUMNS], last[RIGHT_COLUMNS] - first[RIGHT_COLUMNS]
+    left_codes, right_codes = last[LEFT] - first[LEFT], last[RIGHT] - first[RIGHT]
+    left = sets.codes[codes : codes + left_codes]
+    right = sets.codes[codes + left_codes : codes + left_codes + right_codes]
+    return HalvedTally(
+        sets.columns[columns : columns + lefts],
+        sets.columns[columns + lefts : columns + lefts + rights],
+        left.reshape((left_codes // lefts if lefts else 1, lefts)),
+        right.reshape((right_codes // rights if rights else 1, rights)),
+        sets.run_start[first[RUNS] : last[RUNS]],
+        sets.right_of[first[CELLS] : last[CELLS]],
+        sets.counts[first[CELLS] : last[CELLS]],
+        sets.sensitive[first[CELLS] : last[CELLS]],
+        sets.people[first[PEOPLE] : last[PEOPLE]],
+    )
 
 
 @njit(cache=True)

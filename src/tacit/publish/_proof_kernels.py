@@ -6,9 +6,9 @@ survive this test does not depend on the other open cuts; the cheapest chain of 
 to the last, a shortest path, bounds the penalty of the attribute from below, and the bounds add up.
 
 Where rows may be suppressed, what a block holds of a class that is not publishable will be suppressed, since no part
-of it can be: a block survives while these rows are within the limit. A suppressed row costs 1, which is at least its
-penalty, so the bound stays true; and a class of the forced cuts that is too weak already costs what its rows, in the
-coarsest blocks still possible, are short of 1.
+of it can be. So the rows that a whole chain of blocks has suppressed must be within the limit, which the shortest path obeys by
+a price for each such row (a Lagrange multiplier). A suppressed row costs 1, of which every attribute bears its weight: a block
+is charged that weight for each row it has suppressed instead of the row's penalty, and the bounds still add up.
 """
 
 # numba infers the types of kernels from their first call.
@@ -48,9 +48,12 @@ class Paths(NamedTuple):
 
     weak: NDArray[np.int64]  # [position, position]: rows that such a block would have suppressed
     usable: NDArray[np.bool_]  # [position, position]
+    cost: NDArray[np.float64]  # [position, position]: of such a block, with what its suppressed rows cost
     ahead: NDArray[np.float64]  # cost from the first answer
     behind: NDArray[np.float64]  # cost to the last
-    least: NDArray[np.float64]  # of each attribute
+    gone: NDArray[np.int64]  # rows suppressed on the cheapest way from the first answer
+    refund: NDArray[np.float64]  # of each attribute: what the multiplier charges for the rows that may be suppressed
+    least: NDArray[np.float64]  # of each attribute, refund taken off
 
 
 @njit(cache=True)
@@ -112,7 +115,7 @@ def count_weak(rows, answers, positions, demand, weak):
 def count_class(count, shown, span, bits, base, demand, weak):
     """Count what the blocks of one attribute within `span` would have suppressed of one class."""
     low, high = span
-    if high - low == 1:  # nothing left to cut, as mostly deep in the tree
+    if high - low == 1 and demand.limit == 0:  # nothing left to cut, as mostly deep in the tree
         return
     stops = np.empty(high - low + 1, np.int64)
     rows = np.zeros(high - low + 1, np.int64)
@@ -159,26 +162,12 @@ def count_answers(instance, members, count, shown):
 
 
 @njit(cache=True)
-def short_of_one(instance, member, sample, low, high):
-    """What a row of this combination is at least short of a penalty of 1, in the blocks that the forced cuts make."""
-    short = 1.0
-    for j in range(len(member)):
-        if member[j]:
-            v = instance.first_value[j] + instance.codes[sample, j]
-            short -= instance.scale[j] * (high[v] - low[v] - 1)
-    return short
-
-
-@njit(cache=True)
 def strike_all(instance, demand, status, weak):
-    """Count for every block the rows it would have suppressed; return what the forced cuts cost by suppressing already.
-
-    Infinite if they have more rows suppressed than allowed.
-    """
+    """Count for every block the rows it would have suppressed; False if the forced cuts have too many suppressed already."""
     low, high = forced_blocks(status, instance)
     rows, answers = len(instance.counts), demand.first_sensitive[-1]
     weak[:] = 0
-    suppressed, cost = 0, 0.0
+    suppressed = 0
     class_of, sample, order = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
     count = np.empty(instance.first_value[-1], np.int64)
     shown = np.empty((instance.first_value[-1], answers), np.int64)
@@ -191,9 +180,8 @@ def strike_all(instance, demand, status, weak):
             size = count[first].sum()
             if not holds(size, shown[first].sum(axis=0), demand):
                 suppressed += size
-                cost += size * short_of_one(instance, member, sample[c], low, high)
                 if suppressed > demand.limit:
-                    return np.inf
+                    return False
             for j in range(len(member)):
                 if member[j]:
                     start = instance.first_value[j]
@@ -202,7 +190,7 @@ def strike_all(instance, demand, status, weak):
                     span = (low[v], high[v])
                     bits = status[instance.first_bit[j] : instance.first_bit[j + 1]]
                     count_class(count[within], shown[within], span, bits, start + j, demand, weak)
-    return cost / instance.rows
+    return True
 
 
 @njit(cache=True)
@@ -216,42 +204,106 @@ def must_stop(status, first_bit, v, size):
 
 
 @njit(cache=True)
-def reach_ahead(usable, price, status, bit, size, ahead):
-    """Write the least cost from the first answer to every position of one attribute."""
-    ahead[:], ahead[0] = np.inf, 0.0
+def reach_ahead(usable, cost, weak, status, bit, size, ahead, gone):
+    """Write the least cost from the first answer to every position of one attribute, and the rows suppressed on that way."""
+    ahead[:], ahead[0], gone[0] = np.inf, 0.0, 0
     for b in range(1, size + 1):
         if may_stop(status, bit, b, size):
             for a in range(b - 1, -1, -1):
-                if usable[a, b] and may_stop(status, bit, a, size):
-                    ahead[b] = min(ahead[b], ahead[a] + price[a, b])
+                if usable[a, b] and may_stop(status, bit, a, size) and ahead[a] + cost[a, b] < ahead[b]:
+                    ahead[b], gone[b] = ahead[a] + cost[a, b], gone[a] + weak[a, b]
                 if must_stop(status, bit, a, size):
                     break
 
 
 @njit(cache=True)
-def reach_behind(usable, price, status, bit, size, behind):
+def reach_behind(usable, cost, status, bit, size, behind):
     """Write the least cost from every position of one attribute to the last answer."""
     behind[:], behind[size] = np.inf, 0.0
     for a in range(size - 1, -1, -1):
         if may_stop(status, bit, a, size):
             for b in range(a + 1, size + 1):
                 if usable[a, b] and may_stop(status, bit, b, size):
-                    behind[a] = min(behind[a], behind[b] + price[a, b])
+                    behind[a] = min(behind[a], behind[b] + cost[a, b])
                 if must_stop(status, bit, b, size):
                     break
 
 
 @njit(cache=True)
-def shortest_paths(instance, status, paths):
+def cheapest_within(limit, usable, price, weak, status, bit, size, cost, ahead, gone):
+    """The shortest path of one attribute that has at most `limit` rows suppressed, bounded from below by a multiplier.
+
+    Leaves the charged costs in `cost` and returns the multiplier: that of the line through the cheapest path that has too many
+    suppressed and the cheapest that has not, until no path lies below it. Infinite where every path has too many suppressed.
+    """
+    cost[:] = weak
+    reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
+    if gone[size] > limit or ahead[size] == np.inf:
+        return np.inf
+    fewest, dear = gone[size], path_price(usable, price, cost, status, bit, size, ahead)
+    cost[:] = price
+    reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
+    most, cheap, multiplier = gone[size], ahead[size], 0.0
+    while most > limit:
+        multiplier = (dear - cheap) / (most - fewest)
+        for a in range(size + 1):
+            for b in range(size + 1):
+                cost[a, b] = price[a, b] + multiplier * weak[a, b]
+        reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
+        own = ahead[size] - multiplier * gone[size]
+        if ahead[size] >= cheap + multiplier * most - 1e-12:
+            break
+        if gone[size] <= limit:
+            fewest, dear = gone[size], own
+        else:
+            most, cheap = gone[size], own
+    return multiplier
+
+
+@njit(cache=True)
+def path_price(usable, price, cost, status, bit, size, ahead):
+    """The price of the path that `cost` made the shortest."""
+    total, b = 0.0, size
+    while b > 0:
+        a = b - 1
+        while not (may_stop(status, bit, a, size) and usable[a, b] and ahead[a] + cost[a, b] <= ahead[b]):
+            a -= 1
+        total += price[a, b]
+        b = a
+    return total
+
+
+@njit(cache=True)
+def charge_suppression(instance, j, price, weak, charged):
+    """Write the price of every block of an attribute with its suppressed rows at the attribute's whole weight."""
+    size = len(price) - 1
+    for a in range(size):
+        for b in range(a + 1, size + 1):
+            short = instance.scale[j] * (max(1, size - 1) - (b - a - 1)) / instance.rows
+            charged[a, b] = price[a, b] + weak[a, b] * short
+
+
+@njit(cache=True)
+def shortest_paths(instance, limit, status, paths):
     """Fill `paths` from both ends; return the sum of the least costs."""
     for j in range(len(paths.least)):
         size = instance.first_value[j + 1] - instance.first_value[j]
         base, bit = instance.first_value[j] + j, instance.first_bit[j]
         own = slice(base, base + size + 1)
-        usable, price = paths.usable[own, own], instance.price[own, own]
-        reach_ahead(usable, price, status, bit, size, paths.ahead[own])
-        reach_behind(usable, price, status, bit, size, paths.behind[own])
-        paths.least[j] = paths.ahead[base + size]
+        usable, price, weak = paths.usable[own, own], instance.price[own, own], paths.weak[own, own]
+        cost, ahead, gone = paths.cost[own, own], paths.ahead[own], paths.gone[own]
+        if limit > 0:
+            charged = np.zeros((size + 1, size + 1))
+            charge_suppression(instance, j, price, weak, charged)
+            multiplier = cheapest_within(limit, usable, charged, weak, status, bit, size, cost, ahead, gone)
+            if multiplier == np.inf:
+                return np.inf
+            paths.refund[j] = multiplier * limit
+        else:
+            cost[:] = price
+            reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
+        reach_behind(usable, cost, status, bit, size, paths.behind[own])
+        paths.least[j] = paths.ahead[base + size] - paths.refund[j]
     return paths.least.sum()
 
 
@@ -265,8 +317,8 @@ def cost_without(instance, status, paths, j, v):
         if paths.ahead[base + a] < np.inf and may_stop(status, bit, a, size):
             for b in range(v + 1, size + 1):
                 if may_stop(status, bit, b, size) and paths.usable[base + a, base + b]:
-                    over = paths.ahead[base + a] + instance.price[base + a, base + b] + paths.behind[base + b]
-                    best = min(best, over)
+                    over = paths.ahead[base + a] + paths.cost[base + a, base + b] + paths.behind[base + b]
+                    best = min(best, over - paths.refund[j])
                 if must_stop(status, bit, b, size):
                     break
         if must_stop(status, bit, a, size):
@@ -285,7 +337,7 @@ def decide(instance, status, paths, bound, target, rise):
         for v in range(1, size):
             if status[bit + v - 1] != OPEN:
                 continue
-            if others + paths.ahead[base + v] + paths.behind[base + v] >= target:
+            if others + paths.ahead[base + v] + paths.behind[base + v] - paths.refund[j] >= target:
                 status[bit + v - 1] = FORBIDDEN
                 continue
             without = cost_without(instance, status, paths, j, v)
@@ -309,7 +361,7 @@ def trace(instance, status, paths, cuts):
             while not (
                 may_stop(status, bit, a, size)
                 and paths.usable[base + a, base + b]
-                and paths.ahead[base + a] + instance.price[base + a, base + b] <= paths.ahead[base + b]
+                and paths.ahead[base + a] + paths.cost[base + a, base + b] <= paths.ahead[base + b]
             ):
                 a -= 1
             b = a
@@ -318,16 +370,69 @@ def trace(instance, status, paths, cuts):
 
 
 @njit(cache=True)
-def bound(instance, demand, status, target, paths, cuts, rise):
-    """Lower bound of a node, infinite if it holds nothing; decides cuts in `status` and traces the bound's own `cuts`."""
+def bound(instance, demand, status, target, paths, cuts, rise, is_counted):
+    """Lower bound of a node, infinite if it holds nothing; decides cuts in `status` and traces the bound's own `cuts`.
+
+    `is_counted` says that `paths.weak` already holds what the forced cuts make of every block; forbidding cuts leaves it so.
+    """
     while True:
-        suppressing = strike_all(instance, demand, status, paths.weak)
-        if suppressing == np.inf:
+        if not is_counted and not strike_all(instance, demand, status, paths.weak):
             return np.inf
+        is_counted = False
         paths.usable[:] = paths.weak <= demand.limit
-        total = shortest_paths(instance, status, paths)
-        if total + suppressing >= target:
-            return total + suppressing
+        total = shortest_paths(instance, demand.limit, status, paths)
+        if total >= target:
+            return total
         trace(instance, status, paths, cuts)
-        if decide(instance, status, paths, total, target - suppressing, rise) == 0:
-            return total + suppressing
+        if decide(instance, status, paths, total, target, rise) == 0:
+            return total
+
+
+@njit(cache=True)
+def first_inseparable(instance, status):
+    """Of every answer the first one that every cut between them is forbidden to."""
+    first_value, first_bit = instance.first_value, instance.first_bit
+    merged = np.empty(first_value[-1], np.int64)
+    for j in range(len(first_bit) - 1):
+        start = 0
+        for v in range(first_value[j + 1] - first_value[j]):
+            if v > 0 and status[first_bit[j] + v - 1] != FORBIDDEN:
+                start = v
+            merged[first_value[j] + v] = start
+    return merged
+
+
+@njit(cache=True)
+def merge_inseparable(instance, status, radices):
+    """The combinations with answers between which every cut is forbidden written as one; their classes are the same.
+
+    `radices` make a number of a combination and its sensitive answers, a different one for each.
+    """
+    first_value, merged = instance.first_value, first_inseparable(instance, status)
+    rows, attributes = instance.codes.shape
+    capacity = power_above(2 * rows)
+    slot_of, keys = np.zeros(capacity, np.int64), np.empty(rows, np.uint64)
+    first, counts = np.empty(rows, np.int64), np.zeros(rows, np.int64)
+    distinct = 0
+    for i in range(rows):
+        key = np.uint64(0)
+        for j in range(attributes):
+            key = key * radices[j] + np.uint64(merged[first_value[j] + instance.codes[i, j]])
+        for s in range(instance.sensitive.shape[1]):
+            key = key * radices[attributes + s] + np.uint64(instance.sensitive[i, s])
+        slot = spread(key, capacity)
+        while slot_of[slot] != 0 and keys[slot_of[slot] - 1] != key:
+            slot = (slot + np.uint64(1)) & np.uint64(capacity - 1)
+        if slot_of[slot] == 0:
+            keys[distinct], first[distinct] = key, i
+            distinct += 1
+            slot_of[slot] = distinct
+        counts[slot_of[slot] - 1] += instance.counts[i]
+    codes = np.empty((distinct, attributes), np.int64)
+    sensitive = np.empty((distinct, instance.sensitive.shape[1]), np.int64)
+    for place in range(distinct):
+        for j in range(attributes):
+            codes[place, j] = merged[first_value[j] + instance.codes[first[place], j]]
+        for s in range(sensitive.shape[1]):
+            sensitive[place, s] = instance.sensitive[first[place], s]
+    return codes, counts[:distinct].copy(), sensitive

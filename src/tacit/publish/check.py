@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
+from tacit.publish.combinations import Combinations
 from tacit.publish.counted_rows import COUNT, WEIGHT, counted_table
+from tacit.publish.every import every_set
 from tacit.publish.population import COUNT as PEOPLE
 from tacit.publish.population import counted_people, people_behind_labels, people_number
 from tacit.publish.risk import KnownClasses, Risk, risk_of
@@ -25,6 +27,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RISKY_SIZE = 5
+
+
+@dataclass(frozen=True)
+class EveryCheck:
+    """How well rows hide from somebody who knows m of the attributes, whichever these are."""
+
+    m: int
+    k: int
+    worst: tuple[str, ...]  # the attributes whose smallest class it is
+    sets: int  # of attributes that were counted
+    below: int  # of them with a class below the threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +57,7 @@ class ReleaseCheck:
     risk: Risk  # prosecutor, journalist and marketer
     special: SpecialUniques | None = None  # of rows that few attributes tell apart; None where persons are counted
     worst: tuple[dict[str, Any], ...] = ()  # what the most special of them show
+    every: EveryCheck | None = None  # k in every m of the attributes, where it was asked for
 
     @property
     def k(self) -> int:
@@ -82,6 +96,7 @@ class ReleaseCheck:
             "highest_risk": self.highest_risk,
             "mean_risk": self.mean_risk,
             "risk": self.risk.to_document(),
+            "every": None if self.every is None else asdict(self.every),
             "sensitive": [_sensitive_document(own) for own in self.sensitive],
             "special_uniques": None
             if self.special is None
@@ -118,6 +133,7 @@ def check_release(
     people: Any = None,
     weights: str | None = None,
     special: bool = True,
+    every: int | None = None,
 ) -> ReleaseCheck:
     """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person.
 
@@ -146,6 +162,8 @@ def check_release(
         The column of survey weights: how many people each row stands for. A journalist's risk is then expected from them.
     special : bool
         Whether special uniques (SUDA) are looked for.
+    every : int, optional
+        Counts k also in every set of so many attributes, for somebody who knows no more of a person.
 
     Returns
     -------
@@ -182,6 +200,7 @@ def check_release(
     population = _population(people, shown, sizes, data)
     if weights is not None:
         population = _by_weights(counted.column(WEIGHT).to_numpy(), classes, sizes, weights)
+    known = None if every is None else _every(counted, every_set(wanted, every), counts, persons, threshold)
     checked = tuple(sensitive_check(classes, _answers(counted, name, schema), counts, persons) for name in secret)
     special_found = special_uniques(_codes(shown), sizes) if special and person is None and len(wanted) > 1 else None
     return ReleaseCheck(
@@ -193,7 +212,26 @@ def check_release(
         risk_of(sizes, population),
         special_found,
         () if special_found is None else _worst(special_found, shown),
+        known,
     )
+
+
+def _every(
+    counted: pa.Table,
+    sets: Sequence[tuple[str, ...]],
+    counts: NDArray[np.int64],
+    persons: NDArray[np.int64] | None,
+    threshold: int,
+) -> EveryCheck:
+    """The smallest class of any of these sets of attributes, in rows or in persons."""
+    codes = {name: _numbers(counted, (name,)) for name in dict.fromkeys(name for names in sets for name in names)}
+    width = {name: int(own.max()) + 1 for name, own in codes.items()}
+    least = []
+    for names in sets:
+        classes = Combinations([codes[name] for name in names], [width[name] for name in names]).number
+        least.append(int(class_sizes(classes, counts, persons).min()))
+    worst = int(np.argmin(least))
+    return EveryCheck(len(sets[0]), least[worst], sets[worst], len(sets), sum(own < threshold for own in least))
 
 
 def _refuse_columns(wanted: Sequence[str], secret: Sequence[str], person: str | None) -> None:

@@ -122,7 +122,7 @@ def compare(publication: Publication, progress: Progress | None = None) -> Compa
     allowed = [candidate for candidate in candidates if candidate.is_allowed]
     chosen = min(allowed, key=lambda candidate: (candidate.result.query_error, candidate.result.nwp))
     answer = chosen.answer
-    if answer.method == "search" and answer.interrupted is None:
+    if answer.interrupted is None:
         answer = proven(chosen.publication, answer, progress)
     results = tuple(
         MethodResult.of(chosen.publication, answer, written=True) if candidate is chosen else candidate.result

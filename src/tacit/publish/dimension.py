@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from tacit.errors import InvalidInput
+from tacit.publish.every import every_set, search_every
 from tacit.publish.local import recode_locally
 from tacit.publish.problem import pose
 from tacit.publish.publication import Publication
@@ -15,6 +20,8 @@ from tacit.publish.tally import tally_rows
 
 MANY = 10  # quasi-identifiers, from which on their cost is said
 STEPS = (5, 10, 20)
+EVERY = (2, 3)  # attributes that somebody may know
+MOST_COUNTED = 200_000_000  # combinations times sets of attributes, for what is said unasked
 NEARLY_EVERYTHING = 0.8
 
 
@@ -31,17 +38,58 @@ def losses_by_dimension(publication: Publication) -> dict[int, float]:
     return losses
 
 
+@lru_cache(maxsize=8)
+def losses_of_every(publication: Publication) -> dict[int, float]:
+    """The loss of k in every two and every three attributes instead of in all together, cut greedily."""
+    rows, k = publication.rows, int(publication.settings.protection.k)
+    alone = tally_rows(rows.attributes, rows.codes, rows.counts)
+    losses = {}
+    for m in EVERY:
+        if math.comb(len(rows.names), m) * len(alone.counts) > MOST_COUNTED:
+            break
+        places = {name: j for j, name in enumerate(rows.names)}
+        sets = tuple(tuple(places[name] for name in names) for names in every_set(rows.names, m))
+        problem = pose(replace(alone, sets=sets), k, publication.problem.weights, every=m)
+        try:
+            losses[m] = search_every(problem, np.random.default_rng(0), rounds=1).nwp
+        except InvalidInput:  # too many cells
+            break
+    return losses
+
+
 def warnings_of_dimension(publication: Publication, losses: Mapping[str, float], nwp: float) -> Iterator[str]:
     """What so many attributes cost together, which of them pay most, and what to do."""
     names = publication.rows.names
-    if len(names) <= MANY:
+    if len(names) <= MANY or publication.problem.every is not None:
         return
     alone = ", of ".join(f"the first {m} alone {loss:.1%}" for m, loss in losses_by_dimension(publication).items())
     dearest = ", ".join(sorted(names, key=lambda name: -losses[name])[:3])
     yield (
         f"{len(names)} quasi-identifiers are hidden together, at a loss of {nwp:.1%}; local recoding of {alone} would do. "
-        f"Most detail is lost in {dearest}. If nobody knows more than a few of them at once, name these as sets "
-        "(--attributes 'a,b;c,d'): each set is then hidden by itself."
+        f"Most detail is lost in {dearest}. {_alternative(publication)}"
     )
     if nwp > NEARLY_EVERYTHING:
         yield "Nearly everything is lost, as always where many attributes have little to do with each other. Publish fewer."
+
+
+def dimension_document(publication: Publication, losses: Mapping[str, float]) -> dict[str, Any] | None:
+    """What is said of the dimension, for JSON; None where there are few quasi-identifiers."""
+    names = publication.rows.names
+    if len(names) <= MANY or publication.problem.every is not None:
+        return None
+    return {
+        "first": {str(m): loss for m, loss in losses_by_dimension(publication).items()},
+        "every": {str(m): loss for m, loss in losses_of_every(publication).items()},
+        "pay_most": sorted(names, key=lambda name: -losses[name])[:3],
+    }
+
+
+def _alternative(publication: Publication) -> str:
+    """What k over every few attributes, or over named sets, would lose instead."""
+    lost = losses_of_every(publication)
+    told = ", ".join(f"{loss:.1%} with k over every {m} of them (--every {m})" for m, loss in lost.items())
+    promise = f"Only {told} would be lost, which is enough against somebody who knows no more. " if lost else ""
+    sets = (
+        "If nobody knows certain ones together, name sets (--attributes 'a,b;c,d'): each set is then hidden by itself."
+    )
+    return f"{promise}{sets}"

@@ -16,6 +16,7 @@ from tacit.publish.class_measures import Answers, class_of_persons, shares_of_pe
 from tacit.publish.combinations import Combinations
 from tacit.publish.local import LocalClasses
 from tacit.publish.persons import PersonRows
+from tacit.publish.population import Population
 from tacit.publish.search import Progress
 from tacit.publish.settings import Protection
 from tacit.publish.tally import QuasiTally
@@ -31,13 +32,26 @@ class _Cut:
     code: int  # of the lowest answer above
 
 
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Entries of persons that are published under one label, and the people of the population whom it could be."""
+
+    entries: Codes
+    people: Codes  # places of combinations that people show; none where nothing is asked of them
+
+
 class _Boxes:
     """The entries of all persons, and what it takes to cut them."""
 
     def __init__(
-        self, persons: PersonRows, rows: QuasiTally, scale: NDArray[np.float64], protection: Protection
+        self,
+        persons: PersonRows,
+        scale: NDArray[np.float64],
+        protection: Protection,
+        population: Population | None,
     ) -> None:
         self._persons, self._scale, self._protection = persons, scale, protection
+        self._population = None if protection.people_demand is None else population
         self._k = int(protection.k)
         self._sensitive = [
             Answers(
@@ -48,15 +62,36 @@ class _Boxes:
         ]
         self._wholes = [shares_of_persons(own.codes, persons.counts, persons.person) for own in self._sensitive]
 
-    def cut(self, box: Codes) -> tuple[Codes, Codes] | None:
+    def whole(self) -> Box:
+        """Everybody in one box."""
+        people = None if self._population is None else self._population.codes
+        return Box(np.arange(len(self._persons.counts)), np.arange(0 if people is None else len(people)))
+
+    def cut(self, box: Box) -> tuple[Box, Box] | None:
         """The two sides of the best cut; None where a side would be too weak."""
-        cuts = sorted(self._cuts(box), key=lambda cut: (cut.price, cut.attribute, cut.code))
+        cuts = sorted(self._cuts(box.entries), key=lambda cut: (cut.price, cut.attribute, cut.code))
         for best in cuts[:MOST_TRIED]:
-            below = self._persons.codes[box, best.attribute] < best.code
-            sides = box[below], box[~below]
-            if all(map(self._is_diverse, sides)):
+            below = self._persons.codes[box.entries, best.attribute] < best.code
+            sides = self._side(box, below), self._side(box, ~below)
+            if all(self._is_diverse(side.entries) and self._has_people(side) for side in sides):
                 return sides
         return None
+
+    def _side(self, box: Box, chosen: NDArray[np.bool_]) -> Box:
+        """A part of a box, with the people of the population whom its label could be."""
+        entries = box.entries[chosen]
+        if self._population is None or self._population.codes is None:
+            return Box(entries, box.people)
+        own, answers = self._persons.codes[entries], self._population.codes[box.people]
+        inside = ((answers >= own.min(axis=0)) & (answers <= own.max(axis=0))).all(axis=1)
+        return Box(entries, box.people[inside])
+
+    def _has_people(self, side: Box) -> bool:
+        demand, population = self._protection.people_demand, self._population
+        if demand is None or population is None or population.counts is None:
+            return True
+        people = int(population.counts[side.people].sum())
+        return demand.allows(people, len(np.unique(self._persons.person[side.entries])) / max(1, people))
 
     def _cuts(self, box: Codes) -> Iterator[_Cut]:
         codes, counts = self._persons.codes[box], self._persons.counts[box]
@@ -106,11 +141,12 @@ def recode_persons_locally(
     rows: QuasiTally,
     weights: NDArray[np.float64],
     protection: Protection,
+    population: Population | None = None,
     progress: Progress | None = None,
 ) -> LocalClasses:
     """Boxes cut until no cut leaves k persons on both sides; an interruption (Ctrl-C) leaves the boxes as they are."""
-    boxes = _Boxes(persons, rows, weights / np.maximum(1, rows.sizes - 1), protection)
-    open_boxes, finished = [np.arange(len(persons.counts))], []
+    boxes = _Boxes(persons, weights / np.maximum(1, rows.sizes - 1), protection, population)
+    open_boxes, finished = [boxes.whole()], []
     settled, complete = 0, True
     try:
         while open_boxes:
@@ -118,7 +154,7 @@ def recode_persons_locally(
             if sides is not None:
                 open_boxes[-1:] = sides
                 continue
-            settled += len(open_boxes[-1])
+            settled += len(open_boxes[-1].entries)
             finished.append(open_boxes.pop())
             if progress:
                 progress(settled / len(persons.counts), "recoding")
@@ -127,11 +163,11 @@ def recode_persons_locally(
     return LocalClasses(_classes(persons, rows, [*finished, *open_boxes]), complete)
 
 
-def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Codes]) -> Codes:
+def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> Codes:
     """The box of every combination of the tally."""
     entries = np.empty(len(persons.counts), np.int64)
     for number, box in enumerate(boxes):
-        entries[box] = number
+        entries[box.entries] = number
     combinations = Combinations(list(rows.codes.T), rows.sizes.tolist())
     by_combination = np.empty(len(combinations), np.int64)
     by_combination[combinations.places(list(persons.codes.T))] = entries

@@ -46,7 +46,8 @@ def public_manifest(release: Release) -> dict[str, Any]:
         "tacit": __version__,
         "method": release.method,
         "columns": [*tally.names, *release.others],
-        "quasi_identifiers": [[tally.names[j] for j in members] for members in tally.sets],
+        "quasi_identifiers": _quasi_identifiers(release),
+        "every": protection.every,
         "sensitive": [_sensitive(release, name) for name in protection.sensitive],
         "kept": list(protection.keep),
         "pseudonyms": list(protection.pseudonyms),
@@ -64,11 +65,20 @@ def public_manifest(release: Release) -> dict[str, Any]:
         "effective_k": release.effective_k,
         "released": release.rows - release.suppressed,
         "suppressed": release.suppressed,
+        "hidden_cells": release.recoding.hidden_cells,
         "nwp": release.nwp,
         "necd": release.necd,
         "losses": release.losses,
         "weights": release.weights,
     }
+
+
+def _quasi_identifiers(release: Release) -> list[list[str]]:
+    """The sets that k holds for; where it holds for every m of one set, that set."""
+    tally = release.recoding.tally
+    if release.publication.settings.protection.every is not None:
+        return [list(tally.names)]
+    return [[tally.names[j] for j in members] for members in tally.sets]
 
 
 def _sensitive(release: Release, name: str) -> dict[str, Any]:

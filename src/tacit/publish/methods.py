@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.achievement import Preference
+from tacit.publish.cells import refine
+from tacit.publish.every import search_every
 from tacit.publish.lattice import prove_levels
 from tacit.publish.local import LocalClasses, recode_locally
+from tacit.publish.local_bound import least_local_loss
 from tacit.publish.local_persons import recode_persons_locally
 from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
 from tacit.publish.proof import Proof, provable, prove
@@ -19,7 +23,8 @@ from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.search import Found, Progress, search
 
-PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 0.0}  # of the processor
+PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 10.0, "microaggregate": 10.0}  # of the processor
+CUTS_OF_A_ROUND = 100  # evaluations that a round of ruin and recreate is taken for, where every m attributes are hidden
 MOST_TRIED = 2_000  # generalizations that are counted person by person until one keeps its promise
 
 
@@ -56,12 +61,18 @@ class Answer:
 def find(publication: Publication, method: str, progress: Progress | None = None, *, with_proof: bool = True) -> Answer:
     """The answer of one method."""
     if method in ("local", "microaggregate"):
-        return _locally(publication, method, progress)
+        answer = _locally(publication, method, progress)
+        return proven(publication, answer) if with_proof and answer.interrupted is None else answer
     return _globally(publication, method, progress, with_proof=with_proof)
 
 
 def proven(publication: Publication, answer: Answer, progress: Progress | None = None) -> Answer:
-    """The answer of a search, followed by the proof that its settings ask for."""
+    """The answer of a method, followed by the proof that its settings ask for."""
+    if publication.problem.every is not None:
+        return answer
+    if answer.classes is not None or (answer.method == "search" and publication.hides_cells):
+        # With hidden cells a release may lose less than whole rows have to; what local recoding must lose still holds.
+        return replace(answer, lower_bound=_local_bound(publication, answer))
     bits = read_cuts(answer.cuts or "", publication.problem.n_bits)
     proof = None if publication.persons is not None else _proof(publication, answer.method, bits, progress)
     if proof is None:
@@ -87,7 +98,8 @@ def read_cuts(text: str, n_bits: int) -> Bits:
 
 def of_cuts(publication: Publication, method: str, cuts: str) -> Answer:
     """The answer that known cuts make; nothing is searched."""
-    recoding = publication.generalized(read_cuts(cuts, publication.problem.n_bits))
+    # The proof is about whole rows, so what it finds hides no cells.
+    recoding = publication.generalized(read_cuts(cuts, publication.problem.n_bits), cells=method == "search")
     nwp, necd = publication.loss_and_bias(recoding)
     return Answer(method, recoding, nwp, necd, (), None, 0, None, cuts, None, _suppress(publication))
 
@@ -103,18 +115,48 @@ def _suppress(publication: Publication) -> float:
     return publication.settings.protection.suppress
 
 
+def _every(publication: Publication, method: str, progress: Progress | None) -> Answer:
+    """The answer for k over every m of the quasi-identifiers; nothing is proven of it unless nothing is lost."""
+    effort = publication.settings.effort
+    rng, rounds = np.random.default_rng(effort.seed), effort.evaluations // CUTS_OF_A_ROUND
+    searched = search_every(publication.problem, rng, rounds, progress)
+    answer = of_cuts(publication, method, written_cuts(searched.bits))
+    smallest = min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding))
+    entry = Alternative(method, answer.nwp, answer.necd, smallest, 0, 0.0, answer.cuts)
+    return replace(
+        answer,
+        front=(entry,),
+        evaluations=searched.rounds * CUTS_OF_A_ROUND,
+        interrupted=None if searched.complete else "search",
+        lower_bound=0.0 if answer.nwp < 1e-12 else None,
+    )
+
+
 def _globally(publication: Publication, method: str, progress: Progress | None, *, with_proof: bool) -> Answer:
+    if publication.problem.every is not None:
+        return _every(publication, method, progress)
     effort = publication.settings.effort
     searched = search(
         publication.problem, publication.preference, effort.evolution, np.random.default_rng(effort.seed), progress
     )
+    best = _first_kept(publication, searched)
+    if method == "search" and publication.hides_cells and searched.complete:
+        best = refine(best, publication.problem, lambda bits: _loss_with_cells(publication, bits))
     answer = replace(
-        of_cuts(publication, method, written_cuts(_first_kept(publication, searched))),
+        of_cuts(publication, method, written_cuts(best)),
         front=tuple(_alternatives(publication, method, searched)),
         evaluations=searched.evaluations,
         interrupted=None if searched.complete else "search",
     )
     return proven(publication, answer, progress) if with_proof and searched.complete else answer
+
+
+def _loss_with_cells(publication: Publication, bits: Bits) -> float:
+    """The loss where cells are hidden in place of rows; infinite where more rows than allowed would still go."""
+    recoding = publication.generalized(bits, cells=True)
+    if recoding.suppressed > publication.problem.demand.limit:
+        return math.inf
+    return float(recoding.losses() @ publication.problem.weights)
 
 
 def _first_kept(publication: Publication, outcome: Found) -> Bits:
@@ -127,8 +169,8 @@ def _first_kept(publication: Publication, outcome: Found) -> Bits:
         if publication.keeps_its_promise(publication.generalized(bits)):
             return bits
     raise InvalidInput(
-        f"None of the {min(MOST_TRIED, len(outcome.bits)):,} best generalizations shows the wanted l and t when persons are "
-        "counted one by one. Ask for a smaller l or a larger t."
+        f"None of the {min(MOST_TRIED, len(outcome.bits)):,} best generalizations shows what is wanted (l, t, people of the "
+        "population) when persons are counted one by one. Ask for less."
     )
 
 
@@ -137,10 +179,10 @@ def _alternatives(publication: Publication, method: str, outcome: Found) -> Iter
     n_bits = publication.problem.n_bits
     for i in outcome.front():
         bits, m = outcome.chromosome(i, n_bits), outcome.measures[i]
-        if publication.persons is None:
+        if publication.persons is None and not (method == "search" and publication.hides_cells):
             figures = float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])
         else:
-            recoding = publication.generalized(bits)
+            recoding = publication.generalized(bits, cells=method == "search")
             if not publication.keeps_its_promise(recoding):
                 continue
             smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
@@ -167,6 +209,14 @@ def _proof(publication: Publication, method: str, start: Bits, progress: Progres
     if method == "exact" or (seconds > 0 and provable(problem) is None):
         return prove(problem, start, seconds, progress, nodes=nodes)
     return None
+
+
+def _local_bound(publication: Publication, answer: Answer) -> float | None:
+    """What every local recoding has to lose; rounding may put the loss itself a hair below."""
+    seconds, nodes = _proof_seconds(publication, answer.method), publication.settings.effort.nodes
+    k = int(publication.settings.protection.k)
+    bound = least_local_loss(publication.rows, publication.problem, k, seconds, nodes)
+    return None if bound is None else min(bound, answer.nwp)
 
 
 def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: Bits) -> bool:
@@ -203,12 +253,14 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
         local = _preferred(publication, recode_locally(problem, progress=progress), method)
     else:
         protection = publication.settings.protection
-        local = recode_persons_locally(persons, publication.rows, problem.weights, protection, progress)
+        local = recode_persons_locally(
+            persons, publication.rows, problem.weights, protection, publication.population, progress
+        )
     recoding = publication.boxed(local.classes, method)
     if not publication.keeps_its_promise(recoding):
         raise InvalidInput(
-            "Local recoding does not show the wanted l and t when persons are counted one by one. Ask for a smaller l or a "
-            "larger t, or use method 'search'."
+            "Local recoding does not show what is wanted (l, t, people of the population) when persons are counted one by one. "
+            "Ask for less, or use method 'search'."
         )
     nwp, necd = publication.loss_and_bias(recoding)
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))

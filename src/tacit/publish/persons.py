@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
 from tacit.publish.combinations import Combinations
+from tacit.publish.problem import Presence
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import ReleaseInput
 from tacit.publish.settings import Protection
@@ -56,6 +57,12 @@ class PersonRows:
         place = cells.places([*self.codes.T, *self.sensitive.T])
         totals = np.bincount(place, share, len(cells)).astype(np.int64)
         return replace(rows, counts=totals[cells.number])
+
+    def with_people(self, counted: QuasiTally, demand: Presence) -> tuple[QuasiTally, Presence]:
+        """The people of the population, and what is asked of them, in the same units as persons."""
+        if counted.people is None or int(counted.people.sum()) * UNIT >= 2**32:
+            raise InvalidInput(f"The population has more people than {2**32 // UNIT:,}, the most that can be counted.")
+        return replace(counted, people=counted.people * UNIT), replace(demand, k_map=demand.k_map * UNIT)
 
     def sizes_by_set(self, recoding: Recoding) -> list[Codes]:
         """Different persons in each published class, apart for every set of quasi-identifiers."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish._class_kernels import measure_all
 from tacit.publish._demand_kernels import Demand
-from tacit.publish._halves_kernels import HalvedTally
+from tacit.publish._halves_kernels import HalvedSets, HalvedTally, halved_sets
 from tacit.publish._space_kernels import Space
 from tacit.publish.tally import QuasiTally
 
@@ -48,6 +49,10 @@ class Presence:
     least: float = 0.0  # share of a class's people who are in the table
     most: float = 1.0
 
+    def allows(self, people: int, share: float) -> bool:
+        """Whether classes of at least so many people, of whom at most this share is in the table, may be published."""
+        return people >= self.k_map and share <= self.most + 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -58,12 +63,19 @@ class Problem:
     space: Space
     halves: tuple[HalvedTally, ...]
     demand: Demand
+    every: int | None = None  # the sets are all of so many attributes, and are counted in a way of their own
 
     @property
     def can_be_searched(self) -> bool:
         """False where global recoding would number too many combinations, or count too many sensitive answers in them."""
+        if self.every is not None:
+            return True
         answers = len(self.tally.counts) * int(self.demand.first_sensitive[-1])
         return len(self.halves) == len(self.tally.sets) and answers < MOST_SENSITIVE_COUNTS
+
+    @cached_property
+    def halved_sets(self) -> HalvedSets:
+        return halved_sets(self.halves)
 
     @property
     def k(self) -> int:
@@ -82,7 +94,7 @@ class Problem:
         measures = np.empty((len(population), 5))
         witness = np.empty(len(self.weights), np.int64)
         measure_all(
-            np.ascontiguousarray(population), self.halves, self.space, self.demand, self.rows, measures, witness
+            np.ascontiguousarray(population), self.halved_sets, self.space, self.demand, self.rows, measures, witness
         )
         return measures
 
@@ -96,14 +108,16 @@ def pose(
     diversity: Diversity | None = None,
     presence: Presence | None = None,
     levels: Levels | None = None,
+    every: int | None = None,
 ) -> Problem:
     """The problem of publishing `tally` so that every class has `k` rows; arguments are already validated."""
     space = _space(tally, weights, levels or [None] * len(tally.attributes))
-    halves = tuple(filter(None, (_halve(tally, members) for members in tally.sets)))
+    sets = tally.sets if every is None else ()
+    halves = tuple(filter(None, (_halve(tally, members) for members in sets)))
     demand = _demand(tally, k, math.floor(suppress * tally.rows + 1e-9), diversity or Diversity())
     if presence is not None and tally.people is not None:
         demand = _with_people(demand, presence)
-    return Problem(tally, weights, space, halves, demand)
+    return Problem(tally, weights, space, halves, demand, every)
 
 
 def _space(tally: QuasiTally, weights: NDArray[np.float64], levels: Levels) -> Space:
@@ -186,7 +200,7 @@ def _with_people(demand: Demand, presence: Presence) -> Demand:
     return demand._replace(
         first_sensitive=np.append(demand.first_sensitive, place + 1),
         people=place,
-        k_map=presence.k_map,
-        least_presence=presence.least,
-        most_presence=presence.most,
+        k_map=int(presence.k_map),
+        least_presence=float(presence.least),  # numba compiles everything again for a whole number
+        most_presence=float(presence.most),
     )

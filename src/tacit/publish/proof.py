@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish._proof_kernels import FORBIDDEN, FORCED, OPEN, Instance, Paths, bound
+from tacit.publish._proof_kernels import FORBIDDEN, FORCED, OPEN, Instance, Paths, bound, merge_inseparable
 from tacit.publish.problem import NWP, STRENGTH, Bits, Problem
 from tacit.publish.search import Progress
 
@@ -93,15 +93,24 @@ def prove(
 class _Tree:
     def __init__(self, problem: Problem, start: Bits) -> None:
         self._problem = problem
-        self._instance = _instance(problem)
+        self._instance = self._here = _instance(problem)  # of the whole tree, and of the node in hand
         positions = len(self._instance.price)
         self._paths = Paths(
             np.zeros((positions, positions), np.int64),
             np.ones((positions, positions), np.bool_),
+            np.empty((positions, positions)),
             np.empty(positions),
             np.empty(positions),
+            np.zeros(positions, np.int64),
+            np.zeros(len(problem.weights)),
             np.empty(len(problem.weights)),
         )
+        radices = [
+            *problem.tally.sizes.tolist(),
+            *[int(problem.demand.first_sensitive[-1])] * len(problem.tally.sensitive),
+        ]
+        # Numbers of combinations must fit 63 bits; else nothing is merged.
+        self._radices = np.array(radices, np.uint64) if math.prod(radices) < 2**63 else None
         self._cuts = np.zeros(problem.n_bits, np.uint8)
         self._rise = np.zeros(problem.n_bits)
         self._age = itertools.count()
@@ -121,9 +130,10 @@ class _Tree:
     def is_open(self) -> bool:
         return self.lower_bound < self.best - ROUNDING
 
-    def _bound(self, status: NDArray[np.uint8]) -> float:
-        target = self.best - ROUNDING
-        return float(bound(self._instance, self._problem.demand, status, target, self._paths, self._cuts, self._rise))
+    def _bound(self, status: NDArray[np.uint8], *, is_counted: bool = False) -> float:
+        """The bound of a node; `is_counted` where its forced cuts are those that were counted last."""
+        target, demand = self.best - ROUNDING, self._problem.demand
+        return float(bound(self._here, demand, status, target, self._paths, self._cuts, self._rise, is_counted))
 
     def _push(self, at_least: float, status: NDArray[np.uint8]) -> None:
         value = self._bound(status)
@@ -143,9 +153,16 @@ class _Tree:
                 for choice, opposite in ((FORCED, FORBIDDEN), (FORBIDDEN, FORCED)):
                     if root[bit] == OPEN and self._bound(_with(root, bit, choice)) >= self.best - ROUNDING:
                         root[bit] = opposite
-        self._instance = _merge_inseparable(self._instance, root)
+            self._instance = self._here = self._merged(root)
         self._push(self._in_hand, root)
         self._in_hand = math.inf
+
+    def _merged(self, status: NDArray[np.uint8]) -> Instance:
+        """The instance with answers between which every cut is forbidden written as one."""
+        if self._radices is None:
+            return self._instance
+        codes, counts, sensitive = merge_inseparable(self._instance, status, self._radices)
+        return self._instance._replace(codes=codes, counts=counts, sensitive=sensitive)
 
     def _take(self) -> NDArray[np.uint8]:
         self._in_hand, _, status = heapq.heappop(self._heap)
@@ -155,6 +172,7 @@ class _Tree:
         """Take the node with the least bound: its own cuts are publishable and settle it, or it is split in two."""
         status = self._take()
         self.nodes += 1
+        self._here = self._merged(status)  # all below this node is bounded on these fewer combinations
         self._settle_or_split(status)
         self._in_hand = math.inf
 
@@ -186,13 +204,14 @@ class _Tree:
         gains multiplied.
         """
         order = np.argsort(-self._rise[candidates])[:BRANCHES_TRIED]
+        weak = self._paths.weak.copy()
         best: list[tuple[float, NDArray[np.uint8]]] = []
         most = -1.0
         for bit in candidates[order]:
-            sides = []
-            for choice in (FORCED, FORBIDDEN):
-                child = _with(status, bit, choice)
-                sides.append((self._bound(child), child))
+            forced, forbidden = (_with(status, bit, choice) for choice in (FORCED, FORBIDDEN))
+            sides = [(self._bound(forced), forced)]
+            self._paths.weak[:] = weak  # forbidding a cut leaves the classes as they are
+            sides.append((self._bound(forbidden, is_counted=True), forbidden))
             gains = [min(value, self.best) - made + 1e-9 for value, _ in sides]
             if gains[0] * gains[1] > most:
                 most, best = gains[0] * gains[1], sides
@@ -221,22 +240,4 @@ def _instance(problem: Problem) -> Instance:
     scale = problem.weights / np.maximum(1, sizes - 1)
     return Instance(
         tally.codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price, scale, tally.rows
-    )
-
-
-def _merge_inseparable(instance: Instance, status: NDArray[np.uint8]) -> Instance:
-    """The instance with answers between which every cut is forbidden written as one; its classes are the same."""
-    codes = instance.codes.copy()
-    for j in range(codes.shape[1]):
-        bits = status[instance.first_bit[j] : instance.first_bit[j + 1]]
-        starts = np.concatenate([[True], bits != FORBIDDEN])
-        codes[:, j] = np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0))[codes[:, j]]
-    both = np.concatenate([codes, instance.sensitive], axis=1)
-    distinct, place = np.unique(both, axis=0, return_inverse=True)
-    counts = np.bincount(place.ravel(), instance.counts).astype(np.int64)
-    width = codes.shape[1]
-    return instance._replace(
-        codes=np.ascontiguousarray(distinct[:, :width]),
-        counts=counts,
-        sensitive=np.ascontiguousarray(distinct[:, width:]),
     )

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
+from tacit.publish.cells import can_hide_cells
 from tacit.publish.column_types import Reading
 from tacit.publish.combinations import Combinations
+from tacit.publish.every import every_set
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
 from tacit.publish.opening import Wanted, is_stored, open_input, tally
 from tacit.publish.order import ordered_by_data
-from tacit.publish.persons import PersonRows, person_rows
+from tacit.publish.persons import UNIT, PersonRows, person_rows
 from tacit.publish.population import Population, open_population, people_in_classes, with_population
 from tacit.publish.problem import Bits, Problem, pose
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_by_means, recode_globally
@@ -63,15 +65,24 @@ class Publication:
     def _limit(self, share: float) -> int:
         return math.floor(share * self.problem.rows + 1e-9)
 
-    def generalized(self, bits: Bits) -> Recoding:
-        """The recoding of a chromosome."""
+    def generalized(self, bits: Bits, *, cells: bool = False) -> Recoding:
+        """The recoding of a chromosome; with `cells`, rare rows lose single cells where that is enough."""
+        cells = cells and self.hides_cells
         names = [self._hierarchies[name].names if name in self._hierarchies else None for name in self.rows.names]
-        return recode_globally(self.problem, bits, names).recounted(self.rows)
+        return recode_globally(self.problem, bits, names, cells=cells).recounted(self.rows)
+
+    @property
+    def hides_cells(self) -> bool:
+        """Whether single cells go in place of rows."""
+        wanted = self.settings.preferences.cells and self.persons is None and len(self.rows.sets) == 1
+        return wanted and can_hide_cells(self.problem.demand)
 
     def boxed(self, classes: NDArray[np.int64], method: str = "local") -> Recoding:
         """The recoding of classes of combinations, as the method labels them."""
         recode = recode_by_means if method == "microaggregate" else recode_by_classes
-        return recode(self.problem.tally, classes, self._hierarchies).recounted(self.rows)
+        # Persons are put into classes by their own rows, without combinations that only the population shows.
+        tally = self.problem.tally if self.persons is None else self.rows
+        return recode(tally, classes, self._hierarchies).recounted(self.rows)
 
     @property
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
@@ -86,7 +97,8 @@ class Publication:
         """The risk of the released rows; of several sets of quasi-identifiers, that of the one with the smallest class."""
         risks = []
         for members, sizes in zip(recoding.tally.sets, self.class_sizes(recoding), strict=True):
-            risks.append(risk_of(sizes, self._known_classes(recoding, members)))
+            everyone = None if self.persons is None else self.persons.n_persons
+            risks.append(risk_of(sizes, self._known_classes(recoding, members), everyone))
         return max(risks, key=lambda risk: risk.prosecutor_highest)
 
     def _known_classes(self, recoding: Recoding, members: Sequence[int]) -> int | KnownClasses | None:
@@ -105,8 +117,17 @@ class Publication:
         return float(recoding.losses() @ self.problem.weights), bias
 
     def keeps_its_promise(self, recoding: Recoding) -> bool:
-        """Whether a recoding found on shares of persons shows k, l and t when persons are counted one by one."""
-        return self.persons is None or self.persons.keeps(recoding, self.settings.protection)
+        """Whether a recoding found on shares of persons shows k, l, t and people when persons are counted one by one."""
+        if self.persons is None:
+            return True
+        return self.persons.keeps(recoding, self.settings.protection) and self._has_people(recoding)
+
+    def _has_people(self, recoding: Recoding) -> bool:
+        demand = self.settings.protection.people_demand
+        if demand is None:
+            return True
+        shown = self.risk(recoding)
+        return shown.k_map is None or demand.allows(shown.k_map, (shown.presence or (0.0, 1.0))[1])
 
 
 def pose_publication(
@@ -125,7 +146,10 @@ def pose_publication(
         )
     source = open_input(data, schema, missing=preferences.missing, wanted=_wanted(settings, readings or {}))
     source = ordered_by_data(source) if preferences.order == "data" else source
-    sets = _quasi_identifier_sets(settings, source.schema)
+    sets, every = _quasi_identifier_sets(settings, source.schema), protection.every
+    if every is not None:
+        sets = every_set(sets[0], every)
+        every = None if len(sets) == 1 else every  # all of them: the usual k
     names = tuple(dict.fromkeys(name for members in sets for name in members))
     known = _hierarchies(preferences.hierarchies, source.schema, names)
     _refuse_combinations(settings, sets, known)
@@ -134,8 +158,11 @@ def pose_publication(
     persons = None if protection.person is None else person_rows(source, rows, protection.person)
     counted = rows if persons is None else persons.shares(rows)
     population = _population(settings, source, rows)
-    if population is not None and protection.people_demand is not None:
+    demand = protection.people_demand
+    if population is not None and demand is not None:
         counted = with_population(counted, population)
+        if persons is not None:
+            counted, demand = persons.with_people(counted, demand)
     everyone, what = (rows.rows, "rows") if persons is None else (persons.n_persons, "persons")
     if protection.k > everyone:
         raise InvalidInput(
@@ -149,10 +176,11 @@ def pose_publication(
         weights,
         suppress=protection.suppress,
         diversity=protection.diversity,
-        presence=protection.people_demand,
+        presence=demand,
         levels=levels,
+        every=every,
     )
-    _refuse_impossible(problem, settings)
+    _refuse_impossible(problem, settings, persons)
     return Publication(data, _completed(settings, known), source, rows, problem, persons, population)
 
 
@@ -267,10 +295,10 @@ def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mappin
     """What does not go together, each with a way on."""
     protection, method = settings.protection, settings.preferences.method
     demand = protection.people_demand
-    if demand is not None and protection.person is not None:
+    if demand is not None and protection.person is not None and demand.least > 0:
         raise InvalidInput(
-            "k-map and delta-presence count rows of the table as people, so they do not go with person. Publish one row of each "
-            "person, or leave them away."
+            "A least presence above 0 wants every class of the population in the table, which is not counted in persons with "
+            "several rows. Set the least presence to 0."
         )
     if demand is not None and demand.least > 0 and protection.suppress > 0:
         raise InvalidInput(
@@ -282,6 +310,8 @@ def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mappin
             "Suppression with several sets of quasi-identifiers is not offered: leaving a row out for one set may break "
             "another. Set suppress=0, or publish for the union of the sets."
         )
+    if method == "exact" and protection.every is not None:
+        raise InvalidInput("Method 'exact' proves nothing of every m quasi-identifiers. Use method 'search'.")
     if method == "exact" and protection.person is not None:
         raise InvalidInput(
             "Method 'exact' counts rows and cannot prove anything of persons with several. Use method 'search' or 'local'."
@@ -293,7 +323,7 @@ def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mappin
         )
 
 
-def _refuse_impossible(problem: Problem, settings: Settings) -> None:
+def _refuse_impossible(problem: Problem, settings: Settings, persons: PersonRows | None) -> None:
     """Everything generalized is one class; if that does not show the wanted l, nothing does."""
     protection, method = settings.protection, settings.preferences.method
     if not problem.can_be_searched and method in ("search", "exact"):
@@ -302,7 +332,7 @@ def _refuse_impossible(problem: Problem, settings: Settings) -> None:
             f"combinations (and sensitive attributes {int(problem.demand.first_sensitive[-1]):,} answers), too many for global "
             "recoding. Use method 'local', leave some out, or give numbers a coarser granularity."
         )
-    _refuse_impossible_people(problem)
+    _refuse_impossible_people(problem, persons)
     largest = _largest_l(problem, protection)
     if protection.l is None or protection.l <= largest + 1e-9:
         return
@@ -314,7 +344,7 @@ def _refuse_impossible(problem: Problem, settings: Settings) -> None:
     )
 
 
-def _refuse_impossible_people(problem: Problem) -> None:
+def _refuse_impossible_people(problem: Problem, persons: PersonRows | None) -> None:
     """What the whole table as one class does not show of its people, no class shows."""
     demand, people = problem.demand, problem.tally.people
     if demand.people < 0 or people is None:
@@ -322,8 +352,10 @@ def _refuse_impossible_people(problem: Problem) -> None:
     everyone = int(people.sum())
     share = problem.rows / everyone
     if demand.k_map > everyone:
+        unit = 1 if persons is None else UNIT
         raise InvalidInput(
-            f"k-map {demand.k_map} is more than the {everyone:,} people who could be in the table. Ask for at most {everyone:,}."
+            f"k-map {demand.k_map // unit} is more than the {everyone // unit:,} people who could be in the table. Ask for at "
+            f"most {everyone // unit:,}."
         )
     if not demand.least_presence <= share <= demand.most_presence:
         raise InvalidInput(

@@ -6,6 +6,7 @@ the input nor what was suppressed, and judges the bytes as a stranger who was ha
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ROWS = "rows that show it"
 PEOPLE = "people who show it"
 CELLS_AT_A_TIME = 1 << 22
+MOST_CLASSES = 1 << 22  # that are counted without numbering those that occur
 TOLERANCE = 1e-9
 
 
@@ -81,7 +83,7 @@ def judge(counted: pa.Table, manifest: Mapping[str, Any], people: pa.Table | Non
     if rows != manifest["released"]:
         raise BrokenPromise(f"{rows:,} rows were written where the manifest says {manifest['released']:,}")
     sets = manifest["quasi_identifiers"]
-    smallest = min(_smallest_class(counted, names) for names in sets)
+    smallest = _smallest_of_sets(counted, _known_together(manifest))
     spreads = [_spread(counted, names, own, manifest) for names in sets for own in manifest["sensitive"]]
     shown: dict[str, Any] = {
         "l": min((own.least_l for own in spreads), default=None),
@@ -262,9 +264,32 @@ def _refuse_unknown_labels(counted: pa.Table, manifest: Mapping[str, Any]) -> No
             raise BrokenPromise(f"the file and the manifest do not agree on {strange!r} in the column {name!r}")
 
 
-def _smallest_class(counted: pa.Table, names: list[str]) -> int:
-    sizes = counted.group_by(names).aggregate([(ROWS, "sum")])[f"{ROWS}_sum"]
-    return int(np.min(sizes.to_numpy()))
+def _known_together(manifest: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The columns that somebody may know together: each set of the manifest, or every so many of it."""
+    sets, every = manifest["quasi_identifiers"], manifest.get("every")
+    if every is None:
+        return [tuple(names) for names in sets]
+    return [chosen for names in sets for chosen in itertools.combinations(names, every)]
+
+
+def _smallest_of_sets(counted: pa.Table, sets: list[tuple[str, ...]]) -> int:
+    """Rows of the smallest class of any set."""
+    rows, codes = counted[ROWS].to_numpy(), {}
+    for name in {name for names in sets for name in names}:
+        encoded = counted[name].combine_chunks().dictionary_encode()
+        codes[name] = (encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary))
+    smallest = math.inf
+    for names in sets:
+        classes, possible = np.zeros(len(rows), np.int64), 1
+        for name in names:
+            own, texts = codes[name]
+            classes, possible = classes * texts + own, possible * texts
+            if possible > MOST_CLASSES:
+                classes = np.unique(classes, return_inverse=True)[1].ravel()
+                possible = int(classes.max()) + 1
+        sizes = np.bincount(classes, rows)
+        smallest = min(smallest, int(sizes[sizes > 0].min()))
+    return int(smallest)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.publish.check import size_spread
 from tacit.publish.comparison import Comparison, MethodResult
-from tacit.publish.dimension import warnings_of_dimension
+from tacit.publish.dimension import dimension_document, warnings_of_dimension
 from tacit.publish.methods import Alternative, Answer, find, of_cuts
 from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
@@ -205,6 +205,7 @@ class Release:
             "necd": self.necd,
             "ach": self.ach,
             "suppressed": self.suppressed,
+            "hidden_cells": self.recoding.hidden_cells,
             "rows": self.rows,
             "lower_bound": self.lower_bound,
             "proven": self.is_proven,
@@ -222,6 +223,7 @@ class Release:
             "mean_risk": self.mean_risk,
             "evaluations": self.answer.evaluations,
             "seed": self.publication.seed,
+            "dimension": dimension_document(self.publication, self.losses),
             "warnings": list(self.warnings),
         }
 
@@ -237,6 +239,7 @@ class Release:
             f"Class sizes: {sizes['least']} to {sizes['greatest']}, half of them up to {sizes['median']}. Who knows a "
             f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
             f"{self.mean_risk:.2%} on average.",
+            *([_cell_words(self)] if self.recoding.hidden_cells else []),
             *([self.why] if self.why else []),
             "Detail lost: " + ", ".join(f"{name} {loss:.0%}" for name, loss in self.losses.items()) + ".",
         ]
@@ -246,6 +249,10 @@ class Release:
         if better:
             lines.append(f"k = {max(entry.effective_k for entry in better)} would cost practically no more.")
         return "\n".join([*lines, *(f"Note: {warning}" for warning in self.warnings)])
+
+
+def _cell_words(release: Release) -> str:
+    return f'{release.recoding.hidden_cells:,} single cells of rare rows are hidden ("*") so that the rows could stay.'
 
 
 def _bound_words(release: Release) -> str:

@@ -81,15 +81,22 @@ class KnownClasses:
     unmatched: int = 0  # people whom no class holds
 
 
-def risk_of(class_sizes: NDArray[np.int64], population: int | KnownClasses | None = None) -> Risk:
-    """The risk of rows in classes of these sizes; the population by its size, or by its people in each class."""
+def risk_of(
+    class_sizes: NDArray[np.int64], population: int | KnownClasses | None = None, persons: int | None = None
+) -> Risk:
+    """The risk of rows in classes of these sizes; the population by its size, or by its people in each class.
+
+    Where classes are counted in `persons`, who may be in several of them, it is said how many there are.
+    """
     sizes = np.asarray(class_sizes, dtype=np.int64)
     rows = int(sizes.sum())
     known = population if isinstance(population, KnownClasses) else None
     number = population if isinstance(population, int) else None if known is None else known.size
-    if number is not None and number < rows:
+    drawn = rows if persons is None else persons
+    if number is not None and number < drawn:
         raise InvalidInput(
-            f"The population has {number:,} people, fewer than the {rows:,} rows of the table. Give the number of all "
+            f"The population has {number:,} people, fewer than the {drawn:,} {'rows' if persons is None else 'persons'} of the "
+            "table. Give the number of all "
             "people the rows were drawn from."
         )
     mean = len(sizes) / rows
@@ -97,7 +104,7 @@ def risk_of(class_sizes: NDArray[np.int64], population: int | KnownClasses | Non
     if number is None:
         return base
     uniques = Uniques(zayatz(sizes, number), pitman(sizes, number)) if known is None or known.basis != "table" else None
-    chances = _chances(sizes, known, rows / number)
+    chances = _chances(sizes, known, drawn / number)
     average = float(sizes @ chances / rows)
     journalist = Journalist(float(chances.max()), average, "size" if known is None else known.basis)
     told = replace(base, journalist=journalist, marketer=average, uniques=uniques)

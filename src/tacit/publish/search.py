@@ -186,7 +186,7 @@ def _polish(
 ) -> None:
     """Improve the best by ruin and recreate until the evaluations are spent."""
     best = seen.found(preference, complete=True).chromosome(0, problem.n_bits)
-    posed = (problem.halves, problem.space, problem.demand, problem.rows, preference.share_of_loss)
+    posed = (problem.halved_sets, problem.space, problem.demand, problem.rows, preference.share_of_loss)
     lessons = Lessons(np.zeros((MOST_LESSONS, problem.n_bits // 64 + 1), np.uint64), np.zeros(1, np.int64))
     while seen.evaluations < evaluations:
         improvements = np.empty((64, problem.n_bits), np.uint8)

@@ -49,6 +49,9 @@ class Protection:
         the least and greatest share of a class's people who may be in the table (delta-presence).
     suppress
         Share of rows that may be left out; each counts as fully lost.
+    every
+        Asks for k in every set of so many quasi-identifiers instead of in all of them together: for somebody who knows no more
+        than that of a person.
     person
         The column that says whose row it is, where a person (or a household) has several. It is never published.
 
@@ -73,6 +76,7 @@ class Protection:
     k_map: int | None = None
     presence: tuple[float, float] | None = None
     pseudonyms: Sequence[str] = ()
+    every: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
@@ -84,6 +88,7 @@ class Protection:
             object.__setattr__(self, "attributes", _name_sets(self.attributes))
         self._check_diversity()
         self._check_people()
+        self._check_every()
         if self.pseudonyms and self.person is not None:
             raise InvalidInput("A pseudonym beside person would make rows of a person visible. Leave one of both away.")
         _checked_share("suppress", self.suppress, below_one=True)
@@ -116,6 +121,17 @@ class Protection:
             )
         if self.people is not None:
             people_number(self.people)  # a number below 1 is refused
+
+    def _check_every(self) -> None:
+        if self.every is None:
+            return
+        if self.attributes is not None and len(self.attributes) > 1:
+            raise InvalidInput("every takes one set of quasi-identifiers, and makes its own sets of them. Name one.")
+        if self.asks_diversity or self.k_map is not None or self.presence is not None or self.suppress:
+            raise InvalidInput(
+                "every asks for k in each of many small tables. It goes neither with l, t or beta, nor with k-map or presence, "
+                "nor with suppression. Leave these away, or publish for all quasi-identifiers together."
+            )
 
     @property
     def asks_diversity(self) -> bool:
@@ -168,6 +184,8 @@ class Preferences:
     types, granularity
         What columns hold ("date", "code", "number", "nominal"; found from their values by default), and the finest steps
         they are read in: ``{"age": 5, "visit": "month"}``.
+    cells
+        Where rows may be suppressed: hides single cells of a rare row ("*") instead, if that is enough, as "search" does.
     keep_order
         Keeps the rows in the order of the input, which tells whatever that order tells; they are sorted otherwise.
     """
@@ -182,6 +200,7 @@ class Preferences:
     types: Mapping[str, ColumnType] | None = None
     granularity: Mapping[str, float | str] | None = None
     keep_order: bool = False
+    cells: bool = True
 
     def __post_init__(self) -> None:
         _checked_share("prefer_loss", self.loss)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import secrets
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +58,7 @@ def write_file(release: Release, path: Path, *, again: bool = False) -> Written:
     with (
         written_whole(path) as temporary,
         written_whole(public_path(path)) as public,
-        _written_privately(private_path(path)) as private,
+        written_whole(private_path(path), private=True) as private,
     ):
         _write_batches(temporary, release.batches(), parquet=parquet)
         manifest = public_manifest(release)
@@ -136,26 +134,13 @@ def _people(release: Release) -> pa.Table | None:
 
 def write_private(release: Release, path: Path) -> Path:
     """The private manifest alone, for a release that became a table of a database."""
-    with _written_privately(path) as private:
+    with written_whole(path, private=True) as private:
         _write_document(private, private_manifest(release))
     return path
 
 
 def manifest_table(name: str) -> str:
     return f"{name}_manifest"
-
-
-@contextlib.contextmanager
-def _written_privately(path: Path) -> Iterator[Path]:
-    """A file that only its owner can read, also while it is being written."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")  # its mode is 600
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _refuse_taken(connection: Any, name: str) -> None:
@@ -203,6 +188,8 @@ def _verified(release: Release, read_back: ReadBack) -> dict[str, Any]:
     smallest = min(int(own.min()) for own in sizes)
     if smallest < release.k or not persons.keeps(release.recoding, protection):
         raise BrokenPromise(f"the written classes hold {smallest} persons where {release.k} were promised")
+    if not release.publication.keeps_its_promise(release.recoding):
+        raise BrokenPromise("the written classes do not hold the people of the population that were promised")
     checks = persons.checks(release.recoding, protection.tail)
     shown = [check.entropy if protection.entropy else check.distinct for check in checks]
     return {
@@ -211,6 +198,7 @@ def _verified(release: Release, read_back: ReadBack) -> dict[str, Any]:
         "t": max((check.closeness for check in checks), default=None),
         **({"recursive": max(check.recursive for check in checks)} if protection.recursive is not None else {}),
         **({"beta": max(check.beta for check in checks)} if protection.beta is not None else {}),
+        **({"k_map": release.risk.k_map, "presence": release.risk.presence} if protection.people_demand else {}),
         "rows": read_back.rows,
         "counted": JOINED,
     }

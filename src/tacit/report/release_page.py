@@ -53,9 +53,11 @@ def _methods(release: Release) -> Rows:
         "NECD",
         "effective k",
         "suppressed",
+        "risk: highest, mean",
         "query error",
         "table error",
         "labels overlap",
+        "labels",
         "lost",
     )
     rows = [
@@ -65,9 +67,11 @@ def _methods(release: Release) -> Rows:
             f"{result.necd:.4f}",
             result.effective_k,
             result.suppressed,
+            f"{result.highest_risk:.1%}, {result.mean_risk:.1%}",
             f"{result.query_error:.1%}",
             f"{result.table_error:.1%}",
             "yes" if result.labels_overlap else "no",
+            ", ".join(f"{name} {number}" for name, number in result.labels.items()),
             "" if result.largest_lost_group is None else _group(result.largest_lost_group),
         )
         for result in release.methods
