@@ -321,3 +321,44 @@ def test_persons_are_counted_from_the_command_line(table, tmp_path):
     checked = tacit("check", many, "--attributes", "town,sex", "--person", "id", "--json")
     plain = tacit("check", many, "--attributes", "town,sex", "--json")
     assert checked.json["k"] < plain.json["k"]
+
+
+def _written(path, columns):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--roles", "nobody.yaml"), "No column has the role quasi-identifier"),
+        (("--roles", "strange.yaml"), "'height'"),
+        (("--attributes", "age", "--person", "id", "--k", 60), "k = 60 is more than the 50 persons there are"),
+        (("--attributes", "age", "--sensitive", "sex", "--l", 3), "Ask for a smaller l: at most 2"),
+        (("--attributes", "age,visit"), "two formats, such as '2024-03-01' and '04.03.2024'"),
+    ],
+)
+def test_bad_tables_and_roles_get_a_clear_sentence_before_any_search(tmp_path, options, message):
+    visits = [f"2024-03-{1 + i % 28:02d}" if i % 2 else f"{1 + i % 28:02d}.03.2024" for i in range(100)]
+    visits[:4] = ["2024-03-01", "2024-03-02", "04.03.2024", "31.03.2024"]
+    ages, sexes = [str(20 + i % 30) for i in range(100)], ["f", "m"] * 50
+    data = {"id": [f"p{i // 2}" for i in range(100)], "age": ages, "sex": sexes, "visit": visits}
+    table = _written(tmp_path / "people.csv", data)
+    (tmp_path / "nobody.yaml").write_text("columns: {id: identifier, age: kept}\n", encoding="utf-8")
+    (tmp_path / "strange.yaml").write_text("columns: {age: quasi-identifier, height: kept}\n", encoding="utf-8")
+    given = [tmp_path / option if str(option).endswith(".yaml") else option for option in options]
+    with mock.patch("tacit.publish.comparison.find", side_effect=AssertionError("searched")):
+        assert message in refused("publish", table, *given, "--out", tmp_path / "out.csv")
+
+
+def test_a_person_id_that_is_unique_says_that_rows_are_persons(table, tmp_path):
+    with table.open(newline="") as lines:
+        header, *rows = list(csv.reader(lines))
+    columns = dict(zip([*header, "id"], [*zip(*rows, strict=True), [f"p{i}" for i in range(len(rows))]], strict=True))
+    people = _written(tmp_path / "unique.csv", columns)
+    answer = tacit(
+        "publish", people, "--attributes", "age,sex", "--person", "id", "--method", "local", "--out", tmp_path / "o.csv"
+    )
+    assert "'id' is different in every row, so rows are persons" in answer.out
+    assert "p17" not in (tmp_path / "o.csv").read_text()

@@ -21,7 +21,6 @@ from tacit.publish._space_kernels import decode
 
 DENSE_CELLS = 1 << 16  # beyond, cells are looked up by hashing instead of in a table of all
 NOISE = 0.5  # how far the order of cuts strays from what they save
-TOLERANCE = 0.05  # how much worse than the best a followed generalization may be
 
 
 class Tables(NamedTuple):
@@ -157,22 +156,12 @@ def recreate(bits, tables, space, k, noise):
 
 
 @njit(cache=True)
-def improve(current, value, best, tables, space, k, rng, rounds):
-    """Generalize a few attributes fully and cut again, some rounds of it.
-
-    `best` is overwritten by what is better; returns its loss, that of `current`, and the cells counted.
-    """
-    counted, least = 0, value
-    for _ in range(rounds):
-        trial = current.copy()
-        for _ in range(1 + rng.integers(0, 4)):
-            j = rng.integers(0, len(space.first_bit) - 1)
-            trial[space.first_bit[j] : space.first_bit[j + 1]] = 0
-        noise = np.exp(NOISE * rng.random() * rng.standard_normal(len(trial)))
-        reached, cells = recreate(trial, tables, space, k, noise)
-        counted += cells
-        if reached <= value or reached <= least * (1 + TOLERANCE * rng.random()):
-            current[:], value = trial, reached
-        if reached < least - 1e-12:
-            best[:], least = trial, reached
-    return least, value, counted
+def retry(current, tables, space, k, rng):
+    """Generalize a few attributes fully and cut again; returns what comes of it, its loss, and the cells counted."""
+    trial = current.copy()
+    for _ in range(1 + rng.integers(0, 4)):
+        j = rng.integers(0, len(space.first_bit) - 1)
+        trial[space.first_bit[j] : space.first_bit[j + 1]] = 0
+    noise = np.exp(NOISE * rng.random() * rng.standard_normal(len(trial)))
+    reached, counted = recreate(trial, tables, space, k, noise)
+    return trial, reached, counted

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish._every_kernels import Tables, improve, recreate
+from tacit.publish._every_kernels import Tables, recreate, retry
 from tacit.publish.problem import Bits, Problem
 from tacit.publish.search import Progress
 from tacit.publish.tally import QuasiTally
@@ -26,6 +26,7 @@ MOST_TABLES = 20_000
 MOST_CELLS = 40_000_000  # of all tables together: they are held in memory
 COUNTED_CELLS = 3_000_000_000  # that a search counts, at most
 DENSE_TABLE = 1 << 22
+TOLERANCE = 0.05  # how much worse than the best a followed generalization may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +64,11 @@ def search_every(
     best, least, done, complete = bits.copy(), value, 1, True
     try:
         while done < rounds and least > 1e-12 and counted < COUNTED_CELLS:
-            found = best.copy()
-            reached, value, cells = improve(bits, value, found, tables, problem.space, problem.k, rng, 1)
-            if reached < least:
-                best, least = found, reached
+            trial, reached, cells = retry(bits, tables, problem.space, problem.k, rng)
+            if reached <= max(value, least * (1 + TOLERANCE * rng.random())):
+                bits, value = trial, reached
+            if reached < least - 1e-12:
+                best, least = trial, reached
             counted, done = counted + cells, done + 1
             if progress:
                 progress(max(done / rounds, counted / COUNTED_CELLS), "searching")
