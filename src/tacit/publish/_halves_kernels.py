@@ -12,7 +12,7 @@ per combination counts the classes in a table small enough for the fastest cache
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -61,20 +61,24 @@ LEFT_COLUMNS, RIGHT_COLUMNS, LEFT, RIGHT, RUNS, CELLS, PEOPLE = range(7)
 
 def halved_sets(tallies: Sequence[HalvedTally]) -> HalvedSets:
     """The tallies in one object."""
-    parts: list[list[NDArray[Any]]] = [[], [], [], [], [], [], []]
     ends = np.zeros((len(tallies) + 1, 7), np.int64)
     for s, own in enumerate(tallies):
         lengths = [len(own.left_columns), len(own.right_columns), own.left.size, own.right.size, len(own.run_start)]
         ends[s + 1] = ends[s] + [*lengths, len(own.counts), len(own.people)]
-        arrays = (own.left_columns, own.right_columns), (own.left.ravel(), own.right.ravel()), (own.run_start,)
-        for place, group in enumerate((*arrays, (own.right_of,), (own.counts,), (own.sensitive,), (own.people,))):
-            parts[place] += group
     width = tallies[0].sensitive.shape[1] if tallies else 0
-    empty: list[NDArray[Any]] = [np.empty(0, np.int64), *[np.empty(0, np.uint32)] * 4, np.empty((0, width), np.uint32)]
-    joined = [
-        np.concatenate([nothing, *own]) for nothing, own in zip([*empty, np.empty(0, np.uint32)], parts, strict=True)
-    ]
-    return HalvedSets(ends, *joined)
+    nothing, nobody = np.empty(0, np.uint32), np.empty((0, width), np.uint32)
+    return HalvedSets(
+        ends,
+        np.concatenate(
+            [np.empty(0, np.int64), *(part for own in tallies for part in (own.left_columns, own.right_columns))]
+        ),
+        np.concatenate([nothing, *(half.ravel() for own in tallies for half in (own.left, own.right))]),
+        np.concatenate([nothing, *(own.run_start for own in tallies)]),
+        np.concatenate([nothing, *(own.right_of for own in tallies)]),
+        np.concatenate([nothing, *(own.counts for own in tallies)]),
+        np.concatenate([nobody, *(own.sensitive for own in tallies)]),
+        np.concatenate([nothing, *(own.people for own in tallies)]),
+    )
 
 
 @njit(cache=True)

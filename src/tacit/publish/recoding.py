@@ -204,12 +204,12 @@ def _with_hidden_cells(
     texts: tuple[tuple[str, ...], ...],
     members: tuple[NDArray[np.bool_], ...],
 ) -> Recoding:
-    """The recoding with a label for hidden cells: it stands for every answer of a block that some released row lies in."""
+    """The recoding with a label for hidden cells: it stands for every answer that some released row gave, and for no other."""
     kept = hiding.classes >= 0
     labels, names, groups = labels.copy(), list(texts), list(members)
     for j, hidden in enumerate(hiding.hidden.T):
         if hidden.any():
-            anything = members[j][np.unique(labels[kept, j])].any(axis=0)
+            anything = np.bincount(tally.codes[kept, j], minlength=members[j].shape[1]) > 0
             labels[hidden, j] = len(members[j])
             names[j] = (*texts[j], ANY)
             groups[j] = np.concatenate([members[j], anything[None]])

@@ -67,7 +67,7 @@ def _methods(release: Release) -> Rows:
             f"{result.necd:.4f}",
             result.effective_k,
             result.suppressed,
-            f"{result.highest_risk:.1%}, {result.mean_risk:.1%}",
+            f"{1 / result.effective_k:.1%}, {result.average_risk:.1%}",
             f"{result.query_error:.1%}",
             f"{result.table_error:.1%}",
             "yes" if result.labels_overlap else "no",
