@@ -22,10 +22,32 @@ def test_pages_named_in_the_readme_exist() -> None:
             assert (ROOT / target).exists(), f"{page} links to {target}"
 
 
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
 def test_every_module_named_in_the_architecture_exists() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    for name in re.findall(r"^\| `([a-z_]+/?(?:\.py)?)`", text, flags=re.MULTILINE):
+    for name in re.findall(r"^\| `([a-z_]+/?(?:\.py)?)`", ARCHITECTURE, flags=re.MULTILINE):
         assert (ROOT / "src" / "tacit" / name).exists(), name
+
+
+def test_what_the_architecture_says_a_package_holds_is_there() -> None:
+    checked = 0
+    for package, holds in re.findall(r"^\| `([a-z_]+)/` \| (.*) \|$", ARCHITECTURE, flags=re.MULTILINE):
+        folder = ROOT / "src" / "tacit" / package
+        for name in re.findall(r"`([a-z_]+(?:/|\.js)?)`", holds):
+            places = (folder / f"{name}.py", folder / name, folder / "static" / name)
+            assert any(place.exists() for place in places), f"{package}/ has no {name}"
+            checked += 1
+    assert checked >= 80
+
+
+def test_the_files_that_one_is_told_to_touch_exist() -> None:
+    section = ARCHITECTURE.split("## Which files one touches")[1].split("##")[0]
+    paths = re.findall(r"`((?:[a-z_]+/)+[a-z_.]*)`", section)
+    assert len(paths) >= 15
+    for path in paths:
+        root = ROOT if path.startswith(("tests/", "docs/")) else ROOT / "src" / "tacit"
+        assert (root / path).exists(), path
 
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tacit.mine.accuracy import AccuracyEstimate as AccuracyEstimate
     from tacit.mine.accuracy import disguised_accuracy as disguised_accuracy
     from tacit.mine.accuracy import told_accuracy as told_accuracy
-    from tacit.mine.as_if_true import AsIfTrueClassifier as AsIfTrueClassifier
-    from tacit.mine.as_if_true import MajorityClassifier as MajorityClassifier
+    from tacit.mine.baselines import AsIfTrueClassifier as AsIfTrueClassifier
+    from tacit.mine.baselines import MajorityClassifier as MajorityClassifier
     from tacit.mine.heavy_hitters import HeavyHitter as HeavyHitter
     from tacit.mine.heavy_hitters import OpenQuestion as OpenQuestion
     from tacit.mine.itemsets import FrequentItemsets as FrequentItemsets
@@ -32,13 +32,13 @@ require("mine")
 
 _HOMES = {
     "AccuracyEstimate": "tacit.mine.accuracy",
-    "AsIfTrueClassifier": "tacit.mine.as_if_true",
+    "AsIfTrueClassifier": "tacit.mine.baselines",
     "FrequentItemsets": "tacit.mine.itemsets",
     "HeavyHitter": "tacit.mine.heavy_hitters",
     "OpenQuestion": "tacit.mine.heavy_hitters",
     "JointClassifier": "tacit.mine.joint_classifier",
     "LogisticClassifier": "tacit.mine.logistic",
-    "MajorityClassifier": "tacit.mine.as_if_true",
+    "MajorityClassifier": "tacit.mine.baselines",
     "NaiveBayesClassifier": "tacit.mine.naive_bayes",
     "TreeClassifier": "tacit.mine.tree_classifier",
     "ModelChoice": "tacit.mine.selection_result",

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.naive_bayes import CategoricalNB
 
 from tacit.errors import InvalidInput
-from tacit.mine.as_if_true import AsIfTrueClassifier, MajorityClassifier, plain_tree
+from tacit.mine.baselines import AsIfTrueClassifier, MajorityClassifier, plain_tree
 from tacit.mine.classifier import ReportClassifier
 from tacit.mine.joint_classifier import JointClassifier
 from tacit.mine.logistic import LogisticClassifier

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownAnswer
-from tacit.mine.as_if_true import MajorityClassifier
+from tacit.mine.baselines import MajorityClassifier
 from tacit.mine.classifier import ReportClassifier
 from tacit.mine.logistic import LogisticClassifier
 from tacit.mine.naive_bayes import NaiveBayesClassifier

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, UnknownName
-from tacit.mine.as_if_true import AsIfTrueClassifier, plain_tree
+from tacit.mine.baselines import AsIfTrueClassifier, plain_tree
 from tacit.mine.classifier import ReportClassifier, checked_target
 from tacit.mine.division import joint_model
 from tacit.reports import Reports

@@ -21,7 +21,7 @@ from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, NotEstimable, TacitError
 from tacit.estimation import estimate, true_schema
 from tacit.estimation.comparison import independence
-from tacit.mine.as_if_true import MajorityClassifier
+from tacit.mine.baselines import MajorityClassifier
 from tacit.mine.candidates import as_candidate, common_target, default_candidates, named
 from tacit.mine.classifier import ReportClassifier
 from tacit.mine.division import HeldReports, held_reports
