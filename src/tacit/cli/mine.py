@@ -83,13 +83,13 @@ def tree(
     ).fit(read(reports, scheme or [], join))
     leaves = model.tree_.n_leaves
     if prune is not None:
-        model = model.pruned(read([prune], test_schemes(scheme or [], test_scheme, "--prune")))
+        model = model.pruned(read([prune], _test_schemes(scheme, test_scheme, "--prune")))
         note(f"Pruned from {leaves} leaves to {model.tree_.n_leaves}.")
     if plot is not None:
         _save(model.plot(), plot)
     if export is not None:
         save_classifier(model, export)
-    scored = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    scored = scores(model, test, scheme, test_scheme, truth)
     if json:
         print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **scored})
     else:
@@ -117,7 +117,7 @@ def bayes(
         note(f"Never asked together with {target}, so left out: {', '.join(model.left_out_)}.")
     if export is not None:
         save_classifier(model, export)
-    scored = scores(model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    scored = scores(model, test, scheme, test_scheme, truth)
     if json:
         print_json({"model": model.to_document(), **scored})
     else:
@@ -131,12 +131,12 @@ def read(places: Sequence[str], schemes: Sequence[Path], key: str | None = None)
     return read_or_joined(places, schemes, key)
 
 
-def test_schemes(schemes: Sequence[Path], other: Path | None, option: str) -> list[Path]:
+def _test_schemes(schemes: Sequence[Path] | None, other: Path | None, option: str) -> list[Path]:
     if other is not None:
         return [other]
-    if len(schemes) > 1:
+    if schemes is not None and len(schemes) > 1:
         raise InvalidInput(f"Several schemes are given; say with --test-scheme which one {option} was disguised with.")
-    return list(schemes)
+    return list(schemes or [])
 
 
 def _known(text: str | None) -> list[float] | dict[str, float] | None:
@@ -176,11 +176,14 @@ def _save(figure: Any, path: Path) -> None:
         figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight")
 
 
-def scores(model: ReportClassifier, test: str | None, schemes: Sequence[Path], truth: Path | None) -> dict[str, Any]:
+def scores(
+    model: ReportClassifier, test: str | None, schemes: list[Path] | None, test_scheme: Path | None, truth: Path | None
+) -> dict[str, Any]:
     """What is known of the accuracy: from disguised reports, from true answers, and what answering blindly gets."""
     scored: dict[str, Any] = {"n_reports": model.n_reports_, "majority_share": float(model.majority_share_)}
     if test is not None:
-        scored["test_accuracy"] = _tested(model, read([test], schemes)).to_document()
+        disguised = read([test], _test_schemes(schemes, test_scheme, "--test"))
+        scored["test_accuracy"] = _tested(model, disguised).to_document()
         scored["warnings"] = scored["test_accuracy"].pop("warnings")
     if truth is not None:
         from tacit.dataset import Dataset

@@ -19,7 +19,6 @@ from tacit.cli.mine import (
     read,
     save_classifier,
     scores,
-    test_schemes,
 )
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 
@@ -51,7 +50,7 @@ def best(
             note(f"Left out: {score.name}. {score.problem}")
     if export is not None:
         save_classifier(choice.model, export)
-    results = scores(choice.model, test, test_schemes(scheme or [], test_scheme, "--test") if test else [], truth)
+    results = scores(choice.model, test, scheme, test_scheme, truth)
     if json:
         document = choice.to_document()
         warnings = [*document["warnings"], *results.pop("warnings", [])]

@@ -145,6 +145,10 @@ class SampleDesign:
                 "stratum, or have it compared with the mean of all clusters (lonely='centre', --lonely centre)."
             )
 
+    def variance_factors(self, sizes: Array) -> Array:
+        """Of each stratum with so many clusters: what is left of its variance, with the correction for few of them."""
+        return (1 - self.sampled) * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
+
     def quantile(self, level: float) -> float:
         """Student's quantile of a two-sided interval."""
         from scipy.special import stdtrit
@@ -172,7 +176,7 @@ class SampleDesign:
         # A single cluster has no spread of its own: it is compared with the mean over all clusters.
         centres[sizes == 1] = totals.mean(axis=0)
         spread = totals - centres[self.stratum_of]
-        factor = (1 - self.sampled) * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
+        factor = self.variance_factors(sizes)
         covariance = (spread * factor[self.stratum_of, None]).T @ spread
         if noise is not None:
             covariance = covariance + np.einsum("h,hij->ij", self.sampled, noise)

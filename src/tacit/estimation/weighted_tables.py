@@ -51,9 +51,7 @@ class WeightedTable:
 
     @cached_property
     def _factors(self) -> Array:
-        """Of each stratum: what is left of its variance, with the correction for few clusters."""
-        sizes = self._sizes
-        return (1 - self.design.sampled) * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
+        return self.design.variance_factors(self._sizes)
 
     @property
     def _sizes(self) -> Array:
