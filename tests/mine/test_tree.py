@@ -26,7 +26,7 @@ from tacit.estimation.subgroups import ClassShares, Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
 from tacit.mine.count_sources import Method, counted_people, ordered_sources
-from tacit.mine.growth import Grower, Guard, Rules
+from tacit.mine.growth import Grower, Guard, SplitRules
 from tacit.mine.held_out import tree_logs
 from tacit.mine.tree import Node
 from tacit.table import Table
@@ -152,7 +152,7 @@ def test_class_shares_have_true_errors(scheme: str) -> None:
     for repeat in range(150):
         everybody = people_behind(simulated(SCHEMES[scheme], 3000, 300 + repeat), "smokes")
         people_of_age = everybody.within(SCHEMA["age"], (0,))
-        node = Grower(Rules(max_depth=0), np.ones(2)).grow(people_of_age)
+        node = Grower(SplitRules(max_depth=0), np.ones(2)).grow(people_of_age)
         scores.append((node.class_shares[1] - truth) / node.class_errors[1])
     assert_standard_scores(scores)
 
@@ -292,10 +292,10 @@ def test_the_answer_above_stands_until_a_class_is_ahead_by_the_error_of_their_di
     """Two standard errors of the difference are .018, .028 or .036, by the covariance of the two; one is ahead by .025."""
     disguise = 1e-4 * np.array([[1, correlation], [correlation, 1]])
     counted = ClassShares(0.425, 1e-4, 1e-4, np.array([0.2, 0.225]), disguise, disguise)
-    grower = Grower(Rules(guard=Guard(label=2)), np.ones(2))
+    grower = Grower(SplitRules(guard=Guard(label=2)), np.ones(2))
     assert grower._node(counted, parent_label=0).label == label
     assert grower._node(counted, parent_label=None).label == 1
-    assert Grower(Rules(), np.ones(2))._node(counted, parent_label=0).label == 1
+    assert Grower(SplitRules(), np.ones(2))._node(counted, parent_label=0).label == 1
 
 
 def test_the_score_of_a_split_is_that_of_its_greatest_excess() -> None:

@@ -23,7 +23,7 @@ from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import share_interval
 from tacit.estimation.result import Sampling
 from tacit.estimation.uncertainty import counted_covariance
-from tacit.mine.moments import Moments, moments
+from tacit.mine.moments import ConfusionSums, moments
 from tacit.mine.predictions import Predictor, predictor
 
 # With a larger standard error than this an accuracy says nothing.
@@ -193,7 +193,7 @@ def source_weight(source: Source, asked: Predictor) -> float:
 
 
 def _estimated(
-    classes: tuple[str, ...], parts: Sequence[Moments], weights: Sequence[float], sampling: Sampling
+    classes: tuple[str, ...], parts: Sequence[ConfusionSums], weights: Sequence[float], sampling: Sampling
 ) -> AccuracyEstimate:
     total = sum(weights)
     mean, covariance = np.zeros(len(classes) ** 2), np.zeros((len(classes) ** 2,) * 2)

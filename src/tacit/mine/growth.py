@@ -69,7 +69,7 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Rules:
+class SplitRules:
     """When and how a node is split."""
 
     criterion: Criterion = "gain"
@@ -120,7 +120,7 @@ Waiting = tuple[Callable[[], Subgroup], Sprout]
 class Grower:
     """Grows a tree; estimated shares of each class are multiplied by `factors`, where its true share is known."""
 
-    rules: Rules
+    rules: SplitRules
     factors: Array
     _ways: dict[tuple[str, Codes], Ways] = field(default_factory=dict, repr=False)
 
@@ -269,7 +269,7 @@ def _ways(attribute: Attribute, allowed: Codes, splits: Splits) -> Iterator[tupl
                 yield some, rest
 
 
-def grown(people: Subgroup, n_classes: int, rules: Rules, class_shares: Array | None = None) -> Node:
+def grown(people: Subgroup, n_classes: int, rules: SplitRules, class_shares: Array | None = None) -> Node:
     """The tree; where the distribution of the classes is known, every estimate is made to agree with it."""
     factors = np.ones(n_classes)
     if class_shares is not None:

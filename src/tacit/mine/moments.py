@@ -28,7 +28,7 @@ BATCH = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ConfusionSums:
     """Sums over reports of their weights for each cell ``[true class, predicted class]``, raveled, and of products."""
 
     sums: Array
@@ -37,7 +37,7 @@ class Moments:
     method: str
 
 
-def moments(source: Source, predictor: Predictor, *, draws: int, seed: int) -> Moments:
+def moments(source: Source, predictor: Predictor, *, draws: int, seed: int) -> ConfusionSums:
     """What the reports of one source say; exact over the joint domain where it is small, else report by report."""
     names = [*predictor.inputs.names, predictor.target.name]
     parts = [with_guess(source, part) for part in parts_for(source.questionnaire, names)]
@@ -48,7 +48,7 @@ def moments(source: Source, predictor: Predictor, *, draws: int, seed: int) -> M
     return _report_by_report(source, predictor, parts, draws, np.random.default_rng(seed))
 
 
-def _over_domain(source: Source, predictor: Predictor, parts: Sequence[Part]) -> Moments:
+def _over_domain(source: Source, predictor: Predictor, parts: Sequence[Part]) -> ConfusionSums:
     """The confusion indicators of every possible truth, mapped back by each group's inverse to weights of reports."""
     weights = _indicators(predictor, attributes_of(parts))
     for part in parts:
@@ -104,7 +104,7 @@ def _rows_in_memory(source: Source) -> Table:
 
 def _report_by_report(
     source: Source, predictor: Predictor, parts: Sequence[Part], draws: int, rng: np.random.Generator
-) -> Moments:
+) -> ConfusionSums:
     columns = columns_of(parts)
     table = held_rows(source.engine)
     if table is not None:
@@ -141,10 +141,10 @@ def _turned_weights(
         yield weights, np.ones(rows, dtype=np.int64)
 
 
-def _summed(batches: Any, rows: int, method: str) -> Moments:
+def _summed(batches: Any, rows: int, method: str) -> ConfusionSums:
     sums: Any = 0.0
     products: Any = 0.0
     for weights, counts in batches:
         sums = sums + weights @ counts
         products = products + (weights * counts) @ weights.T
-    return Moments(sums, products, rows, method)
+    return ConfusionSums(sums, products, rows, method)

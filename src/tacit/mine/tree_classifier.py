@@ -24,7 +24,7 @@ from tacit.mine.count_sources import (
     ordered_sources,
 )
 from tacit.mine.division import HeldReports, folds, held_reports
-from tacit.mine.growth import CRITERIA, Criterion, Guard, Rules, Splits, grown
+from tacit.mine.growth import CRITERIA, Criterion, Guard, SplitRules, Splits, grown
 from tacit.mine.held_out import tree_logs
 from tacit.mine.predictions import checked_attributes
 from tacit.mine.pruning import pruned
@@ -147,11 +147,11 @@ class TreeClassifier(ReportClassifier):
         if self.significance is not None and not self.significance >= 0:
             raise InvalidInput(f"significance is a number of standard errors of at least 0, not {self.significance!r}.")
 
-    def _rules(self) -> Rules:
+    def _rules(self) -> SplitRules:
         guard = GUARDS[self.method_]
         if self.significance is not None:
             guard = Guard(split=self.significance, label=min(self.significance, guard.label))
-        return Rules(self.criterion, self.splits, guard, self.max_depth, self.min_share)
+        return SplitRules(self.criterion, self.splits, guard, self.max_depth, self.min_share)
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
         return predicted(self.tree_, table, self.target_.size)
