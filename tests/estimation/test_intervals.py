@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, norm
 
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
@@ -67,6 +69,41 @@ def test_the_intervals_that_users_get_are_the_enumerated_ones(p: float, yes: int
     )
     share = tacit.estimate_share(reports, {"x": "yes"})
     assert share.interval() == pytest.approx((expected.low[yes], expected.high[yes]), abs=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999999])
+def test_the_ends_are_where_the_chance_is_what_it_should_be(level: float) -> None:
+    """Each end inside (0, 1) is a root of the mid-p chance."""
+    rng = np.random.default_rng(8)
+    background = rng.uniform(0, 0.7, 300)
+    contrast = (1 - background) * rng.uniform(0.2, 1, 300)
+    n = 5000
+    yes, no = (1 - background) / contrast, -background / contrast
+    squares = [chance * yes**2 + (1 - chance) * no**2 for chance in (background + contrast, background)]
+    law = ShareLaw.of(*squares, n)
+    truth = rng.choice([0.0, 0.01, 0.3, 1.0], 300)
+    estimate = (rng.binomial(n, background + contrast * truth) / n - background) / contrast
+    inside = (estimate > 0) & (estimate < 1)
+    interval = law.interval(estimate, level)
+    for ends, chance in ((interval.low, (1 - level) / 2), (interval.high, (1 + level) / 2)):
+        here = inside & (ends > 0) & (ends < 1)
+        assert here.sum() > 50
+        np.testing.assert_allclose(law._quantile(estimate, ends)[here], norm.ppf(chance), atol=1e-7)
+
+
+def test_intervals_of_very_many_answers_are_those_of_each_alone_and_take_no_time() -> None:
+    n, answers = 1_000_000, 100_000
+    rng = np.random.default_rng(4)
+    estimates = (rng.binomial(n, 0.5, answers) / n - 0.5) / 0.23
+    inside, outside = (np.full(answers, square) for square in (4.7, 4.68))
+    law = ShareLaw.of(inside, outside, n)
+    started = time.process_time()
+    interval = law.interval(estimates)
+    assert time.process_time() - started < 3  # one by one it took 35 seconds
+    some = rng.choice(answers, 200)
+    alone = ShareLaw.of(inside[some], outside[some], n).interval(estimates[some])
+    np.testing.assert_allclose(interval.low[some], alone.low, atol=1e-9 * 2e-3)
+    np.testing.assert_allclose(interval.high[some], alone.high, atol=1e-9 * 2e-3)
 
 
 def test_a_wald_interval_would_be_noticed() -> None:

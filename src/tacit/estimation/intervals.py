@@ -19,8 +19,14 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput
+from tacit.estimation.incomplete_beta import incomplete_beta, is_few, log_gamma, normal_quantiles
 
-BISECTIONS = 50  # halvings of [0, 1]
+NEAREST = 0.5**50  # shares closer together than this are one
+CLOSE = 1e-9  # standard errors by which the end of an interval may be off
+MOST_STEPS = 60
+ALIKE_FROM = 1 << 10  # cells from which on it pays to look for cells that are alike
+ALIKE = 1e-10  # cells whose variances differ by so little, and their estimates by so few standard errors, are alike
+TINY = float(np.finfo(np.float64).tiny)
 ROUNDING = 1e-12  # how far an estimate may lie outside [0, 1], or a variance above 0, and mean nothing by it
 
 
@@ -84,7 +90,9 @@ class ShareLaw:
     def interval(self, estimate: Array, level: float = 0.95) -> Interval:
         """Of every share, cut to [0, 1]; where its estimate lies outside, joined with what is likely seen from the edge."""
         z = checked_level(level)
-        low, high = self._root(estimate, (1 - level) / 2)[0], self._root(estimate, (1 + level) / 2)[1]
+        if np.size(estimate) >= ALIKE_FROM:
+            return self._interval_of_many(estimate, level)
+        low, high = self._root(estimate, -z), self._root(estimate, z)
         near = np.clip(estimate, 0, 1)
         beyond = np.abs(estimate - near) > ROUNDING
         from_edge = self._score(estimate, z**2 + np.where(beyond, self._distance(estimate, near), 0.0))
@@ -106,16 +114,79 @@ class ShareLaw:
         spread = np.sqrt(np.maximum(linear**2 - 4 * square * (estimate**2 - bound * self.constant), 0.0))
         return np.clip((linear - spread) / (2 * square), 0, 1), np.clip((linear + spread) / (2 * square), 0, 1)
 
-    def _root(self, estimate: Array, chance: float) -> tuple[Array, Array]:
-        """Between which shares the chance of a larger estimate, or half of an equal one, passes `chance`."""
+    def _interval_of_many(self, estimate: Array, level: float) -> Interval:
+        """The same, worked out once for all cells that are alike: of very many answers most are."""
+        shape = np.shape(estimate)
+        numbers = [_flat(part, shape) for part in (estimate, self.constant, self.slope, self.curvature)]
+        spread = self.variance(np.clip(estimate, 0, 1))
+        least = float(np.sqrt(np.min(spread, where=spread > 0, initial=1.0)))
+        steps = [least, *(float(np.max(np.abs(numbers[1:]))),) * 3]
+        rounded = [np.rint(part / (ALIKE * max(step, TINY))) for part, step in zip(numbers, steps, strict=True)]
+        order = np.lexsort(rounded)
+        differs = np.any([np.diff(part[order]) != 0 for part in rounded], axis=0)
+        is_first = np.concatenate([[True], differs])
+        of_cell = np.empty(len(order), np.intp)
+        of_cell[order] = np.cumsum(is_first) - 1
+        different, low, high = order[is_first], [], []
+        for start in range(0, len(different), ALIKE_FROM - 1):
+            cells = different[start : start + ALIKE_FROM - 1]
+            ends = self._of_cells(cells, shape).interval(numbers[0][cells], level)
+            low.append(ends.low)
+            high.append(ends.high)
+        lows, highs = (np.concatenate(part)[of_cell].reshape(shape) for part in (low, high))
+        return Interval(lows, highs, level)
+
+    def _of_cells(self, cells: NDArray[np.intp], shape: tuple[int, ...]) -> ShareLaw:
+        """The law of some cells of a table of this shape."""
+        constant, slope, curvature = (_flat(own, shape)[cells] for own in (self.constant, self.slope, self.curvature))
+        return ShareLaw(constant, slope, curvature, self.respondents)
+
+    def _root(self, estimate: Array, target: float) -> Array:
+        """The share at which the quantile of the chance of a larger estimate, or half of an equal one, is `target`.
+
+        The quantile is all but linear in the share, so a secant is there after a few steps; a bracket that shrinks with
+        every step keeps it inside.
+        """
+        if self.respondents:
+            return self._bisected(estimate, target)
+        shape, estimate = np.shape(estimate), _flat(estimate, np.shape(estimate))
+        whole = self._of_cells(np.arange(len(estimate)), shape)
+        root = np.where(whole._quantile(estimate, np.zeros_like(estimate)) >= target, 0.0, 1.0)
+        cells = np.flatnonzero((root == 1) & (whole._quantile(estimate, np.ones_like(estimate)) >= target))
+        low, high = np.zeros(len(cells)), np.ones(len(cells))
+        error = np.maximum(np.sqrt(whole.variance(np.clip(estimate, 0, 1)))[cells], NEAREST)
+        share, steepness = _within(low, estimate[cells] + target * error, high), 1 / error
+        before, off_before = np.full((2, len(cells)), np.nan)
+        for _ in range(MOST_STEPS):
+            off = whole._of_cells(cells, estimate.shape)._quantile(estimate[cells], share) - target
+            low, high = np.where(off < 0, share, low), np.where(off < 0, high, share)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                secant = (off - off_before) / (share - before)
+                steepness = np.where((secant > 0) & (secant < np.inf), secant, steepness)
+                following = share - off / steepness
+            root[cells] = np.clip(np.where(np.isfinite(following), following, share), low, high)
+            after = _within(low, following, high)
+            going = (np.abs(off) > CLOSE) & (high - low > NEAREST)
+            if not going.any():
+                break
+            cells, low, high, steepness = cells[going], low[going], high[going], steepness[going]
+            before, off_before, share = share[going], off[going], after[going]
+        return root.reshape(shape)
+
+    def _bisected(self, estimate: Array, target: float) -> Array:
+        """The same where the chance is put together from two approximations, between which it may jump."""
         low, high = np.zeros(np.shape(estimate)), np.ones(np.shape(estimate))
-        yes = np.clip(self._people * (self._background + self._contrast * estimate), 0, self._people)
-        for _ in range(BISECTIONS):
+        while np.max(high - low, initial=0.0) > NEAREST:
             middle = (low + high) / 2
-            below = self._exceeding(yes, middle) < chance
+            below = self._quantile(estimate, middle) < target
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        step = 0.5**BISECTIONS
-        return np.where(low <= step, 0.0, low), np.where(high >= 1 - step, 1.0, high)
+        root = low if target < 0 else high
+        return np.where(root <= NEAREST, 0.0, np.where(root >= 1 - NEAREST, 1.0, root))
+
+    def _quantile(self, estimate: Array, p: Array) -> Array:
+        """The chance of an estimate that is larger, or half that of an equal one, at a share p, as a normal quantile."""
+        yes = np.clip(self._people * (self._background + self._contrast * estimate), 0, self._people)
+        return _normal_quantiles(self._exceeding(yes, p))
 
     def _exceeding(self, yes: Array, p: Array) -> Array:
         """The chance of more than `yes` reports, and half that of as many, at a share p."""
@@ -127,7 +198,7 @@ class ShareLaw:
         mean = self._people * np.where(swapped, 1 - chance, chance)
         count = np.where(swapped, self._people - yes, yes)
         variance = np.minimum((self._people * self._contrast) ** 2 * self.variance(p), mean * (1 - ROUNDING))
-        mean = np.maximum(mean, np.finfo(np.float64).tiny)
+        mean = np.maximum(mean, TINY)
         tail = _mid_p(count, np.maximum(mean**2 / (mean - variance), count), 1 - variance / mean)
         return np.where(swapped, 1 - tail, tail)
 
@@ -144,12 +215,37 @@ def combined_law(laws: Sequence[ShareLaw], weights: Array) -> ShareLaw:
 
 def _mid_p(count: Array, people: Array, chance: Array) -> Array:
     """Of a binomial number the chance to exceed `count`, and half the chance to equal it; counts may be fractions."""
-    from scipy.special import betainc
+    if is_few(np.size(count), people):
+        at_least = incomplete_beta(np.maximum(count, TINY), people - count + 1, chance)
+        ways = log_gamma(people + 1) - log_gamma(count + 1) - log_gamma(people - count + 1)
+    else:
+        from scipy.special import betainc, gammaln
 
-    tiny = np.finfo(np.float64).tiny
-    at_least = np.where(count > 0, betainc(np.maximum(count, tiny), people - count + 1, chance), 1.0)
-    more = np.where(count < people, betainc(count + 1, np.maximum(people - count, tiny), chance), 0.0)
-    return (at_least + more) / 2
+        at_least = betainc(np.maximum(count, TINY), people - count + 1, chance)
+        ways = gammaln(people + 1) - gammaln(count + 1) - gammaln(people - count + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        told = np.where(count > 0, count * np.log(chance), 0.0)
+        untold = np.where(count < people, (people - count) * np.log1p(-chance), 0.0)
+    equal = np.exp(ways + told + untold)
+    return np.clip(np.where(count > 0, at_least, 1.0) - equal / 2, 0.0, 1.0)
+
+
+def _normal_quantiles(chances: Array) -> Array:
+    if is_few(np.size(chances), np.zeros(1)):
+        return normal_quantiles(chances)
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(chances))
+
+
+def _flat(numbers: Array, shape: tuple[int, ...]) -> Array:
+    """Numbers of the cells of a table of this shape, in a row; what is the same for all cells is repeated."""
+    return np.ascontiguousarray(np.broadcast_to(numbers, shape), dtype=np.float64).reshape(-1)
+
+
+def _within(low: Array, wanted: Array, high: Array) -> Array:
+    """What is wanted where it lies between the two, else their middle."""
+    return np.where((low < wanted) & (wanted < high), wanted, (low + high) / 2)
 
 
 def share_interval(estimate: float, standard_error: float, n: int, level: float = 0.95) -> tuple[float, float]:

@@ -116,4 +116,8 @@ def _alike(part: Part) -> Array | None:
     constant = squares[0] - slope * shares[0]
     if not np.allclose(squares[2], constant + slope * shares[2], rtol=1e-7, atol=0):
         return None
-    return constant + slope
+    own = constant + slope
+    middle = float(np.median(own))
+    # Where two draws hardly differ in a share, the slope has lost digits; of answers that are alike all are the same.
+    same = part.channel.treats_answers_alike and np.allclose(own, middle, rtol=1e-3, atol=0)
+    return np.full_like(own, middle) if same else own
