@@ -8,7 +8,7 @@ import pytest
 
 from tacit.errors import InvalidInput
 from tacit.table import read_batches, read_metadata, read_table, written_whole
-from tacit.table.files import BATCH_ROWS, column_names, sidecar, table_writer
+from tacit.table.files import BATCH_ROWS, column_names, n_cells, sidecar, table_writer
 
 
 def files_in(folder) -> list[str]:
@@ -125,7 +125,7 @@ def test_a_repeated_column_in_parquet_is_refused(tmp_path):
 def test_files_that_are_not_there_are_refused(tmp_path):
     with pytest.raises(InvalidInput, match=r"There is no file '.*none.csv'"):
         read_table(tmp_path / "none.csv")
-    with pytest.raises(InvalidInput, match="is a folder, not a file"):
+    with pytest.raises(InvalidInput, match=r"The folder .* holds no Parquet or CSV file"):
         read_table(tmp_path)
 
 
@@ -217,9 +217,36 @@ def test_a_broken_note_in_parquet_is_refused(tmp_path):
         read_metadata(tmp_path / "x.parquet")
 
 
-@pytest.mark.parametrize(
-    "address", ["s3://bucket/reports.parquet", "gs://bucket/reports.csv", "https://host/a.parquet"]
-)
-def test_an_address_of_an_object_store_is_refused_with_what_to_do(address: str) -> None:
-    with pytest.raises(InvalidInput, match=r"lies in an object store, for which there is no connector here\. Copy it"):
-        read_table(address)
+def test_a_folder_and_a_pattern_are_read_as_one_table(tmp_path):
+    for day, town in ((1, "a"), (2, "b")):
+        (tmp_path / f"day={day}").mkdir()
+        pq.write_table(pa.table({"town": [town, town]}), tmp_path / f"day={day}" / "x.parquet")
+    (tmp_path / "day=2" / "_log.csv").write_text("what\n")
+    whole = {"town": ["a", "a", "b", "b"], "day": ["1", "1", "2", "2"]}
+    assert read_table(tmp_path).to_pydict() == whole
+    assert read_table(f"{tmp_path}/day=*/*.parquet").to_pydict() == whole
+    assert column_names(tmp_path) == ["town", "day"]
+    assert read_table(tmp_path, ["day"]).to_pydict() == {"day": whole["day"]}
+    # The folders above a single file are no columns of it.
+    assert column_names(tmp_path / "day=1" / "x.parquet") == ["town"]
+
+
+def test_files_of_different_tables_in_one_folder_are_refused(tmp_path):
+    pq.write_table(pa.table({"town": ["a"], "age": ["1"]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"town": ["a"]}), tmp_path / "2.parquet")
+    for read in (read_table, column_names):
+        with pytest.raises(InvalidInput, match=r"2\.parquet' and .*1\.parquet' .* differ in the column\(s\) 'age'"):
+            read(tmp_path)
+    pq.write_table(pa.table({"town": ["a"], "age": [1]}), tmp_path / "2.parquet")
+    with pytest.raises(InvalidInput, match="values of different types"):
+        read_table(tmp_path)
+
+
+@pytest.mark.parametrize("answer", ["y", "a very long answer that takes many bytes indeed"])
+def test_the_cells_of_a_csv_file_are_its_rows_times_its_columns(tmp_path, answer):
+    """Whatever the length of an answer: the route goes by rows and columns, not by bytes."""
+    file = tmp_path / "x.csv"
+    file.write_text("one,two,three\n" + f"{answer},{answer},{answer}\n" * 40_000)
+    assert n_cells(file) == pytest.approx(120_000, rel=0.01)
+    file.write_text("one\n")
+    assert n_cells(file) == 0

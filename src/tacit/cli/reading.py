@@ -43,10 +43,13 @@ def open_reports(place: str, plan: Scheme | None) -> Iterator[ReportSource]:
     """The reports of one place: in memory where they are few, in the database engine where they are many."""
     from tacit.count.tally import Tally, is_tally
     from tacit.table.files import data_files, is_many
+    from tacit.table.object_stores import fetched, is_object, objects
 
-    if is_tally(place):
+    if is_object(place):
+        yield from _opened_files([fetched(address) for address in objects(place)], plan, place)
+    elif is_tally(place):
         yield Tally.read(place, plan)
-    elif _is_address(place):
+    elif is_table_address(place):
         yield _stored(place, _stated(plan, place))
     elif is_many(place):
         yield from _opened_files(data_files(place), plan, place)
@@ -54,8 +57,20 @@ def open_reports(place: str, plan: Scheme | None) -> Iterator[ReportSource]:
         yield from _opened_files([Path(place)], plan, place)
 
 
-def _is_address(place: str) -> bool:
-    return "://" in place or place.startswith("spark:")
+def is_table_address(place: str) -> bool:
+    """Whether a place is a table of a database and not a file."""
+    from tacit.table.object_stores import is_object
+
+    return ("://" in place or place.startswith("spark:")) and not is_object(place)
+
+
+def carried_or_stated(plan: Scheme | None, place: str | Path) -> Scheme:
+    """The scheme that was given; else the one that a file carries."""
+    from tacit.reports import carried_scheme
+
+    if plan is None and not is_table_address(str(place)):
+        return carried_scheme(place)
+    return _stated(plan, str(place))
 
 
 def _stated(plan: Scheme | None, place: str) -> Scheme:
@@ -67,6 +82,7 @@ def _stated(plan: Scheme | None, place: str) -> Scheme:
 def _opened_files(files: Sequence[Path], plan: Scheme | None, place: str) -> Iterator[ReportSource]:
     from tacit.count.tally import Tally, is_tally
     from tacit.reports import Reports, carried_scheme
+    from tacit.table.labelled import is_labelled
 
     in_memory = _fit_memory(files)
     if in_memory:
@@ -77,7 +93,8 @@ def _opened_files(files: Sequence[Path], plan: Scheme | None, place: str) -> Ite
                 yield Tally.read(file, plan)
                 continue
             scheme = carried_scheme(file) if plan is None else plan
-            yield Reports.read(file, scheme) if in_memory else _stored(str(file), scheme)
+            whole = in_memory or is_labelled(file)  # files with value labels are never read in parts
+            yield Reports.read(file, scheme) if whole else _stored(str(file), scheme)
         except InvalidInput as problem:
             if len(files) == 1 or repr(str(file)) in str(problem):
                 raise

@@ -82,7 +82,9 @@ def sampled_reports(
 ) -> tuple[list[ReportSource], list[SampleDesign | SampleColumns] | None]:
     """Reports with the samples they come from: in memory where they are few, in the database where they are many."""
     from tacit.cli.reading import read_reports, read_schemes
+    from tacit.table.object_stores import fetched, is_object
 
+    places = [str(fetched(place)) if is_object(place) else place for place in places]
     if len(places) == 1 and not _is_small_file(places[0]):
         if drawn.bootstrap is not None:
             raise InvalidInput(

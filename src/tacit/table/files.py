@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,11 +18,13 @@ from tacit.table import standard_input
 from tacit.table.columns import as_arrow, checked_names, without_row_labels
 from tacit.table.csv_format import CsvFormat, csv_format
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
+from tacit.table.object_stores import fetched, is_object, objects
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1 << 17
+SAMPLED_BYTES = 1 << 18  # of a CSV file, to tell how long its rows are
 PARQUET_SUFFIXES = (".parquet", ".pq")
 
 
@@ -33,21 +37,14 @@ def is_parquet(path: str | Path) -> bool:
     return read.cache_info().currsize > 0 and Path(path) == read() and standard_input.holds_parquet(read())
 
 
-# Addresses that name no file of this machine.
-OBJECT_STORES = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "azure", "hdfs", "http", "https")
-
-
 def checked_file(path: str | Path) -> Path:
     """The file to open, ``-`` being standard input; refused where it cannot be read."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(
             f"A file's name is wanted, not {type(path).__name__}. A data frame goes in by Dataset.from_arrow(frame)."
         )
-    if str(path).split("://")[0] in OBJECT_STORES:
-        raise InvalidInput(
-            f"{str(path)!r} lies in an object store, for which there is no connector here. Copy it to this machine, or let "
-            "Spark read it: spark:ADDRESS, with the store's connector in its settings."
-        )
+    if is_object(path):
+        path = fetched(path)
     file = standard_input.standard_input() if str(path) == standard_input.NAME else Path(path)
     if not file.exists():
         raise InvalidInput(f"There is no file {str(path)!r}.")
@@ -80,13 +77,57 @@ def _readable(path: str | Path) -> Iterator[None]:
 
 
 def read_batches(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-    """The rows of a file, in parts that fit memory; values of a CSV file stay text, so that nothing is reinterpreted."""
-    file = checked_file(path)
+    """The rows of a file, or of all files of a folder or pattern, in parts that fit memory.
+
+    Values of a CSV file stay text, so that nothing is reinterpreted.
+    """
+    for file, folders in _alike(path):
+        wanted = [name for name in folders if columns is None or name in columns]
+        for batch in _file_batches(file, columns):
+            yield with_partitions(batch, file, wanted)
+
+
+def _file_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
     if is_labelled(file):
         yield labelled_table(file, columns)
         return
-    with _readable(path):
+    with _readable(file):
         yield from _parquet_batches(file, columns) if is_parquet(file) else _csv_batches(file, columns)
+
+
+def data_places(place: str | Path) -> list[Path]:
+    """The files that a place stands for: one file, a folder, a pattern, or what lies in an object store."""
+    if is_object(place):
+        return [fetched(address) for address in objects(place)]
+    return data_files(place) if isinstance(place, str | os.PathLike) and is_many(place) else [checked_file(place)]
+
+
+def _alike(place: str | Path) -> list[tuple[Path, list[str]]]:
+    """The files of a place with the columns that only their folders' names hold; several files must have the same ones."""
+    files = data_places(place)
+    if len(files) == 1:
+        return [(files[0], partition_names(files[0], place))]
+    named = [(file, partition_names(file, place)) for file in files]
+    columns = set(_file_columns(*named[0]))
+    for file, folders in named[1:]:
+        other = columns ^ set(_file_columns(file, folders))
+        if other:
+            raise InvalidInput(
+                f"{str(file)!r} and {str(files[0])!r} of {str(place)!r} differ in the column(s) "
+                f"{', '.join(map(repr, sorted(other)[:8]))}. Put files of one table into a folder of their own."
+            )
+    return named
+
+
+def partition_names(file: Path, place: str | Path) -> list[str]:
+    """The columns that only the names of the folders below a place hold, as in ``day=2024-03-01/part.parquet``."""
+    if is_object(place):
+        below = file.parts[:-1]
+    else:
+        above = re.split(r"[^/]*[*?[]", str(place))[0]
+        below = file.parts[len(Path(above).parts) : -1]
+    pieces = (folder.partition("=") for folder in below)
+    return list(dict.fromkeys(name for name, equals, _ in pieces if equals and name))
 
 
 def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
@@ -140,15 +181,23 @@ def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table
 
 
 def column_names(path: str | Path) -> list[str]:
-    """The names of a file's columns, without reading its rows."""
-    file = checked_file(path)
+    """The names of the columns of a file, a folder or a pattern, without reading rows."""
+    return _file_columns(*_alike(path)[0])
+
+
+def _file_columns(file: Path, folders: Sequence[str]) -> list[str]:
+    held = _held_columns(file)
+    return [*held, *(name for name in folders if name not in held)]
+
+
+def _held_columns(file: Path) -> list[str]:
     if is_labelled(file):
         return labelled_names(file)
     if not is_parquet(file):
         return csv_header(file)
     import pyarrow.parquet as pq
 
-    with _readable(path):
+    with _readable(file):
         return without_row_labels(pq.read_schema(file).names)
 
 
@@ -159,7 +208,13 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     parts = list(read_batches(path, columns))
     if not parts:
         return pa.table({name: pa.array([], pa.string()) for name in column_names(path)})
-    return pa.concat_tables(parts, promote_options="default")
+    try:
+        return pa.concat_tables(parts, promote_options="default")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InvalidInput(
+            f"The files of {str(path)!r} hold values of different types: {str(error).splitlines()[0].rstrip('.')}. Write them "
+            "all in one format."
+        ) from None
 
 
 def read_columns(data: Any, names: Sequence[str]) -> pa.Table:
@@ -209,15 +264,27 @@ def is_many(place: str | Path) -> bool:
 
 
 def n_cells(file: Path) -> int:
-    """About how many cells a file holds, without reading it."""
+    """About how many cells a file holds, its rows times its columns, without reading it; 0 where it can only be read whole."""
+    file = checked_file(file)
+    if is_labelled(file):
+        return 0
     if is_parquet(file):
         import pyarrow.parquet as pq
 
         with _readable(file):
             noted = pq.read_metadata(file)
         return int(noted.num_rows * noted.num_columns)
-    # In a CSV file of codes or short answers a cell takes about four bytes with its comma.
-    return file.stat().st_size // 4
+    return _csv_rows(file) * len(csv_header(file))
+
+
+def _csv_rows(file: Path) -> int:
+    """About how many rows a CSV file has, by the length of those at its beginning."""
+    with file.open("rb") as content:
+        content.readline()
+        start, sample = content.tell(), content.read(SAMPLED_BYTES)
+    rows = sample.count(b"\n")
+    mean = (sample.rfind(b"\n") + 1) / rows if rows else max(len(sample), 1)
+    return math.ceil((file.stat().st_size - start) / mean)
 
 
 def sidecar(path: str | Path) -> Path:

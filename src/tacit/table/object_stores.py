@@ -1,0 +1,155 @@
+"""Files of object stores (``s3://``, ``gs://``, ``abfs://`` and others), fetched once into private files of this machine.
+
+Arrow brings the connectors of the large stores, and takes its settings and keys from where their own tools take them. For
+any other store fsspec is asked, if it and its connector are installed. What was fetched is removed when the program ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import re
+import shutil
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tacit.errors import InvalidInput
+
+ARROW_STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs")
+OTHER_STORES = ("az", "azure", "http", "https", "ftp", "sftp", "webhdfs", "memory")
+DATA_SUFFIXES = (".parquet", ".pq", ".csv")
+COPIED_BYTES = 1 << 20
+LONGEST_REASON = 240  # characters
+# Google's connector would ask for a quarter of an hour before it gives up.
+PATIENCE = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=10")
+# A path has one slash where an address has two.
+_ADDRESS = re.compile(rf"({'|'.join((*ARROW_STORES, 's3a', *OTHER_STORES))}):/{{1,2}}(?=[^/])")
+
+
+def is_object(place: str | Path) -> bool:
+    """Whether a place is the address of something in an object store."""
+    return _ADDRESS.match(str(place)) is not None
+
+
+def fetched(place: str | Path) -> Path:
+    """The copy of an object on this machine, with its sidecar; fetched the first time it is asked for."""
+    return _fetched(_address(place))
+
+
+def objects(place: str | Path) -> list[str]:
+    """The addresses of the data files that a folder or a pattern of an object store stands for, in order; else its own."""
+    address = _address(place)
+    base, mark, _ = re.split(r"([*?[])", address, maxsplit=1) if any(m in address for m in "*?[") else (address, "", "")
+    if not mark and PurePosixPath(address).suffix.lower() in DATA_SUFFIXES:
+        return [address]
+    from pyarrow import fs
+
+    folder = base.rpartition("/")[0] if mark else base.rstrip("/")
+    store, path = _opened(folder)
+    with _explained(address):
+        present = store.get_file_info(fs.FileSelector(path, allow_not_found=True, recursive=True))
+    names = sorted(info.path for info in present if info.type == fs.FileType.File)
+    wanted = path.rstrip("/") + address[len(folder) :] if mark else None
+    chosen = [name for name in names if _is_data(name) and (wanted is None or _matches(name, wanted))]
+    if not chosen:
+        raise InvalidInput(f"{address!r} holds no Parquet or CSV file. Compare the address, or write the files there.")
+    return [f"{address.split('://')[0]}://{name.lstrip('/')}" for name in chosen]
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """As file patterns do: a star stays within a folder, two stars go through any number of them."""
+    return fnmatchcase(name, pattern) and ("**" in pattern or name.count("/") == pattern.count("/"))
+
+
+def _is_data(name: str) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in PurePosixPath(name).parts)
+    return not hidden and PurePosixPath(name).suffix.lower() in DATA_SUFFIXES
+
+
+def _address(place: str | Path) -> str:
+    kind, _, rest = str(place).partition(":")
+    return f"{'s3' if kind == 's3a' else kind}://{rest.lstrip('/')}"
+
+
+@functools.cache
+def _folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="tacit-")  # its mode is 700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+@functools.cache
+def _fetched(address: str) -> Path:
+    copy = _folder() / address.replace("://", "/")
+    if not _copied(address, copy):
+        raise InvalidInput(f"There is no file {address!r} in its object store. Compare bucket and name.")
+    if copy.suffix.lower() == ".csv":
+        _copied(f"{address}.json", Path(f"{copy}.json"))
+    return copy
+
+
+def _copied(address: str, target: Path) -> bool:
+    """Copy an object; False where there is none."""
+    from pyarrow import fs
+
+    store, path = _opened(address)
+    with _explained(address):
+        if store.get_file_info(path).type != fs.FileType.File:
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with store.open_input_stream(path, compression=None) as content, target.open("wb") as copy:
+            shutil.copyfileobj(content, copy, COPIED_BYTES)
+    return True
+
+
+def _opened(address: str) -> tuple[Any, str]:
+    """The store of an address by Arrow's interface, and the path in it."""
+    import pyarrow as pa
+    from pyarrow import fs
+
+    reason: BaseException
+    if address.split("://")[0] in ARROW_STORES:
+        try:
+            with _explained(address):
+                store, path = fs.FileSystem.from_uri(address + PATIENCE.get(address.split("://")[0], ""))
+                return store, path
+        except (ImportError, pa.ArrowNotImplementedError) as problem:
+            reason = problem
+    try:
+        from fsspec.core import url_to_fs
+
+        store, path = url_to_fs(address)
+        return fs.PyFileSystem(fs.FSSpecHandler(store)), path
+    except (ImportError, ValueError) as problem:
+        reason = problem
+    raise InvalidInput(
+        f"{address!r} lies in an object store, for which there is no connector here ({_said(reason)}). Install one, copy the "
+        "file to this machine, or let Spark read it: spark:ADDRESS, with the store's connector in its settings."
+    ) from None
+
+
+@contextlib.contextmanager
+def _explained(address: str) -> Iterator[None]:
+    """What a store complains of, in one sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowNotImplementedError:
+        raise  # no connector
+    except (OSError, pa.ArrowException) as problem:
+        raise InvalidInput(
+            f"{address!r} could not be read from its object store: {_said(problem)}. Are the address, the region, the keys "
+            "and the network right?"
+        ) from None
+
+
+def _said(problem: BaseException) -> str:
+    """The first sentence or so of a connector's complaint."""
+    text = (str(problem).strip() or type(problem).__name__).splitlines()[0]
+    return textwrap.shorten(text, LONGEST_REASON, placeholder=" ...").rstrip(".")
