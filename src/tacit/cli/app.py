@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         {
             "advise": "design_advise:advise",
             "front": "design_front:front",
+            "open": "design_open:open_question",
             "scheme": "design_scheme:design_scheme",
         },
     ),
@@ -51,7 +52,13 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
     ),
     "mine": (
         "Learn trees, classifiers and rules from reports.",
-        {"tree": "mine:tree", "bayes": "mine:bayes", "best": "mine_best:best", "rules": "mine_rules:rules"},
+        {
+            "tree": "mine:tree",
+            "bayes": "mine:bayes",
+            "best": "mine_best:best",
+            "rules": "mine_rules:rules",
+            "heavy": "mine_heavy:heavy",
+        },
     ),
     "publish": (
         "Publish a table k-anonymously: the release, its measures, and the front of alternatives.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,8 +13,8 @@ from tacit.errors import InvalidInput
 
 
 def disguise(
-    source: Annotated[str, typer.Argument(metavar="IN", help="CSV or Parquet file of true answers, or a Spark table.")],
-    scheme: Annotated[Path, typer.Option(help="Scheme document (JSON).")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="Files of true answers, a folder, or a Spark table.")],
+    scheme: Annotated[Path, typer.Option(help="Scheme document (JSON), or that of an open question.")],
     out: Annotated[
         str, typer.Option(help="Report file to write (.csv or .parquet), or spark:TABLE; - is standard output (CSV).")
     ],
@@ -24,33 +25,55 @@ def disguise(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
-    from tacit.channel.scheme import Scheme
-    from tacit.disguising import disguise_file
+    from tacit.channel.document import read_json
     from tacit.table.encode import Missing
-    from tacit.table.files import checked_file
+    from tacit.table.files import data_places
 
-    plan = Scheme.read(scheme)
     on_spark = _is_on_spark(source, out)
-    if not on_spark:
-        checked_file(source)
-    if plan.public_names:
-        note(f"Going out undisguised, as the scheme has them in no group: {', '.join(plan.public_names)}.")
     policy = Missing(tuple(missing_mark or ()), drop=missing == "drop")
-    if on_spark:
-        from tacit.spark_disguising import disguise_on_spark
-
-        written = disguise_on_spark(source, plan, out, seed=seed, missing=policy, drop_others=drop_others)
+    wishes: dict[str, Any] = {"seed": seed, "missing": policy, "drop_others": drop_others}
+    document = read_json(scheme)
+    if not on_spark:
+        data_places(source)
+    if isinstance(document, dict) and str(document.get("format")).startswith("tacit-open-question/"):
+        written, named = _disguise_answers(source, scheme, out, wishes)
     else:
-        with progress("Disguising") as bar:
-            written = disguise_file(
-                source, plan, out, seed=seed, missing=policy, drop_others=drop_others, on_rows=bar.advance
-            )
+        written, named = _disguise_records(source, scheme, out, wishes)
     if seed is not None:
         note("A seed was given: this is a simulation, and the file says so. Never disguise real answers with a seed.")
     if json:
-        print_json({"n_reports": written, "out": str(out), "scheme": plan.hash, "simulation": seed is not None})
+        print_json({"n_reports": written, "out": str(out), "scheme": named, "simulation": seed is not None})
     else:
         print_text(f"{written:,} reports written to {out}.")
+
+
+def _disguise_records(source: str, scheme: Path, out: str, wishes: Mapping[str, Any]) -> tuple[int, str]:
+    """Disguise under a scheme; returns the number of reports and the scheme's hash."""
+    from tacit.channel.scheme import Scheme
+
+    plan = Scheme.read(scheme)
+    if plan.public_names:
+        note(f"Going out undisguised, as the scheme has them in no group: {', '.join(plan.public_names)}.")
+    if _is_on_spark(source, out):
+        from tacit.spark_disguising import disguise_on_spark
+
+        return disguise_on_spark(source, plan, out, **wishes), plan.hash
+    from tacit.disguising import disguise_file
+
+    with progress("Disguising") as bar:
+        return disguise_file(source, plan, out, **wishes, on_rows=bar.advance), plan.hash
+
+
+def _disguise_answers(source: str, scheme: Path, out: str, wishes: Mapping[str, Any]) -> tuple[int, str]:
+    """Disguise the answers to an open question; returns the number of reports and the hash of its document."""
+    from tacit.mine.open_question_files import disguise_answers, question_document, read_question
+
+    question = read_question(scheme)
+    if _is_on_spark(source, out):
+        raise InvalidInput("Answers to an open question are disguised from files. Write the column to a Parquet file.")
+    with progress("Disguising") as bar:
+        written = disguise_answers(source, question, out, **wishes, on_rows=bar.advance)
+    return written, str(question_document(question)["hash"])
 
 
 def _is_on_spark(source: str, out: str) -> bool:

@@ -45,3 +45,22 @@ def add_support(
                 hashed = np.int32(factors[row] * own + shifts[row])
                 total = np.int32(total + np.int32(hashed < limit))
             counts[answer] += total
+
+
+@njit(cache=True, nogil=True)
+def add_support_of(
+    answers: NDArray[np.int32],
+    factors: NDArray[np.int32],
+    shifts: NDArray[np.int32],
+    limit: np.int32,
+    counts: NDArray[np.int64],
+) -> None:
+    """The same for some answers that do not follow each other."""
+    for start in range(0, len(factors), BLOCK_REPORTS):
+        stop = min(start + BLOCK_REPORTS, len(factors))
+        for place in range(len(answers)):
+            own, total = answers[place], np.int32(0)
+            for row in range(start, stop):
+                hashed = np.int32(factors[row] * own + shifts[row])
+                total = np.int32(total + np.int32(hashed < limit))
+            counts[place] += total

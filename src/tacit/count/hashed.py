@@ -64,18 +64,37 @@ def support(digits: NDArray[np.uint32], hashing: Hashing) -> NDArray[np.int64]:
     return counts
 
 
+def support_of(digits: NDArray[np.uint32], hashing: Hashing, answers: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """How many reports hold each of some answers."""
+    counts = np.zeros(len(answers), dtype=np.int64)
+    if len(digits) * len(answers) >= COMPILED_PAIRS:
+        from tacit.count._hashed_kernels import add_support_of
+
+        add_support_of(answers.view(np.int32), *_compared(digits, hashing), counts)
+        return counts
+    rows = max(1, BLOCK_PAIRS // max(len(answers), 1))
+    for start in range(0, len(digits), rows):
+        buckets, factors, shifts = digits[start : start + rows].T[:, :, None]
+        counts += (hashing.bucket(answers, factors, shifts) == buckets).sum(axis=0)
+    return counts
+
+
 def _compiled_support(digits: NDArray[np.uint32], hashing: Hashing) -> NDArray[np.int64]:
-    """With the numbers moved to the top of a word, "in the reported bucket" is a single comparison."""
     from tacit.count._hashed_kernels import add_support
 
+    counts = np.zeros(hashing.answers, dtype=np.int64)
+    add_support(*_compared(digits, hashing), counts)
+    return counts
+
+
+def _compared(digits: NDArray[np.uint32], hashing: Hashing) -> tuple[NDArray[np.int32], NDArray[np.int32], np.int32]:
+    """With the numbers moved to the top of a word, "in the reported bucket" is a single comparison."""
     up = np.uint32(32 - hashing.width)
     bucket = digits[:, 0] << np.uint32(32 - hashing.bucket_bits)
     # From the least signed word on: words compare as signed numbers on most machines.
     shifts = (digits[:, 2] << up) - bucket + np.uint32(1 << 31)
     limit = np.int32(-(1 << 31) + (1 << (32 - hashing.bucket_bits)))
-    counts = np.zeros(hashing.answers, dtype=np.int64)
-    add_support((digits[:, 1] << up).view(np.int32), shifts.view(np.int32), limit, counts)
-    return counts
+    return (digits[:, 1] << up).view(np.int32), shifts.view(np.int32), limit
 
 
 def held_weights(digits: NDArray[np.uint32], hashing: Hashing, weights: NDArray[np.float64]) -> NDArray[np.float64]:

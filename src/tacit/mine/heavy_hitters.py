@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Channel
 from tacit.channel.recipe import Recipe
+from tacit.count.hashed import support_of
 from tacit.errors import InvalidInput
-from tacit.randomness import randomness_from, uniform_below
-from tacit.table.hashed import Hashing
+from tacit.randomness import Randomness, randomness_from, uniform_below
+from tacit.table.hashed import Hashing, whole_numbers
 
 # Beginnings are numbered by a public fingerprint of so many bits: two of them share a number once in 2**24 pairs.
 FINGERPRINT_BITS = 24
@@ -74,6 +75,8 @@ class OpenQuestion:
         How many characters each level adds.
     characters : str
         What an answer is written with; capital letters count as small ones.
+    attribute : str
+        What the question is called: the column of a file that holds its answers.
 
     Raises
     ------
@@ -93,10 +96,11 @@ class OpenQuestion:
     length: int = 8
     step: int = 2
     characters: str = LETTERS
+    attribute: str = "answer"
 
     def __post_init__(self) -> None:
         for name, value in (("length", self.length), ("step", self.step)):
-            if not (isinstance(value, int) and value >= 1):
+            if not (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
                 raise InvalidInput(f"The {name} of an open question is a whole number of at least 1, not {value!r}.")
         if not self.characters or len(set(self.characters)) < len(self.characters):
             raise InvalidInput("The characters of an open question must be listed, each once.")
@@ -132,12 +136,50 @@ class OpenQuestion:
         dict of arrays
             The columns `level`, `bucket` and `seed`: all that leaves a person's hands.
         """
-        texts = [self._spelled(answer) for answer in answers]
-        randomness = randomness_from(seed)
-        dealt = uniform_below(randomness, len(self.levels), len(texts))
-        numbers = [fingerprint(text[: self.levels[level]]) for text, level in zip(texts, dealt.tolist(), strict=True)]
-        (digits,) = self.channel.sample([np.array(numbers, dtype=np.uint32)], randomness)
-        return {"level": dealt, "bucket": digits[:, 0].astype(np.int64), "seed": self._hashing.seeds(digits)}
+        return self.disguised(list(answers), randomness_from(seed))
+
+    def disguised(self, answers: Sequence[str], randomness: Randomness) -> dict[str, NDArray[Any]]:
+        """The same by the words of one source of randomness."""
+        different = {text: place for place, text in enumerate(dict.fromkeys(answers))}
+        number_of = np.array([self._fingerprints(text) for text in different], dtype=np.uint32)
+        dealt = uniform_below(randomness, len(self.levels), len(answers))
+        which = np.fromiter(map(different.__getitem__, answers), dtype=np.intp, count=len(answers))
+        numbers = number_of[which, dealt] if len(answers) else np.zeros(0, dtype=np.uint32)
+        (digits,) = self.channel.sample([numbers], randomness)
+        return {
+            "level": dealt.astype(np.uint8),
+            "bucket": digits[:, 0].astype(np.int32),
+            "seed": self._hashing.seeds(digits),
+        }
+
+    def _fingerprints(self, answer: str) -> list[int]:
+        """Those of its beginnings, one for each level."""
+        text = self._spelled(answer)
+        return [fingerprint(text[:end]) for end in self.levels]
+
+    def least_share(self, respondents: int, certainty: float = 0.95) -> float:
+        """The share from which on an answer stands out, as often as not, among so many respondents.
+
+        Parameters
+        ----------
+        respondents : int
+            How many people report.
+        certainty : float
+            As for `find`.
+
+        Returns
+        -------
+        float
+            At most 1: then nothing stands out.
+        """
+        from statistics import NormalDist
+
+        if not (isinstance(respondents, int) and respondents >= 1):
+            raise InvalidInput(f"The number of respondents is a whole number of at least 1, not {respondents!r}.")
+        holds, background = self.channel.holds, self.channel.background  # type: ignore[attr-defined]
+        candidates = (len(self.characters) + 1) ** min(self.step, self.length)
+        error = math.sqrt(background * (1 - background) * len(self.levels) / respondents) / (holds - background)
+        return min(1.0, NormalDist().inv_cdf(1 - (1 - _checked(certainty)) / candidates) * error)
 
     @cached_property
     def _hashing(self) -> Hashing:
@@ -173,8 +215,7 @@ class OpenQuestion:
         InvalidInput
             Where a column is missing or holds what no report shows, or the certainty is no chance.
         """
-        if not 0 < certainty < 1:
-            raise InvalidInput(f"A certainty lies between 0 and 1, such as 0.95; it cannot be {certainty!r}.")
+        _checked(certainty)
         level_of, digits = self._read(reports)
         kept = [""]
         hitters: list[HeavyHitter] = []
@@ -210,7 +251,7 @@ class OpenQuestion:
         if not len(digits):
             return []
         holds, background = self.channel.holds, self.channel.background  # type: ignore[attr-defined]
-        counts = self._support([fingerprint(text) for text in candidates], digits)
+        counts = support_of(digits, self._hashing, np.array([fingerprint(text) for text in candidates], np.uint32))
         # A report holds an answer that nobody has with chance `background`, whatever is true: the tail is a binomial's.
         tails = bdtrc(counts - 1, len(digits), background) * len(candidates)
         hitters = []
@@ -221,31 +262,22 @@ class OpenQuestion:
             hitters.append(HeavyHitter(candidates[place], share, error, 1 - float(tails[place])))
         return hitters
 
-    def _support(self, numbers: Sequence[int], digits: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """How many reports hold each of some fingerprints."""
-        counts = np.zeros(len(numbers), dtype=np.int64)
-        answers, rows = np.array(numbers, dtype=np.uint32), max(1, (1 << 20) // len(numbers))
-        for start in range(0, len(digits), rows):
-            buckets, factors, shifts = digits[start : start + rows].T[:, :, None]
-            counts += (self._hashing.bucket(answers, factors, shifts) == buckets).sum(axis=0)
-        return counts
-
     def _read(self, reports: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         from tacit.table.columns import as_arrow
 
         table = as_arrow(reports)
         bounds = {"level": len(self.levels), "bucket": self._hashing.buckets, "seed": 1 << 2 * self._hashing.width}
-        columns = []
-        for name, bound in bounds.items():
+        for name in bounds:
             if name not in table.column_names:
                 raise InvalidInput(f"Reports of an open question need the column {name!r}.")
-            numbers = table.column(name).to_numpy()
-            if numbers.dtype.kind not in "iu" or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < bound):
-                raise InvalidInput(
-                    f"{name!r} must hold whole numbers from 0 to {bound - 1:,}. Was it another question?"
-                )
-            columns.append(numbers.astype(np.int64))
-        return columns[0], self._hashing.digits(columns[1], columns[2])
+        level, bucket, seed = (whole_numbers(table.column(name), name, bound) for name, bound in bounds.items())
+        return level, self._hashing.digits(bucket, seed)
+
+
+def _checked(certainty: float) -> float:
+    if not 0 < certainty < 1:
+        raise InvalidInput(f"A certainty lies between 0 and 1, such as 0.95; it cannot be {certainty!r}.")
+    return certainty
 
 
 def fingerprint(text: str) -> int:

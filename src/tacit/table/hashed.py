@@ -77,8 +77,8 @@ def encode_hashed(table: pa.Table, attribute: Attribute) -> Digits:
     hashing = Hashing.of(attribute)
     bucket, seed = file_columns(attribute)
     return hashing.digits(
-        _whole_numbers(table.column(bucket), bucket, hashing.buckets),
-        _whole_numbers(table.column(seed), seed, 1 << 2 * hashing.width),
+        whole_numbers(table.column(bucket), bucket, hashing.buckets),
+        whole_numbers(table.column(seed), seed, 1 << 2 * hashing.width),
     )
 
 
@@ -94,7 +94,8 @@ def decode_hashed(digits: NDArray[Any], attribute: Attribute, *, text_only: bool
     return {name: column.cast(pa.string()) if text_only else column for name, column in columns.items()}
 
 
-def _whole_numbers(column: pa.ChunkedArray, name: str, bound: int) -> NDArray[np.int64]:
+def whole_numbers(column: pa.ChunkedArray, name: str, bound: int) -> NDArray[np.int64]:
+    """A column of numbers, or of their texts, from 0 to `bound` less one; anything else is refused."""
     import pyarrow as pa
 
     column = plain(column)
