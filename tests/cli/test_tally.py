@@ -8,6 +8,7 @@ import pytest
 
 import tacit as package
 from tacit import Attribute, Dataset, Scheme, channels
+from tacit.cli.tally_watch import Watch
 from tests.cli.run import refused, tacit
 
 
@@ -70,6 +71,39 @@ def test_tallies_are_added_and_taken_away(folder: Path) -> None:
     assert cells("window.parquet") == cells("flat/2.csv")
 
 
+def test_a_weighted_tally_gives_the_weighted_estimate(folder: Path) -> None:
+    for day in ("1", "2"):
+        rows = Path(f"flat/{day}.csv").read_text().splitlines()
+        weighted = [f"{rows[0]},w,c", *(f"{row},{1 + place % 3},{place % 7}" for place, row in enumerate(rows[1:]))]
+        Path(f"w{day}.csv").write_text("\n".join(weighted) + "\n")
+    known = ("--weights", "w", "--clusters", "c")
+    for day in ("1", "2"):
+        made = tacit("tally", f"w{day}.csv", "--scheme", "s.json", *known, "--out", f"t{day}.parquet", "--json")
+        assert made.json["holds"] == "weighted", made.err
+    tacit("tally", "t1.parquet", "t2.parquet", "--out", "t.parquet")
+    Path("both.csv").write_text(Path("w1.csv").read_text() + Path("w2.csv").read_text().partition("\n")[2])
+    asked = ("--attributes", "smokes,town", "--json")
+    expected = tacit("estimate", "both.csv", "--scheme", "s.json", *known, *asked).json["cells"]
+    for given in (("t.parquet",), ("t1.parquet", "t2.parquet")):
+        for cell, other in zip(tacit("estimate", *given, *asked).json["cells"], expected, strict=True):
+            assert cell["probability"] == pytest.approx(other["probability"], abs=1e-12)
+            assert cell["standard_error"] == pytest.approx(other["standard_error"], rel=1e-9)
+    # A database adds the weights itself.
+    import duckdb
+
+    with duckdb.connect("r.duckdb") as database:
+        database.execute(
+            "CREATE TABLE r AS SELECT * REPLACE (w::DOUBLE AS w) FROM read_csv('both.csv', all_varchar=true)"
+        )
+    stored = tacit("tally", "duckdb:///r.duckdb?table=r", "--scheme", "s.json", *known, "--out", "d.parquet")
+    assert stored.code == 0, stored.err
+    for cell, other in zip(tacit("estimate", "d.parquet", *asked).json["cells"], expected, strict=True):
+        assert cell["standard_error"] == pytest.approx(other["standard_error"], rel=1e-9)
+    assert "Leave out --order" in refused("tally", "w1.csv", "--weights", "w", "--order", 1, "--out", "x.parquet")
+    assert "This tally is weighted" in refused("mine", "rules", "t.parquet")
+    assert "'what'" in refused("tally", "w1.csv", "--scheme", "s.json", "--weights", "what", "--out", "x.parquet")
+
+
 def test_a_watched_folder_is_counted_once(folder: Path) -> None:
     Path("stream").mkdir()
     assert "holds no report file" in refused("tally", "--watch", "stream", "--once", "--out", "t.parquet")
@@ -84,6 +118,82 @@ def test_a_watched_folder_is_counted_once(folder: Path) -> None:
     assert "was changed after it was counted in" in refused(
         "tally", "--watch", "stream", "--once", "--out", "t.parquet"
     )
+
+
+def test_days_of_a_watched_folder_make_windows_without_a_rescan(folder: Path) -> None:
+    Path("stream/day=2024-03-02").mkdir(parents=True)
+    for source, target in (("1", "2024-03-01.csv"), ("2", "2024-03-01-b.csv"), ("3", "day=2024-03-02/x.csv")):
+        Path(f"flat/{source}.csv").rename(f"stream/{target}")
+        Path(f"flat/{source}.csv.json").rename(f"stream/{target}.json")
+    watching = ("tally", "--watch", "stream", "--days", "kept", "--once", "--out", "t.parquet", "--json")
+    assert tacit(*watching).json["n_reports"] == 450
+    assert sorted(path.name for path in Path("kept").iterdir()) == ["2024-03-01.parquet", "2024-03-02.parquet"]
+    for file in Path("stream").rglob("*.csv"):
+        file.unlink()  # no report is looked at again
+    assert cells("kept") == cells("kept/2024-03-*.parquet") == cells("t.parquet") == cells("all.parquet")
+    assert cells("kept/2024-03-02.parquet") == cells("days/town=a/3.parquet")
+    window = tacit("tally", "t.parquet", "--minus", "kept/2024-03-02.parquet", "--out", "w.parquet", "--json")
+    assert window.json["n_reports"] == 300
+    assert cells("w.parquet") == cells("kept/2024-03-01.parquet")
+
+
+def test_a_watch_stopped_between_day_and_total_counts_nothing_twice(folder: Path) -> None:
+    Path("stream").mkdir()
+    Path("flat/1.csv").rename("stream/2024-03-01.csv")
+    watching = ("tally", "--watch", "stream", "--scheme", "s.json", "--days", "kept", "--once", "--out", "t.parquet")
+    assert tacit(*watching).code == 0
+    Path("t.parquet").unlink()  # as if it had been stopped before the total was written
+    assert tacit(*watching, "--json").json["n_reports"] == 150
+    assert tacit("estimate", "kept", "--attributes", "smokes", "--json").json["n_reports"] == 150
+
+
+def test_a_file_that_is_still_being_written_is_left_until_it_stays_as_it_is(folder: Path) -> None:
+    Path("stream").mkdir()
+    watch = Watch(Path("stream"), Path("t.parquet"), None, lambda file: pytest.fail("counted too early"))
+    Path("stream/1.csv").write_text("smokes,town\nno,a\n")
+    assert watch._new_files(once=False) == []
+    Path("stream/1.csv").write_text("smokes,town\nno,a\nno,b\n")
+    assert watch._new_files(once=False) == []
+    assert watch._new_files(once=False) == [Path("stream/1.csv")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--watch", "stream", "--out", "stream/t.parquet"), "would count itself"),
+        (("--watch", "stream", "--days", "stream/days", "--out", "t.parquet"), "would count itself"),
+        (("--watch", "stream", "--order", 1, "--once", "--out", "whole.parquet"), "not what is asked for now"),
+        (("all.parquet", "--watch", "stream", "--out", "t.parquet"), "Leave out REPORTS"),
+        (("all.parquet", "--once", "--out", "t.parquet"), "go with --watch"),
+        (("all.parquet", "--days", "kept", "--out", "t.parquet"), "go with --watch"),
+        (("1.parquet", "--minus", "whole.parquet", "--out", "t.parquet"), "fewer than are to be taken away"),
+        (("1.parquet", "other.parquet", "--out", "t.parquet"), "different schemes"),
+        (("1.parquet", "--minus", "other.parquet", "--out", "t.parquet"), "different schemes"),
+        (("one.parquet", "--order", 2, "--out", "t.parquet"), "does not hold smokes, town together"),
+        (("smokes.parquet", "town.parquet", "--out", "t.parquet"), "no table in common"),
+        (("cut.parquet", "--out", "t.parquet"), "cut.parquet' cannot be read as Parquet"),
+    ],
+)
+def test_tallies_refuse_in_a_sentence(folder: Path, arguments: tuple[object, ...], message: str) -> None:
+    Path("stream").mkdir()
+    Path("flat/2.csv").rename("stream/2.csv")
+    Path("flat/2.csv.json").rename("stream/2.csv.json")
+    other = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(0.7))])
+    truth = Dataset.from_arrow({"smokes": ["no", "yes"]}, other.schema)
+    package.Tally.of(package.disguise(truth, other, seed=1)).write("other.parquet")
+    for made in (
+        ("flat/1.csv", "--out", "1.parquet"),
+        ("all.parquet", "--out", "whole.parquet"),
+        ("all.parquet", "--order", 1, "--out", "one.parquet"),
+        ("all.parquet", "--tables", "smokes", "--out", "smokes.parquet"),
+        ("all.parquet", "--tables", "town", "--out", "town.parquet"),
+    ):
+        assert tacit("tally", *made).code == 0
+    Path("cut.parquet").write_bytes(Path("1.parquet").read_bytes()[:-20])
+    said = refused("tally", *arguments)
+    assert message in said
+    assert said.startswith("Error: ")
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tacit import Attribute, Dataset, Reports, Schema, Scheme, Tally, channels
 from tacit.channel.recipe import Recipe
 from tacit.count.tally import is_tally
 from tacit.errors import InvalidInput, NotEstimable, SchemeMismatch
+from tacit.estimation.complex_samples import SampleDesign
 from tacit.table import Table
 
 SCHEMA = Schema(
@@ -171,3 +173,83 @@ def test_bad_tallies_are_refused(tmp_path: Path) -> None:
     one.write(tmp_path / "t.parquet")
     with pytest.raises(SchemeMismatch, match="the tally carries it"):
         Tally.read(tmp_path / "t.parquet", other.scheme)
+
+
+class TestWeighted:
+    """Sums of weights are kept by stratum and cluster, and give what the reports with their design give."""
+
+    @staticmethod
+    def days() -> list[tuple[Reports, dict[str, list[Any]]]]:
+        scheme = Scheme.of(
+            [Attribute("smokes", ("no", "yes")), Attribute("sex", ("f", "m"))], [(["smokes"], channels.warner(0.8))]
+        )
+        rng = np.random.default_rng(12)
+        days = []
+        for seed in (1, 2):
+            truth = {
+                name: np.array(own)[rng.integers(0, 2, 300)].tolist()
+                for name, own in (("smokes", ["no", "yes"]), ("sex", ["f", "m"]))
+            }
+            sample = {
+                "weights": rng.uniform(0.5, 3, 300).tolist(),
+                "strata": rng.choice(["north", "south"], 300).tolist(),
+                "clusters": [str(one) for one in rng.integers(0, 20, 300)],
+            }
+            days.append((tacit.disguise(Dataset.from_arrow(truth, scheme.schema), scheme, seed=seed), sample))
+        return days
+
+    @pytest.mark.parametrize(
+        "known", [("weights",), ("weights", "strata"), ("weights", "strata", "clusters"), ("clusters",)]
+    )
+    def test_days_added_are_the_whole_sample(self, known: tuple[str, ...], tmp_path: Path) -> None:
+        days = self.days()
+        tallies = []
+        for place, (reports, sample) in enumerate(days):
+            path = tmp_path / f"{place}.parquet"
+            tacit.Tally.weighted(reports, **{name: sample[name] for name in known}).write(path)
+            tallies.append(tacit.Tally.read(path))
+        both = Reports(days[0][0].scheme, (Table.concatenate([reports.table for reports, _ in days]),))
+        design = SampleDesign.of(600, **{name: [*days[0][1][name], *days[1][1][name]] for name in known})
+        whole = tacit.estimate(both, ["smokes", "sex"], sample=design)
+        for kept in (tallies[0] + tallies[1], tallies):
+            table = tacit.estimate(kept, ["smokes", "sex"])
+            np.testing.assert_allclose(table.probabilities, whole.probabilities, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(table.standard_errors, whole.standard_errors, rtol=1e-9)
+            np.testing.assert_allclose(table.interval().low, whole.interval().low, rtol=1e-6, atol=1e-9)
+        window = tallies[0] + tallies[1] - tallies[0]
+        assert window.n_reports == 300
+        alone = tacit.estimate(tallies[1], ["smokes"])
+        np.testing.assert_allclose(tacit.estimate(window, ["smokes"]).probabilities, alone.probabilities, atol=1e-12)
+
+    def test_what_does_not_go_together_is_refused(self) -> None:
+        (reports, sample), (other, more) = self.days()
+        tally = tacit.Tally.weighted(reports, weights=sample["weights"])
+        with pytest.raises(InvalidInput, match="One of these tallies is weighted"):
+            tally + tacit.Tally.of(other)
+        with pytest.raises(InvalidInput, match="that the other does not"):
+            tally + tacit.Tally.weighted(other, weights=more["weights"], strata=more["strata"])
+        with pytest.raises(InvalidInput, match="fewer than are to be taken away"):
+            tally - tacit.Tally.weighted(other, weights=more["weights"])
+        with pytest.raises(NotEstimable, match="This tally is weighted"):
+            tacit.estimate_share(tally, {"smokes": "yes"})
+        with pytest.raises(InvalidInput, match=r"weight in row 1 is 0"):
+            tacit.Tally.weighted(reports, weights=[0.0] * 300)
+        with pytest.raises(InvalidInput, match="299 weights for 300"):
+            tacit.Tally.weighted(reports, weights=[1.0] * 299)
+        with pytest.raises(InvalidInput, match="row 1 has none"):
+            tacit.Tally.weighted(reports, strata=[None] * 300)
+        with pytest.raises(InvalidInput, match="Only reports are weighted"):
+            tacit.Tally.weighted(tacit.Tally.of(reports), weights=[1.0] * 300)
+        with pytest.raises(InvalidInput, match="others are not weighted"):
+            tacit.estimate([tally, tacit.Tally.of(self.other_scheme())], ["smokes"])
+
+    @staticmethod
+    def other_scheme() -> Reports:
+        scheme = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(0.7))])
+        return tacit.disguise(Dataset.from_arrow({"smokes": ["no", "yes"]}, scheme.schema), scheme, seed=1)
+
+    def test_sets_are_not_weighted(self) -> None:
+        scheme = Scheme.of([Attribute("town", ("a", "b", "c"))], [(["town"], channels.subset(2, gamma=3))])
+        reports = tacit.disguise(Dataset.from_arrow({"town": ["a", "b", "c"]}, scheme.schema), scheme, seed=1)
+        with pytest.raises(InvalidInput, match="show sets or bits"):
+            tacit.Tally.weighted(reports, weights=[1.0] * 3)

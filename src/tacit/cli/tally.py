@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.names import listed_groups
-from tacit.cli.output import JsonFlag, note, print_json, print_text
+from tacit.cli.output import JsonFlag, print_json, print_text
+from tacit.cli.sampling import ClustersOption, StrataOption, WeightsOption
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tacit.channel.scheme import Scheme
     from tacit.count.sources import ReportSource
     from tacit.count.tally import Tally
-
-SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def tally(
@@ -29,18 +28,35 @@ def tally(
     order: Annotated[int | None, typer.Option(help="Hold every table of so many attributes.")] = None,
     tables: Annotated[str | None, typer.Option(help="Hold these tables only: 'a,b;c'.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="Hold whole reports (if nothing else is said).")] = False,
+    weights: Annotated[str | None, WeightsOption] = None,
+    strata: Annotated[str | None, StrataOption] = None,
+    clusters: Annotated[str | None, ClustersOption] = None,
     minus: Annotated[list[Path] | None, typer.Option(help="Tally to take away; repeatable.")] = None,
     watch: Annotated[Path | None, typer.Option(help="Folder whose new report files are added as they come.")] = None,
+    days: Annotated[
+        Path | None, typer.Option(help="With --watch: folder that gets a tally of each day, for windows of days.")
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="With --watch: add what is there now and stop.")] = False,
     out: Annotated[Path | None, typer.Option(help="Parquet file to write.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Count reports once and keep the counts: every command that takes reports takes the tally."""
     target = _checked(out, order, tables, whole=whole)
-    shape = _Shape(order, None if tables is None else listed_groups(tables))
+    sample = {"weights": weights, "strata": strata, "clusters": clusters}
+    named = {what: column for what, column in sample.items() if column is not None}
+    if named and (order is not None or tables is not None):
+        raise InvalidInput("A weighted tally holds whole reports. Leave out --order and --tables.")
+    shape = _Shape(order, None if tables is None else listed_groups(tables), named)
     if watch is not None:
-        _watch(watch, target, scheme or [], shape, once=once, json=json)
+        if reports or minus:
+            raise InvalidInput("--watch counts what comes into its folder. Leave out REPORTS and --minus.")
+        from tacit.cli.tally_watch import Watch
+
+        watched = Watch(watch, target, days, lambda file: shape.counted([file], scheme or []))
+        _tell(watched.run(once=once), target, json=json)
         return
+    if days is not None or once:
+        raise InvalidInput("--days and --once go with --watch FOLDER. Leave them out, or give it too.")
     from tacit.count.tally import Tally
 
     if not reports:
@@ -58,14 +74,39 @@ class _Shape:
 
     order: int | None
     tables: list[list[str]] | None
+    sample: Mapping[str, str]  # columns of weights, strata and clusters
 
     def counted(self, places: Sequence[str], schemes: Sequence[Path]) -> Tally:
         """All reports of these places, added part by part, so that only one part is held at a time."""
         from tacit.cli.reading import open_reports, read_schemes
 
         plans = read_schemes(schemes, len(places))
+        if self.sample:
+            weighted = (part for place, plan in zip(places, plans, strict=True) for part in self._weighted(place, plan))
+            return reduce(operator.add, weighted)
         parts = (part for place, plan in zip(places, plans, strict=True) for part in open_reports(place, plan))
         return reduce(operator.add, map(self._tallied, parts))
+
+    def _weighted(self, place: str, plan: Scheme | None) -> Iterator[Tally]:
+        """The weighted tallies of one place: from memory file by file, or added up by a database."""
+        from tacit.cli.reading import carried_or_stated, is_table_address
+        from tacit.count.stored import StoredReports
+        from tacit.count.tally import Tally, is_tally
+        from tacit.reports import Reports, checked_scheme_note
+        from tacit.table.files import data_places, read_columns, read_table
+
+        if is_table_address(place):
+            yield Tally.weighted(StoredReports.open(place, carried_or_stated(plan, place)), **self.sample)
+            return
+        for file in data_places(place):
+            if is_tally(file):
+                yield Tally.read(file, plan)
+                continue
+            scheme = carried_or_stated(plan, file)
+            columns = read_columns(file, list(self.sample.values()))
+            rest = read_table(file).drop_columns(columns.column_names)
+            reports = Reports.from_arrow(rest, scheme, is_simulation=checked_scheme_note(file, scheme))
+            yield Tally.weighted(reports, **{what: columns.column(name) for what, name in self.sample.items()})
 
     def _tallied(self, part: ReportSource) -> Tally:
         from tacit.count.tally import Tally
@@ -94,43 +135,3 @@ def _tell(counted: Tally, out: Path, *, json: bool) -> None:
         )
     else:
         print_text(f"{out}: {counted.n_reports:,} reports counted ({counted!r}).")
-
-
-def _watch(folder: Path, out: Path, schemes: list[Path], shape: _Shape, *, once: bool, json: bool) -> None:
-    """Add each new file of a folder to the tally; what was counted in stands in the tally itself."""
-    from tacit.count.tally import Tally
-
-    if not folder.is_dir():
-        raise InvalidInput(f"There is no folder {str(folder)!r} to watch. Make it first.")
-    total = Tally.read(out) if out.exists() else None
-    while True:
-        new = _new_files(folder, {} if total is None else total.files)
-        for file in new:
-            day = shape.counted([str(file)], schemes)
-            day = replace(day, files={str(file.relative_to(folder)): file.stat().st_size})
-            total = day if total is None else total + day
-            total.write(out)
-            note(f"{file.name}: {day.n_reports:,} reports, {total.n_reports:,} in all.")
-        if once:
-            break
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    if total is None:
-        raise InvalidInput(f"The folder {str(folder)!r} holds no report file yet, so there is nothing to tally.")
-    _tell(total, out, json=json)
-
-
-def _new_files(folder: Path, counted: Mapping[str, int]) -> list[Path]:
-    """The files that are not counted in yet; one that has grown since it was counted is refused."""
-    files = []
-    for file in sorted(folder.rglob("*")):
-        if file.suffix.lower() not in (".parquet", ".pq", ".csv") or file.name.startswith((".", "_")):
-            continue
-        size = counted.get(str(file.relative_to(folder)))
-        if size is None:
-            files.append(file)
-        elif size != file.stat().st_size:
-            raise InvalidInput(
-                f"{file.name!r} was changed after it was counted in. A stream must write a file once, under its final name; "
-                "to start anew, remove the tally."
-            )
-    return files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,6 +62,9 @@ def added(parts: Sequence[CountEngine]) -> CountEngine:
     """One engine for several of the same columns; rows that are all in memory are laid one after the other."""
     if len(parts) == 1:
         return parts[0]
+    if all(hasattr(part, "weighted_groups") for part in parts):
+        together: CountEngine = functools.reduce(lambda one, two: one.combined(two), parts)  # type: ignore[attr-defined]
+        return together
     held = [rows for rows in map(held_rows, parts) if rows is not None]
     if len(held) == len(parts):
         return MemoryEngine(Table.concatenate(held))

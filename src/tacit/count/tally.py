@@ -18,11 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.scheme import Questionnaire, Scheme
-from tacit.count.abilities import distinct_in_memory, distinct_rows
+from tacit.count.abilities import distinct_in_memory, distinct_rows, held_rows
 from tacit.count.counted import CountedEngine
 from tacit.count.protocol import CountEngine, Source
 from tacit.count.sources import ReportSource, sources
+from tacit.count.table import TableEngine
 from tacit.count.tabled import Names, TabledEngine
+from tacit.count.weighted import SampleColumns
+from tacit.count.weighted_rows import WeightedRows
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.reports import Reports
 from tacit.schema import RESERVED
@@ -35,8 +38,9 @@ if TYPE_CHECKING:
 FORMAT = "tacit-tally/1"
 COUNT = ":count"  # no attribute's reports are in a column of this name
 
-Part = CountedEngine | TabledEngine
-Holds = Literal["whole", "tables"]
+Part = CountedEngine | TabledEngine | WeightedRows
+Holds = Literal["whole", "tables", "weighted"]
+SAMPLE_KEYS = (":stratum", ":cluster", ":weight", ":square")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +109,42 @@ class Tally:
         parts = tuple(_counted(source, _wanted(source.questionnaire, order, tables)) for source in origins)
         return cls(scheme, parts, is_simulation)
 
+    @classmethod
+    def weighted(cls, reports: ReportSource, *, weights: Any = None, strata: Any = None, clusters: Any = None) -> Tally:
+        """Count reports of a complex sample: sums of weights and of their squares, by stratum and cluster.
+
+        Parameters
+        ----------
+        reports : Reports or StoredReports
+            Reports of one scheme that asks everybody the same.
+        weights, strata, clusters : sequences, or str for stored reports
+            Of each report its weight, its stratum and its cluster; of stored reports the names of their columns.
+
+        Returns
+        -------
+        Tally
+            `tacit.estimate` takes it as it takes the reports with their `SampleDesign`.
+
+        Raises
+        ------
+        InvalidInput
+            Where a weight is not above 0, a stratum or cluster is missing, or reports show sets or bits.
+        """
+        scheme, is_simulation = _one_scheme(reports)
+        if scheme.is_dealt:
+            raise InvalidInput(
+                "Weighted tallies are of schemes that ask everybody the same. Estimate from the reports."
+            )
+        (source,) = sources(reports)
+        given = {"weights": weights, "strata": strata, "clusters": clusters}
+        if isinstance(source.engine, TableEngine):
+            return cls(scheme, (WeightedRows.of_stored(source.engine, SampleColumns(**given)),), is_simulation)
+        rows = held_rows(source.engine)
+        if rows is None:
+            raise InvalidInput("Only reports are weighted, not tallies: give the reports with their weights.")
+        named = SampleColumns(**{name: None if values is None else name for name, values in given.items()})
+        return cls(scheme, (WeightedRows.of_table(rows, weights, strata, clusters, named),), is_simulation)
+
     @property
     def n_reports(self) -> int:
         return sum(part.n_rows for part in self.parts)
@@ -114,15 +154,19 @@ class Tally:
 
     @property
     def holds(self) -> Holds:
-        """Whether whole reports are counted, or only some tables of them."""
+        """Whether whole reports are counted, with weights or without, or only some tables of them."""
+        if any(isinstance(part, WeightedRows) for part in self.parts):
+            return "weighted"
         return "whole" if all(isinstance(part, CountedEngine) for part in self.parts) else "tables"
 
+    @property
+    def held(self) -> tuple[tuple[Names, ...], ...]:
+        """The tables of report columns that are counted, for each questionnaire; none where whole reports are."""
+        return tuple(tuple(tuple(names) for names in _table_names(part)) for part in self.parts)
+
     def __repr__(self) -> str:
-        content = (
-            "whole reports"
-            if self.holds == "whole"
-            else f"{sum(len(_table_names(part)) for part in self.parts)} tables"
-        )
+        tables = sum(len(_table_names(part)) for part in self.parts)
+        content = {"whole": "whole reports", "weighted": "weighted reports"}.get(self.holds, f"{tables} tables")
         return f"Tally({self.n_reports:,} reports, {content}, scheme {self.scheme.hash[:12]})"
 
     def sources(self) -> tuple[Source, ...]:
@@ -154,16 +198,20 @@ class Tally:
         """Save as a Parquet file that carries the scheme; nothing appears under the name before all is written."""
         import pyarrow.parquet as pq
 
-        table = _whole_table(self) if self.holds == "whole" else _cells_table(self)
-        note = {
-            "format": FORMAT,
-            "scheme": self.scheme.hash,
-            "scheme_document": self.scheme.to_document(),
-            "holds": self.holds,
-            "reports": [part.n_rows for part in self.parts],
-            "tables": [_table_names(part) for part in self.parts],
-            "files": dict(self.files),
-        } | ({"simulation": True} if self.is_simulation else {})
+        table = _cells_table(self) if self.holds == "tables" else _whole_table(self)
+        note = (
+            {
+                "format": FORMAT,
+                "scheme": self.scheme.hash,
+                "scheme_document": self.scheme.to_document(),
+                "holds": self.holds,
+                "reports": [part.n_rows for part in self.parts],
+                "tables": [_table_names(part) for part in self.parts],
+                "files": dict(self.files),
+            }
+            | _sample_note(self.parts[0])
+            | ({"simulation": True} if self.is_simulation else {})
+        )
         with written_whole(path) as temporary:
             noted = table.replace_schema_metadata({b"tacit": json.dumps(note).encode()})
             pq.write_table(noted, temporary, compression="zstd")
@@ -180,8 +228,8 @@ class Tally:
                 f"{str(path)!r} counts reports of the scheme {kept.hash[:12]}..., not of {scheme.hash[:12]}.... Give the "
                 "scheme it was counted under, or leave --scheme out: the tally carries it."
             )
-        read = _read_whole if note["holds"] == "whole" else _read_cells
-        parts = read(read_table(path), kept, note)
+        reading = {"whole": _read_whole, "weighted": _read_weighted}
+        parts = reading.get(note["holds"], _read_cells)(read_table(path), kept, note)
         return cls(kept, parts, bool(note.get("simulation", False)), dict(note.get("files", {})))
 
 
@@ -260,6 +308,12 @@ def _table_names(part: Part) -> list[list[str]]:
 
 
 def _combined(one: Part, two: Part, sign: int) -> Part:
+    if isinstance(one, WeightedRows) and isinstance(two, WeightedRows):
+        together = one.combined(two, sign)
+        _check_enough(together.counts)
+        return together
+    if isinstance(one, WeightedRows) or isinstance(two, WeightedRows):
+        raise InvalidInput("One of these tallies is weighted and the other is not. Tally both with their weights.")
     if isinstance(one, CountedEngine) and isinstance(two, CountedEngine):
         return _combined_rows(one, two, sign)
     return _combined_tables(one, two, sign)
@@ -272,7 +326,7 @@ def _combined_rows(one: CountedEngine, two: CountedEngine, sign: int) -> Counted
     return CountedEngine(table.rows(counts > 0), counts[counts > 0])
 
 
-def _combined_tables(one: Part, two: Part, sign: int) -> TabledEngine:
+def _combined_tables(one: CountedEngine | TabledEngine, two: CountedEngine | TabledEngine, sign: int) -> TabledEngine:
     """What both hold: a tally of whole reports holds every table of the other."""
     tabled = [part for part in (one, two) if isinstance(part, TabledEngine)]
     common = reduce(
@@ -299,9 +353,30 @@ def _check_enough(counts: NDArray[np.int64]) -> None:
 def _whole_table(tally: Tally) -> pa.Table:
     import pyarrow as pa
 
-    parts = [part for part in tally.parts if isinstance(part, CountedEngine)]
+    parts = [part for part in tally.parts if not isinstance(part, TabledEngine)]
     rows = Reports(tally.scheme, tuple(part.table for part in parts)).to_arrow()
-    return rows.append_column(COUNT, pa.array(np.concatenate([part.counts for part in parts])))
+    rows = rows.append_column(COUNT, pa.array(np.concatenate([part.counts for part in parts])))
+    for part in parts:
+        if isinstance(part, WeightedRows):
+            texts = (pa.array(own.tolist(), pa.string()) for own in (part.strata, part.clusters))
+            for name, column in zip(SAMPLE_KEYS, (*texts, pa.array(part.sums), pa.array(part.squares)), strict=True):
+                rows = rows.append_column(name, column)
+    return rows
+
+
+def _sample_note(part: Part) -> dict[str, Any]:
+    if not isinstance(part, WeightedRows):
+        return {}
+    sample = part.sample
+    return {"sample": {"weights": sample.weights, "strata": sample.strata, "clusters": sample.clusters}}
+
+
+def _read_weighted(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:
+    rows = Reports.from_arrow(table.drop_columns([COUNT, *SAMPLE_KEYS]), scheme).parts[0]
+    stratum, cluster, weight, square = (table.column(name) for name in SAMPLE_KEYS)
+    strata, clusters = (np.array(own.to_pylist(), dtype=np.str_) for own in (stratum, cluster))
+    counts, sample = table.column(COUNT).to_numpy(), SampleColumns(**note["sample"])
+    return (WeightedRows(rows, strata, clusters, counts, weight.to_numpy(), square.to_numpy(), sample),)
 
 
 def _read_whole(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:

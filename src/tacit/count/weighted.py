@@ -145,13 +145,16 @@ class StoredGroups:
 
 
 def stored_groups(engine: CountEngine, columns: Sequence[str], sample: SampleColumns) -> StoredGroups:
-    """The groups of a table that stays where it is stored."""
+    """The groups of a table that stays where it is stored, or of a tally that was weighted."""
+    if hasattr(engine, "weighted_groups"):
+        groups: StoredGroups = engine.weighted_groups(columns)
+        return groups
     if not isinstance(engine, TableEngine):
         raise InvalidInput("Columns of weights, strata and clusters are those of a stored table; give arrays here.")
     attributes = [engine.schema[name] for name in columns]
     if any(attribute.shows != "one" for attribute in attributes):
         raise InvalidInput("Reports that show sets or bits are weighted in memory only. Read them from a smaller file.")
-    result = answer(_query(engine, columns, sample))
+    result = answer(grouped_rows(engine, columns, sample))
     counts = result.column("rows")
     cells = np.zeros(result.num_rows, dtype=np.intp)
     for position, attribute in enumerate(attributes):
@@ -168,7 +171,8 @@ def stored_groups(engine: CountEngine, columns: Sequence[str], sample: SampleCol
     return StoredGroups(strata, clusters, stratum, cluster, cells, rows, replicates=replicates, **numbers)
 
 
-def _query(engine: TableEngine, columns: Sequence[str], sample: SampleColumns) -> Any:
+def grouped_rows(engine: TableEngine, columns: Sequence[str], sample: SampleColumns) -> Any:
+    """The query for the rows, weights and squared weights of each combination of columns, stratum and cluster."""
     import ibis
 
     table = engine.table

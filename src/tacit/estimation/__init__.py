@@ -108,6 +108,8 @@ def estimate(
     if sample is not None:
         return _weighted(sampled_sources(reports, sample), attributes, method, sampling)
     origins = sources(reports)
+    if kept := _kept_samples(origins):
+        return _weighted(kept, attributes, method, sampling)
     return _estimate(origins, true_schema(origins), attributes, method, sampling, max_steps)
 
 
@@ -130,6 +132,18 @@ def _estimate(
     if method == "inversion":
         return table.inversion()
     return table.likelihood(asking, schema, max_steps)
+
+
+def _kept_samples(origins: Sequence[Source]) -> list[SampledSource]:
+    """Weighted tallies with what they know of their samples; none where nothing is weighted."""
+    kept = [(source, getattr(source.engine, "sample", None)) for source in origins]
+    if all(sample is None for _, sample in kept):
+        return []
+    if any(sample is None for _, sample in kept):
+        raise InvalidInput(
+            "Some of these reports are a weighted tally and others are not weighted. Tally all of them with their weights."
+        )
+    return [SampledSource(source, sample, None) for source, sample in kept]
 
 
 def _weighted(
