@@ -21,7 +21,6 @@ from tacit.count.connections import opened
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish import check_release, database_input
 from tacit.publish.hierarchies import Hierarchy
-from tacit.publish.opening import refuse_engine
 from tacit.publish.usefulness import classifier_survival
 from tacit.schema import Attribute, Schema, numeric
 from tacit.table import read_table
@@ -247,11 +246,6 @@ def test_refusals(filled: Filled):
         anonymize(people(), 5, **QUICK).write_table("hidden")
     with pytest.raises(InvalidInput, match="no rows"):
         anonymize(opened(address).limit(0), 5, schema=towns, **QUICK)
-
-
-def test_other_engines_are_refused():
-    with pytest.raises(InvalidInput, match="Tables of pyspark are not published where they are"):
-        refuse_engine("pyspark")
 
 
 def test_too_many_values_are_refused():

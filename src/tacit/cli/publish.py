@@ -285,10 +285,14 @@ def _opened(table: str) -> Any:
 
 def _table_beside(table: str, out: str) -> str | None:
     """The name of the new table that `out` is the address of; None where it is a file."""
-    from tacit.count.connections import is_address, split_address
+    from tacit.count.connections import SPARK, is_address, split_address
 
     if not is_address(out):
         return None
+    if out.startswith(SPARK):
+        if not table.startswith(SPARK):
+            raise InvalidInput("Spark takes releases of what it holds itself. Write this one to a file.")
+        return out
     database, name = split_address(out)
     if not is_address(table) or split_address(table)[0] != database:
         raise InvalidInput(
@@ -311,7 +315,8 @@ def _write(release: Release, asked: Asked) -> dict[str, Any]:
         done = write_file(release, Path(asked.out), again=asked.again)
         return {"verified": done.verified, "k_together": done.k_together, "written_warnings": list(done.warnings)}
     verified = write_table(release, asked.new_table)
-    private = write_private(release, Path(f"{asked.new_table}.private.json"))
+    name = Path(asked.new_table.partition("?")[0].removeprefix("spark:").rstrip("/")).name
+    private = write_private(release, Path(f"{name}.private.json"))
     return {"verified": verified, "private_manifest": str(private)}
 
 

@@ -107,7 +107,20 @@ def _sqlite_batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch
             yield pa.RecordBatch.from_arrays(columns, kind.names)
 
 
-PARTS = {"duckdb": _duckdb_batches, "sqlite": _sqlite_batches}
+def _spark_batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch]:
+    """One partition after the other; ibis would hold the whole result before it hands out a part."""
+    from tacit.count.spark import frame_batches, frame_of
+
+    kind = expression.schema().to_pyarrow()
+    empty = True
+    for batch in frame_batches(frame_of(expression)):
+        empty = False
+        yield batch
+    if empty:
+        yield from kind.empty_table().to_batches(max_chunksize=1)
+
+
+PARTS = {"duckdb": _duckdb_batches, "sqlite": _sqlite_batches, "pyspark": _spark_batches}
 
 
 @contextlib.contextmanager
@@ -117,7 +130,12 @@ def lent(connection: Any, table: pa.Table) -> Iterator[Any]:
 
     name = f"tacit_{secrets.token_hex(8)}"
     with asking("Lending the database a temporary table"):
-        held = connection.create_table(name, ibis.memtable(table), temp=True)
+        if connection.name == "pyspark":
+            from tacit.count.spark import lent_view
+
+            held = lent_view(connection, name, table)
+        else:
+            held = connection.create_table(name, ibis.memtable(table), temp=True)
     try:
         yield held
     finally:
@@ -136,7 +154,10 @@ def has_table(connection: Any, name: str) -> bool:
 
 
 def dropped(connection: Any, name: str) -> None:
-    """Drop a table if there is one of this name."""
+    """Drop a table, or a view of Spark, if there is one of this name."""
+    if connection.name == "pyspark":
+        connection.raw_sql(f"DROP VIEW IF EXISTS `{name}`")
+        return
     command(connection, f'DROP TABLE IF EXISTS "{name}"')
 
 

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import socket
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from tacit.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PREFIX = "spark:"
 PATIENCE_SECONDS = 5.0  # to reach a cluster's master, before Spark tries for minutes
@@ -90,6 +95,52 @@ class SparkAddress:
         if self.kind == "csv":
             return session.read.csv(self.name, header=True, inferSchema=False, escape='"')
         return session.read.parquet(self.name)
+
+
+def is_frame(data: Any) -> bool:
+    """Whether something is a data frame of Spark."""
+    return type(data).__module__.startswith("pyspark.sql.") and hasattr(data, "createOrReplaceTempView")
+
+
+def table_of(frame: Any) -> Any:
+    """A data frame of Spark as an ibis table: a view that this session alone sees."""
+    import ibis
+
+    name = f"tacit_{secrets.token_hex(8)}"
+    frame.createOrReplaceTempView(name)
+    return ibis.pyspark.connect(frame.sparkSession).table(name)
+
+
+def frame_of(expression: Any) -> Any:
+    """The data frame that an ibis expression over Spark's tables stands for."""
+    connection = expression.get_backend()
+    return connection.raw_sql(connection.compile(expression))
+
+
+def lent_view(connection: Any, name: str, table: pa.Table) -> Any:
+    """A table in memory as a view that this session alone sees."""
+    session = connection.raw_sql("SELECT 1").sparkSession
+    session.createDataFrame(table).createOrReplaceTempView(name)
+    return connection.table(name)
+
+
+def frame_batches(frame: Any) -> Iterator[pa.RecordBatch]:
+    """The rows of a data frame, one partition after the other, so that only one is held here at a time."""
+    import pyarrow as pa
+
+    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # Sent to the cluster as it stands here, so that Tacit need not be installed there.
+        import pyarrow as arrow
+
+        for batch in batches:
+            sink = arrow.BufferOutputStream()
+            with arrow.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            yield arrow.RecordBatch.from_arrays([arrow.array([sink.getvalue().to_pybytes()])], ["packed"])
+
+    for row in frame.mapInArrow(packed, "packed binary").toLocalIterator():
+        with pa.ipc.open_stream(bytes(row.packed)) as stream:
+            yield from stream
 
 
 def _check_reachable(master: str) -> None:

@@ -12,6 +12,7 @@ from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.count.backend import answer
 from tacit.count.connections import is_address, opened, shown
 from tacit.count.protocol import Source
+from tacit.count.spark import is_frame, table_of
 from tacit.count.table import TableEngine
 from tacit.reports import MissingSchemeNote, checked_scheme_note, report_columns
 from tacit.schema import RESERVED
@@ -30,12 +31,14 @@ class StoredReports:
         checked_columns(list(self.table.columns), report_columns(self.scheme), drop_others=True)
 
     @classmethod
-    def open(cls, where: str | Path, scheme: Scheme) -> StoredReports:
-        """The reports in a CSV or Parquet file, or behind the address of a table (see `connections.opened`).
+    def open(cls, where: str | Path | Any, scheme: Scheme) -> StoredReports:
+        """The reports in a file, behind the address of a table (see `connections.opened`), or in a data frame of Spark.
 
         A file that was disguised under another scheme is refused. A database does not say under which scheme its
         reports were disguised, so that is a warning, as for a file without a note.
         """
+        if is_frame(where):
+            return cls(table_of(where), scheme)
         if not is_address(where):
             table = opened(where)
             return cls(table, scheme, checked_scheme_note(where, scheme))

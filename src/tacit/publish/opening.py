@@ -15,6 +15,7 @@ import numpy as np
 from tacit.count.backend import single_row
 from tacit.count.connections import is_address, opened
 from tacit.count.database_schema import inferred_schema
+from tacit.count.spark import is_frame, table_of
 from tacit.dataset import Dataset
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.column_types import (
@@ -32,7 +33,7 @@ from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute, Schema
 from tacit.table import Missing, Table, as_arrow, encode, infer_schema, read_batches, read_table
 from tacit.table.columns import missing_values
-from tacit.table.files import column_names
+from tacit.table.files import column_names, data_places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from tacit.table.infer import MissingPolicy
 
 SLICE_ROWS = 1 << 20
-ENGINES = ("duckdb", "sqlite", "postgres")
+ENGINES = ("duckdb", "sqlite", "postgres", "pyspark")
 
 
 @dataclass(frozen=True)
@@ -175,16 +176,18 @@ def _hash_of_answers(coded: Table) -> str:
 
 
 def is_stored(data: Any) -> bool:
-    """Whether data are a table of a database: its address, or an ibis table."""
+    """Whether data are a table of a database: its address, an ibis table, or a data frame of Spark."""
     if isinstance(data, str | Path):
         return is_address(data)
     types = sys.modules.get("ibis.expr.types")  # nobody hands in an ibis table without having imported it
-    return types is not None and isinstance(data, types.Table)
+    return is_frame(data) or (types is not None and isinstance(data, types.Table))
 
 
 def stored_table(data: Any, *, writable: bool = False) -> Any:
-    """The ibis table behind an address; an ibis table as it is."""
-    return opened(data, writable=writable) if isinstance(data, str | Path) else data
+    """The ibis table behind an address or a data frame of Spark; an ibis table as it is."""
+    if isinstance(data, str | Path):
+        return opened(data, writable=writable)
+    return table_of(data) if is_frame(data) else data
 
 
 def refuse_engine(name: str) -> None:
@@ -210,9 +213,10 @@ def _open_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, 
             yield _encoded(batch, known, readings, missing)
 
     digest = hashlib.sha256()
-    with Path(path).open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
+    for place in data_places(path):
+        with place.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
     return CodedInput(known, batches, Fingerprint(digest.hexdigest(), "file"), dict(readings))
 
 

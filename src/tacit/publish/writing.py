@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.count.backend import asking, command, dropped, has_table
+from tacit.count.connections import SPARK
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish.counted_rows import counted_stored
 from tacit.publish.database_input import DatabaseInput
@@ -93,15 +94,15 @@ def write_table(release: Release, name: str) -> dict[str, Any]:
             "Only what is in a database can be published into a table beside it. Give the name of a file instead."
         )
     connection = source.table.get_backend()
+    if connection.name == "pyspark":
+        from tacit.publish.spark_release import write_on_spark
+
+        return write_on_spark(release, name if name.startswith(SPARK) else f"{SPARK}{name}")
     _refuse_taken(connection, name)
     part = f"tacit_{secrets.token_hex(8)}"
     with source.release(release.recoding, release.others) as rows, asking(f"Writing the table {name!r}"):
         try:
-            written = connection.create_table(part, rows)
-            manifest = public_manifest(release)
-            counted = counted_stored(written, manifest["columns"])
-            with _promises(release):
-                verified = _verified(release, _judged(release, counted, manifest))
+            manifest, verified = judged_table(release, connection.create_table(part, rows))
             _create_manifest(connection, manifest_table(name), manifest | {"verified": verified})
             command(connection, f'ALTER TABLE "{part}" RENAME TO "{name}"')
         except BaseException:
@@ -109,6 +110,14 @@ def write_table(release: Release, name: str) -> dict[str, Any]:
                 dropped(connection, leftover)
             raise
     return verified
+
+
+def judged_table(release: Release, written: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The public manifest, and what was counted from a table that a database wrote; refused where it breaks a promise."""
+    manifest = public_manifest(release)
+    counted = counted_stored(written, manifest["columns"])
+    with _promises(release):
+        return manifest, _verified(release, _judged(release, counted, manifest))
 
 
 def _judged(release: Release, counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:
