@@ -117,7 +117,7 @@ def test_the_least_share_is_found_about_every_other_time() -> None:
     ],
 )
 def test_bad_input(folder: Path, arguments: tuple[object, ...], message: str) -> None:
-    Path("bad.csv").write_text("town\nwhat?\n")
+    Path("bad.csv").write_text("town\nw?\n")
     Path("gap.csv").write_text("town\noslo\n\n")
     Path("scheme.json").write_text('{"format": "tacit-scheme/1"}')
     tacit("design", "open", "--attribute", "town", "--gamma", 2, "--out", "other.json")

@@ -86,7 +86,7 @@ def test_the_command_writes_folders_of_the_cluster_and_files_of_this_machine(
     assert list(folder.glob("*.part")) == []
     assert "is there already" in refused("publish", source, *wishes, "--out", f"spark:{folder}/release.parquet")
     assert "as a table or as Parquet" in refused("publish", source, *wishes, "--out", "spark:x.csv")
-    assert "failed" in refused("publish", f"spark:{database}.nobody", *wishes, "--out", "spark:y")
+    assert "Spark has no table" in refused("publish", f"spark:{database}.nobody", *wishes, "--out", "spark:y")
 
 
 @pytest.mark.spark

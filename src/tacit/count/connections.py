@@ -140,13 +140,19 @@ def split_address(address: str) -> tuple[str, str]:
 
 def _spark_table(address: str) -> Any:
     import ibis
+    from ibis.common.exceptions import TableNotFound
 
     place = SparkAddress.parse(address)
     session = place.session()
     connection = ibis.pyspark.connect(session)
     if place.is_table:
         *database, name = place.name.rsplit(".", 1)
-        return connection.table(name, database=database[0] if database else None)
+        try:
+            return connection.table(name, database=database[0] if database else None)
+        except TableNotFound:
+            raise InvalidInput(
+                f"Spark has no table {place.name!r}. Compare the name, or give the path of files: spark:FOLDER/*.parquet."
+            ) from None
     if place.kind == "csv":
         return connection.read_csv(place.name, header=True, inferSchema=False, escape='"')
     return connection.read_parquet(place.name)

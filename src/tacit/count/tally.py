@@ -142,7 +142,8 @@ class Tally:
         rows = held_rows(source.engine)
         if rows is None:
             raise InvalidInput("Only reports are weighted, not tallies: give the reports with their weights.")
-        named = SampleColumns(**{name: None if values is None else name for name, values in given.items()})
+        names = [None if values is None else name for name, values in given.items()]
+        named = SampleColumns(names[0], names[1], names[2])
         return cls(scheme, (WeightedRows.of_table(rows, weights, strata, clusters, named),), is_simulation)
 
     @property

@@ -125,10 +125,9 @@ class WeightedRows:
         clusters, cluster = np.unique(self.clusters, return_inverse=True)
         stratum, cluster = (code.reshape(-1).astype(np.intp) for code in (stratum, cluster))
         names, cluster_names = (list(map(str, texts)) for texts in (strata, clusters))
-        nobody = np.zeros(len(cells))
-        return StoredGroups(
-            names, cluster_names, stratum, cluster, cells, self.counts, self.sums, self.squares, sampled=nobody
-        )
+        sampled, again = np.zeros(len(cells)), np.zeros((len(cells), 0))
+        rows, sums, squares = self.counts, self.sums, self.squares
+        return StoredGroups(names, cluster_names, stratum, cluster, cells, rows, sums, squares, sampled, again)
 
     # Whoever does not know of weights would count everybody alike.
 

@@ -143,7 +143,7 @@ def _kept_samples(origins: Sequence[Source]) -> list[SampledSource]:
         raise InvalidInput(
             "Some of these reports are a weighted tally and others are not weighted. Tally all of them with their weights."
         )
-    return [SampledSource(source, sample, None) for source, sample in kept]
+    return [SampledSource(source, sample, None) for source, sample in kept if sample is not None]
 
 
 def _weighted(
