@@ -107,16 +107,14 @@ def schools(n: int = 800, seed: int = 4) -> pd.DataFrame:
 
 @pytest.mark.parametrize("formula", ["r ~ x", "x ~ r"])
 def test_a_bootstrap_and_replicates_have_the_linearised_error(formula):
-    """200 repeats have a relative error of .05; a jackknife of 40 schools is near to linearisation."""
+    """100 repeats have a relative error of .07; a jackknife of 40 schools is near to linearisation."""
     frame = schools()
     sample = {"weights": "w", "clusters": "school"}
     linear = tacit.regress(frame, formula, devices=FORCED, **sample)
-    drawn = tacit.regress(frame, formula, devices=FORCED, **sample, bootstrap=200, seed=1)
+    drawn = tacit.regress(frame, formula, devices=FORCED, **sample, bootstrap=100, seed=1)
     np.testing.assert_allclose(drawn.estimates, linear.estimates)
-    np.testing.assert_allclose(drawn.standard_errors, linear.standard_errors, rtol=0.25)
-    assert drawn.errors == "from 200 repeats"
-    again = tacit.regress(frame, formula, devices=FORCED, **sample, bootstrap=200, seed=1)
-    assert again.covariance.tolist() == drawn.covariance.tolist()
+    np.testing.assert_allclose(drawn.standard_errors, linear.standard_errors, rtol=0.32)
+    assert drawn.errors == "from 100 repeats"
     names = [f"jk{number}" for number in range(40)]
     jackknife = {
         name: np.where(frame["school"] == number, 0, frame["w"] * 40 / 39) for number, name in enumerate(names)
