@@ -75,7 +75,27 @@ def test_a_rule_that_never_fails_has_infinite_conviction() -> None:
     rule = next(iter(association_rules(found)))
     assert rule.confidence.value == 1
     assert rule.conviction.value == np.inf
-    assert str(rule) == "a=x -> b=x: 1.000 ± 0.000 (± one standard error)"
+    assert str(rule) == "a=x -> b=x: 1.000 ± 0.000, 0.607 to 1.000 (± one standard error, then the 95% interval)"
+
+
+@pytest.mark.parametrize("certainty", [None, 0.95])
+@pytest.mark.parametrize("people", [1, 3, 20])
+def test_of_few_people_supports_and_confidences_stay_within_their_range(people: int, certainty: float | None) -> None:
+    """Unbiased estimates of three people under a strong disguise are many times one."""
+    few = tacit.Dataset(DATA.table.rows(slice(0, people)))
+    wildest = 0.0
+    for scheme in (JOINT, Scheme.of(DATA.schema, [([name], channels.warner(0.55)) for name in DATA.schema.names])):
+        for seed in range(4):
+            found = FrequentItemsets(0.02, certainty=certainty).fit(disguise(few, scheme, seed=seed)).itemsets_
+            for itemset in found:
+                wildest = max(wildest, abs(itemset.unbiased))
+                assert 0 <= itemset.support <= 1
+                assert 0 <= itemset.low < itemset.high <= 1
+            for rule in association_rules(found, min_threshold=0.1):
+                shares = (rule.antecedent_support, rule.consequent_support, rule.support.value, rule.confidence.value)
+                assert all(0 <= share <= 1 for share in shares)
+                assert 0 <= rule.confidence.low < rule.confidence.high <= 1
+    assert wildest > 1 or certainty is not None
 
 
 def test_documents_and_frames_hold_the_same_rules() -> None:

@@ -73,10 +73,13 @@ def _show(itemsets: Itemsets, made: Rules, top: int) -> None:
             f"No itemset reaches a support of {itemsets.min_support:g}{_certainty(itemsets)}.{_advice(itemsets)}"
         )
         return
-    rows = [(", ".join(i.labels), f"{i.support:.4f}", f"{i.standard_error:.4f}") for i in itemsets]
+    rows = [
+        (", ".join(i.labels), f"{i.support:.4f}", f"{i.low:.4f} to {i.high:.4f}", f"{i.standard_error:.4f}")
+        for i in itemsets
+    ]
     longest = sorted(rows, key=lambda row: -float(row[1]))[:top]
     title = f"{len(itemsets):,} itemsets frequent{_certainty(itemsets)} in {itemsets.n_reports:,} reports"
-    print_table(_titled(title, len(rows), top), ("itemset", "support", "standard error"), longest)
+    print_table(_titled(title, len(rows), top), ("itemset", "support", "95% interval", "standard error"), longest)
     lines = []
     for rule in list(made)[:top]:
         sides = [

@@ -254,8 +254,12 @@ def share_interval(estimate: float, standard_error: float, n: int, level: float 
     Accuracies, supports and the like: the disguise's part of the variance is taken to be the same whatever the share,
     and the sampling of `n` people adds the binomial's.
     """
-    p = min(max(estimate, 0.0), 1.0)
-    constant = max(standard_error**2 - p * (1 - p) / n, 0.0)
-    law = ShareLaw(np.array(constant), np.array(1 / n), np.array(1 / n))
-    ends = law.interval(np.array(estimate), level)
+    ends = share_intervals(np.array(estimate), np.array(standard_error), np.array(float(n)), level)
     return float(ends.low), float(ends.high)
+
+
+def share_intervals(estimates: Array, standard_errors: Array, people: Array, level: float = 0.95) -> Interval:
+    """The same for many of them."""
+    p = np.clip(estimates, 0.0, 1.0)
+    constant = np.maximum(standard_errors**2 - p * (1 - p) / people, 0.0)
+    return ShareLaw(constant, 1 / people, 1 / people).interval(estimates, level)

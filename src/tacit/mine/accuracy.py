@@ -66,9 +66,12 @@ class AccuracyEstimate:
     def to_document(self) -> dict[str, Any]:
         """What is known, for JSON; `warnings` says what is not."""
         balanced_known = self.balanced_error <= LARGEST_ERROR
+        low, high = self.interval()
         return {
             "estimate": self.estimate,
             "standard_error": self.standard_error,
+            "low": low,
+            "high": high,
             "balanced": self.balanced_accuracy if balanced_known else None,
             "balanced_error": self.balanced_error,
             "classes": list(self.classes),
@@ -80,7 +83,9 @@ class AccuracyEstimate:
 
     def __str__(self) -> str:
         if self.is_known:
-            return f"{self.accuracy:.4f} ± {self.standard_error:.4f} ({self.n_reports:,} disguised reports; ± one standard error)"
+            low, high = self.interval()
+            told = f"{self.accuracy:.4f} ± {self.standard_error:.4f} ({self.n_reports:,} disguised reports; ± one standard error"
+            return f"{told}; 95% interval {low:.4f} to {high:.4f})"
         return (
             f"unknown: its standard error would be {self.standard_error:.2g}, more than {LARGEST_ERROR:g}. These "
             f"{self.n_reports:,} reports are too few for their disguise, or the classifier looks at too many disguised "

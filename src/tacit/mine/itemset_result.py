@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from tacit.estimation.intervals import share_intervals
 from tacit.mine.apriori import Candidates
 from tacit.mine.supports import Supports
 
@@ -17,9 +20,11 @@ class Itemset:
     """Answers that go together, and the estimated share of people who give all of them."""
 
     items: tuple[tuple[str, str], ...]  # attribute and answer
-    support: float  # within [0, 1] and at most that of its parts, where a certainty was asked for
+    support: float  # within [0, 1], and at most that of its parts where a certainty was asked for
     standard_error: float
     unbiased: float
+    low: float  # ends of the interval of 95%, within [0, 1]
+    high: float
 
     def __len__(self) -> int:
         return len(self.items)
@@ -34,6 +39,8 @@ class Itemset:
             "support": self.support,
             "standard_error": self.standard_error,
             "unbiased": self.unbiased,
+            "low": self.low,
+            "high": self.high,
         }
 
     @property
@@ -70,10 +77,12 @@ class Itemsets:
 
     def _of(self, part: Candidates) -> Iterator[Itemset]:
         attributes = [self.supports.schema[name] for name in part.names]
-        shown = part.supports if part.shares is None else part.shares
-        for row, support, error, unbiased in zip(part.codes, shown, part.errors, part.supports, strict=True):
+        shown = np.clip(part.supports, 0, 1) if part.shares is None else part.shares
+        ends = share_intervals(part.supports, part.errors, np.full(len(shown), float(self.n_reports)))
+        numbers = np.column_stack([shown, part.errors, part.supports, ends.low, ends.high])
+        for row, own in zip(part.codes, numbers.tolist(), strict=True):
             items = tuple((a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True))
-            yield Itemset(items, float(support), float(error), float(unbiased))
+            yield Itemset(items, *own)
 
     def counts(self) -> dict[int, int]:
         """How many itemsets there are of each length."""

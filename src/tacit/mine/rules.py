@@ -15,13 +15,15 @@ from scipy.special import ndtri
 
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.intervals import share_intervals
 from tacit.mine.apriori import Candidates
 from tacit.mine.certainty import above, discoveries
-from tacit.mine.itemset_result import ERRORS, Itemsets
+from tacit.mine.itemset_result import Itemsets
 from tacit.mine.sub_itemsets import Codes, Names, members
 
 Metric = Literal["support", "confidence", "lift", "leverage", "conviction"]
 METRICS: tuple[Metric, ...] = ("support", "confidence", "lift", "leverage", "conviction")
+MEANS = "± one standard error, then the 95% interval"
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,7 @@ class Measured:
 class Rule:
     """Who gives these answers tends to give those.
 
-    Where a certainty was asked for, the confidence lies within [0, 1]; else it may exceed 1 by chance. Conviction is then
-    infinite.
+    Supports and confidence are shown within [0, 1]; where an estimated confidence exceeds 1 by chance, conviction is infinite.
     """
 
     antecedents: tuple[tuple[str, str], ...]
@@ -67,12 +68,14 @@ class Rule:
 
     @property
     def line(self) -> str:
-        """The rule with its confidence; ± is one standard error."""
+        """The rule with its confidence; ± is one standard error, then comes the interval of 95%."""
         if_part, then_part = (", ".join(labels(side)) for side in (self.antecedents, self.consequents))
-        return f"{if_part} -> {then_part}: {self.confidence.value:.3f} ± {self.confidence.standard_error:.3f}"
+        own = self.confidence
+        told = f"{if_part} -> {then_part}: {own.value:.3f} ± {own.standard_error:.3f}"
+        return told if own.low is None else f"{told}, {own.low:.3f} to {own.high:.3f}"
 
     def __str__(self) -> str:
-        return f"{self.line} (± one standard error)"
+        return f"{self.line} ({MEANS})"
 
 
 def labels(items: tuple[tuple[str, str], ...]) -> list[str]:
@@ -136,7 +139,7 @@ class Rules:
         )
 
     def __str__(self) -> str:
-        return "\n".join([*(rule.line for rule in self.rules), ERRORS]) if self.rules else self.none
+        return "\n".join([*(rule.line for rule in self.rules), f"({MEANS})"]) if self.rules else self.none
 
 
 def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_threshold: float = 0.8) -> Rules:
@@ -171,7 +174,7 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
     >>> from tacit.mine import FrequentItemsets
     >>> miner = FrequentItemsets(min_support=0.5).fit(tacit.Reports.from_truth(truth))
     >>> print(next(iter(association_rules(miner.itemsets_))))
-    drinks=no -> smokes=no: 1.000 ± 0.000 (± one standard error)
+    drinks=no -> smokes=no: 1.000 ± 0.000, 0.607 to 1.000 (± one standard error, then the 95% interval)
     """
     if not isinstance(itemsets, Itemsets):
         raise InvalidInput(f"Rules are made from the itemsets_ of a fitted FrequentItemsets, not from {itemsets!r}.")
@@ -221,19 +224,21 @@ def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: fl
             covariances = itemsets.supports.covariances(part.names, part.codes)
         three, spread = supports[chosen][:, sides], covariances[chosen][:, sides][:, :, sides]
         errors = _metric_errors(three, spread)
-        lows, highs = ratio_intervals(three, spread)
+        lows, highs = confidence_intervals(three, spread, errors["confidence"], itemsets.n_reports)
         p_values = _p_values(values[metric][chosen], errors[metric], three, spread, metric, least)
         for place, row in enumerate(chosen):
             measured = {name: Measured(float(values[name][row]), float(errors[name][place])) for name in METRICS}
-            measured["confidence"] = _bounded(measured["confidence"], lows[place], highs[place], itemsets.certainty)
+            measured["support"] = _bounded(measured["support"])
+            measured["confidence"] = _bounded(measured["confidence"], float(lows[place]), float(highs[place]))
             left, right = _sides(itemsets, part, part.codes[row], antecedent)
-            rule = Rule(left, right, float(supports[row, sides[1]]), float(supports[row, sides[2]]), **measured)
+            if_share, then_share = np.clip(supports[row, sides[1:]], 0, 1).tolist()
+            rule = Rule(left, right, if_share, then_share, **measured)
             yield _Split(rule, float(p_values[place]))
 
 
-def _bounded(confidence: Measured, low: float, high: float, certainty: float | None) -> Measured:
-    value = confidence.value if certainty is None else min(max(confidence.value, 0.0), 1.0)
-    return Measured(value, confidence.standard_error, float(low), float(high))
+def _bounded(share: Measured, low: float | None = None, high: float | None = None) -> Measured:
+    """As it is shown: no share lies below 0 or above 1."""
+    return Measured(min(max(share.value, 0.0), 1.0), share.standard_error, low, high)
 
 
 def _p_values(values: Array, errors: Array, supports: Array, covariances: Array, metric: Metric, least: float) -> Array:
@@ -243,6 +248,20 @@ def _p_values(values: Array, errors: Array, supports: Array, covariances: Array,
     slope = np.array([1.0, -least, 0.0])
     variances = np.einsum("a,mab,b->m", slope, covariances, slope)
     return above(supports @ slope + 1e-12, np.sqrt(np.maximum(variances, 0)))
+
+
+def confidence_intervals(supports: Array, covariances: Array, errors: Array, n_reports: int) -> tuple[Array, Array]:
+    """Intervals of confidences within [0, 1], never of width 0.
+
+    At the edge the two estimates may go so much together that they refute everything else, or everything within [0, 1]:
+    there the interval is joined with that of a share among as many people as the antecedent has.
+    """
+    low, high = ratio_intervals(supports, covariances)
+    confidence = supports[:, 0] / supports[:, 1]
+    people = np.maximum(np.clip(supports[:, 1], 0, 1) * n_reports, 1.0)
+    ends = share_intervals(confidence, np.nan_to_num(errors), people)
+    edge = (confidence <= 0) | (confidence >= 1 - 1e-12) | (high - low < 1e-12)
+    return np.where(edge, np.minimum(low, ends.low), low), np.where(edge, np.maximum(high, ends.high), high)
 
 
 def ratio_intervals(supports: Array, covariances: Array, level: float = 0.95) -> tuple[Array, Array]:
