@@ -11,7 +11,8 @@ import pytest
 
 from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise
 from tacit.count import sources
-from tacit.count.connections import shown
+from tacit.count.connections import opened, shown
+from tacit.count.database_schema import inferred_schema
 from tacit.count.stored import StoredReports
 from tacit.errors import InvalidInput, MissingExtra, SchemeMismatch, UnknownName
 from tacit.reports import MissingSchemeNote
@@ -50,6 +51,24 @@ def test_stored_reports_count_like_reports_in_memory(tmp_path: Path, scheme: Sch
     stored = StoredReports.open(tmp_path / f"reports.{suffix}", scheme)
     assert stored.is_simulation
     assert_counted_alike(stored, reports)
+
+
+@pytest.mark.parametrize("address", ["{folder}/truth.parquet", "duckdb:///{folder}/truth.duckdb?table=truth"])
+def test_labels_of_rows_out_of_pandas_are_no_attribute_of_a_stored_table(tmp_path: Path, address: str) -> None:
+    import duckdb
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": ["x", "y", "x", "y"], "b": ["u", "v", "v", "v"]}).iloc[[3, 0, 1]]
+    frame.to_parquet(tmp_path / "truth.parquet")
+    with duckdb.connect(str(tmp_path / "truth.duckdb")) as database:
+        database.execute(f"CREATE TABLE truth AS SELECT * FROM '{tmp_path}/truth.parquet'")
+        columns = [row[0] for row in database.execute("DESCRIBE truth").fetchall()]
+        assert "__index_level_0__" in columns
+    table = opened(address.format(folder=tmp_path))
+    assert list(table.columns) == ["a", "b"]
+    assert inferred_schema(table).names == ("a", "b")
+    stored = StoredReports(table, Scheme.of(inferred_schema(table)))
+    assert len(stored) == 3
 
 
 def test_a_file_of_another_scheme_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from tacit.count.backend import asking
 from tacit.count.spark import SparkAddress
 from tacit.errors import InvalidInput, MissingExtra
+from tacit.table.columns import without_row_labels
 from tacit.table.csv_format import csv_format
 from tacit.table.files import checked_file, csv_header, is_parquet
 
@@ -36,20 +37,27 @@ def opened(where: str | Path, *, writable: bool = False) -> Any:
     """
     name = str(where)
     with asking(f"Opening {shown(name)}"):
-        if name.startswith(POSTGRES):
-            return _postgres_table(name)
-        if name.startswith(SPARK):
-            return _spark_table(name)
-        if name.startswith(SQLITE):
-            return _sqlite_table(name)
-        if name.startswith(DUCKDB):
-            return _duckdb_table(name, writable=writable)
-        if urlsplit(name).password:
-            raise InvalidInput(
-                f"{shown(name)} is no address that reports can be read from. Those begin with postgresql://, sqlite:///, "
-                "duckdb:/// or spark:; a file has just a name."
-            )
-        return _file_table(checked_file(name))
+        table = _as_stored(name, writable=writable)
+        kept = without_row_labels(table.columns)
+        return table if len(kept) == len(table.columns) else table.select(kept)
+
+
+def _as_stored(name: str, *, writable: bool) -> Any:
+    """The table with all its columns, the row labels that pandas may have written among them."""
+    if name.startswith(POSTGRES):
+        return _postgres_table(name)
+    if name.startswith(SPARK):
+        return _spark_table(name)
+    if name.startswith(SQLITE):
+        return _sqlite_table(name)
+    if name.startswith(DUCKDB):
+        return _duckdb_table(name, writable=writable)
+    if urlsplit(name).password:
+        raise InvalidInput(
+            f"{shown(name)} is no address that reports can be read from. Those begin with postgresql://, sqlite:///, "
+            "duckdb:/// or spark:; a file has just a name."
+        )
+    return _file_table(checked_file(name))
 
 
 def shown(where: str | Path) -> str:
