@@ -29,7 +29,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             progress(0.5)
             progress(1.0)
             compared = PublishedComparison("least privacy", "about 0.4", f"0.401 in {name}", True)
-            return StudyResult(name, f"A study of {name}", (compared,), (StudyTable("Errors", ("a", "b"), ((1, 2),)),))
+            more = PublishedComparison("most privacy", None, "0.9")
+            table = StudyTable("Errors", ("a", "b"), ((1, 2),))
+            return StudyResult(
+                name, f"A study of {name}", (compared, more), (table,), settings=f"435 records, seed {seed}."
+            )
 
         return SimpleNamespace(run=run)
 
@@ -43,7 +47,12 @@ def test_one_study_is_shown_beside_what_was_published(tmp_path: Path, asked: lis
     assert asked == [{"name": "optrr", "out": tmp_path, "quick": True, "seed": 5}]
     assert "about 0.4" in shown.out
     assert "0.401 in optrr" in shown.out
-    assert json.loads((tmp_path / "optrr.json").read_text())["comparisons"][0]["ours"] == "0.401 in optrr"
+    assert "435 records, seed 5." in shown.out
+    assert "435 records, seed 5." in (tmp_path / "optrr.html").read_text()
+    document = json.loads((tmp_path / "optrr.json").read_text())
+    assert document["comparisons"][0]["ours"] == "0.401 in optrr"
+    assert document["comparisons"][1]["published"] is None
+    assert document["settings"] == "435 records, seed 5."
 
 
 def test_all_five_studies_are_run_at_full_size_unless_asked_otherwise(

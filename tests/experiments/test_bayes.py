@@ -49,6 +49,14 @@ def test_at_nothing_kept_the_table_and_the_picture_say_that_there_is_no_estimate
     assert any("no estimate" in text.get_text() for text in axes.texts)
 
 
+def test_it_says_how_many_records_repeats_and_which_seed(result: StudyResult) -> None:
+    assert "Breast Cancer 699" in result.settings
+    assert "20 repeats" in result.settings
+    assert "seed 2008" in result.settings
+    (unpublished,) = [row for row in result.comparisons if "disguised test data" in row.what]
+    assert unpublished.published is None
+
+
 def test_tables_and_pictures_are_complete(result: StudyResult) -> None:
     assert [plot.name for plot in result.plots] == ["breast-cancer", "breast-cancer-tested", "pse"]
     assert len(result.tables[0].rows) == 12

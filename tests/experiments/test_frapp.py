@@ -98,6 +98,12 @@ def test_the_whole_study_says_what_was_published_and_what_was_found(tmp_path: Pa
     assert "no health table was given" in said["HEALTH"].ours
     assert {plot.name for plot in result.plots} >= {"ran-gd", "condition-numbers", "census-support-error"}
     assert result.to_document()["name"] == "frapp"
+    assert "3,000 records" in result.settings
+    assert "seeds 1 to 2" in result.settings
+    assert "23, 123, 292, 361, 250, 86, 12" in (said["HEALTH"].published or "")
+    assert said["DET-GD, short itemsets"].published is None
+    drawn = next(plot for plot in result.plots if plot.name == "census-support-error").figure.axes[0]
+    assert len(drawn.collections) == len(drawn.get_legend_handles_labels()[1])  # bars of deviation for each mechanism
 
 
 @pytest.mark.usefixtures("small")

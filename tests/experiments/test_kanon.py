@@ -21,6 +21,13 @@ def test_every_study_has_its_rows(result):
     assert [plot.name for plot in result.plots] == ["k", "population", "weights", "bias"]
 
 
+def test_it_quotes_only_what_was_published_and_says_on_what_it_ran(result):
+    quoted = [row.published for row in result.comparisons]
+    assert quoted == ["about 15 minutes for 50,000, in 2009", None, None, None]
+    assert "30,162 complete rows" in result.settings
+    assert "seed 1" in result.settings
+
+
 def test_axes_name_the_values_that_were_tried(result):
     ticks = [label.get_text() for label in result.plots[0].figure.axes[0].get_xticklabels()]
     assert ticks == ["2", "5", "10", "25", "50", "100"]

@@ -22,7 +22,6 @@ def result(told: list[float]) -> StudyResult:
     with pytest.MonkeyPatch.context() as patch:
         material = trees.TreeMaterial("Breast Cancer", "Class", binary_breast_cancer())
         patch.setattr(trees, "materials", lambda: (material,))
-        patch.setattr(trees, "QUICK_REPEATS", 5)
         return trees.run(Path("unused"), True, 2008, told.append)
 
 
@@ -53,11 +52,30 @@ def test_tables_and_pictures_are_complete(result: StudyResult) -> None:
     assert result.to_document()["name"] == "trees"
 
 
-def test_bands_of_deviation_stay_within_accuracies(result: StudyResult) -> None:
+def test_every_mean_has_a_bar_of_deviation_that_stays_within_accuracies(result: StudyResult) -> None:
     axes = result.plots[0].figure.axes
-    heights = [path.vertices[:, 1] for axis in axes for band in axis.collections for path in band.get_paths()]
-    assert heights
-    assert all(height.min() >= 0 and height.max() <= 1 for height in heights)
+    bars = [path.vertices[:, 1] for axis in axes for drawn in axis.collections for path in drawn.get_paths()]
+    assert len(bars) == len(trees.GROUPS) * 2 * len(trees.THETAS)
+    assert all(bar.min() >= 0 and bar.max() <= 1 for bar in bars)
+
+
+def test_every_fold_is_tested_on_as_often_so_that_quick_runs_compare_like_with_like() -> None:
+    """Three repeats on five folds were once held against a majority and a clear tree of all five."""
+    for repeats in (trees.REPEATS, trees.QUICK_REPEATS, trees.SURFACE_REPEATS, trees.QUICK_SURFACE_REPEATS):
+        assert repeats % trees.FOLDS == 0
+
+
+def test_it_says_how_many_records_repeats_and_which_seed(result: StudyResult) -> None:
+    assert "Breast Cancer 699" in result.settings
+    assert "5 repeats" in result.settings
+    assert "seed 2008" in result.settings
+    assert "699 records" in result.plots[0].description
+
+
+def test_what_the_publication_does_not_say_stands_under_nothing_published(result: StudyResult) -> None:
+    ours = [row for row in result.comparisons if "guarded" in row.what or "majority" in row.what]
+    assert ours
+    assert all(row.published is None and row.holds is None for row in ours)
 
 
 def test_progress_never_goes_back(result: StudyResult, told: list[float]) -> None:

@@ -34,8 +34,10 @@ def reproduce(
         page = write_study(result, out)
         documents.append({**result.to_document(), "page": str(page)})
         if not json:
-            rows = [(row.what, row.published, row.ours) for row in result.comparisons]
+            rows = [(row.what, row.published or "", row.ours) for row in result.comparisons]
             print_table(result.title, ("what", "published", "here"), rows)
+            if result.settings:
+                print_text(result.settings)
             print_text(f"The page is in {page}.")
     if json:
         print_json({"studies": documents})

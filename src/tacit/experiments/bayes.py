@@ -134,7 +134,12 @@ def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
     comparisons = [row for one in made for row in compared(one)] + [_pse_comparison()]
     tables = [_table(one) for one in made] + [_pse_table()]
     plots = [plot for one in made for plot in _plots(one)] + [_pse_plot()]
-    return StudyResult("bayes", TITLE, tuple(comparisons), tuple(tables), tuple(plots))
+    rows = ", ".join(f"{material.name} {material.table.n_rows:,}" for material in sets)
+    settings = (
+        f"Records: {rows}; every fifth is tested on. {repeats:,} repeats at each q ({FOLDS} at q = 1, where nothing is drawn), "
+        f"{tests} with disguised tests; seed {seed}."
+    )
+    return StudyResult("bayes", TITLE, tuple(comparisons), tuple(tables), tuple(plots), settings)
 
 
 def repeated_accuracies(material: BayesMaterial, keep: float, repeats: int, rng: np.random.Generator) -> Array:
@@ -201,7 +206,7 @@ def compared(outcome: KeepSweep) -> Iterator[PublishedComparison]:
     tests = [test for each in outcome.tested.values() for test in each if np.isfinite(test.estimated)]
     yield PublishedComparison(
         f"{name}: accuracy from disguised test data",
-        "not in the publication",
+        None,
         f"mean difference {np.mean([test.estimated - test.counted for test in tests]):+.4f}; the 95% interval holds the "
         f"true one in {sum(test.holds for test in tests)} of {len(tests)} tests",
         None,
@@ -227,8 +232,10 @@ def _plots(outcome: KeepSweep) -> Iterator[StudyPlot]:
     deviations = np.array([outcome.accuracies[keep].std() for keep in KEEPS])
     lines = {"clear data": material.clear, "majority class": material.majority}
     title = f"{material.name}: naive Bayes from unrelated questions"
+    repeats = len(outcome.accuracies[KEEPS[0]])
     words = (
-        f"{material.name}: mean accuracy over the repeats by q, with a band of one standard deviation; none at q = 0."
+        f"{material.name}, {material.table.n_rows:,} records: mean accuracy by q over {repeats:,} repeats; "
+        "bars are one standard deviation of the repeats each way; none at q = 0."
     )
     yield StudyPlot(name, words, accuracy_by_keep(KEEPS, means, deviations, lines, title))
     points = [

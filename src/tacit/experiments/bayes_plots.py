@@ -23,7 +23,9 @@ def accuracy_by_keep(
     draw_curves(axes, keeps, {"from disguised reports": (means, deviations)}, lines)
     low = axes.get_ylim()[0]
     axes.plot([0], [low], "x", color=GREY, markersize=8, clip_on=False)
-    axes.annotate("q = 0: no estimate", (0, low), xytext=(8, 8), textcoords="offset points", fontsize=8, color=GREY)
+    # Upright, so that it stays clear of the bars of the smallest q.
+    axes.annotate("q = 0: no estimate", (0, low), xytext=(0, 8), textcoords="offset points", fontsize=8, color=GREY,
+                  rotation=90, ha="center", va="bottom")  # fmt: skip
     axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel("q, the chance to report the record")
     axes.set_ylabel("accuracy on true test records")

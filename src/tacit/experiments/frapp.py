@@ -17,7 +17,7 @@ from tacit.bundled import census, health_table
 from tacit.dataset import Dataset
 from tacit.disguising import disguise
 from tacit.experiments.frapp_bayes import bayes_gain
-from tacit.experiments.frapp_plots import bar_plot, condition_plot, sweep_plot
+from tacit.experiments.frapp_plots import condition_plot, length_plot, sweep_plot
 from tacit.experiments.itemset_accuracy import Accuracy, Truth, accuracy_of_all, accuracy_of_found
 from tacit.experiments.itemset_schemes import Contestant, condition_numbers, contestants
 from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
@@ -28,11 +28,15 @@ from tacit.mine.supports import supports_from
 GAMMA = 19.0
 MIN_SUPPORT = 0.02
 PUBLISHED_COUNTS = (19, 102, 203, 165, 64, 10)
+PUBLISHED_HEALTH_COUNTS = (23, 123, 292, 361, 250, 86, 12)
 SLACK = 1.0
 WHERE_HEALTH_IS = (
     "left out: no health table was given. The publication's own is not public; the person-years of the RAND Health Insurance "
     "Experiment have its shape: DoctorContacts of R's package Ecdat, as CSV or Parquet, given with --health FILE."
 )
+
+
+OTHER_HEALTH = "another table of that shape, shown below: its counts are its own"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +71,17 @@ def run(out: Path, quick: bool, seed: int, progress: Progress, health: Path | No
         more = _health(health, seeds)
         tables += _tables(more, "HEALTH")
         plots += _plots(more, field, "HEALTH")[:3]
-    comparisons.append(PublishedComparison("HEALTH", "the same study", "shown below" if health else WHERE_HEALTH_IS))
+    published = f"frequent itemsets by length {PUBLISHED_HEALTH_COUNTS}"
+    comparisons.append(PublishedComparison("HEALTH", published, OTHER_HEALTH if health else WHERE_HEALTH_IS))
     progress(1.0)
     plots.append(sweep_plot(sweep.rows))
     title = "FRAPP: privacy-preserving mining of association rules (Agrawal and Haritsa 2005)"
-    return StudyResult("frapp", title, tuple(comparisons), tuple(tables), tuple(plots))
+    settings = (
+        f"CENSUS: {data.n_rows:,} records, amplification {GAMMA:g}, least support {MIN_SUPPORT:.0%}; "
+        f"seeds {seeds[0]} to {seeds[-1]}, one survey of everybody each (likelihood and naive Bayes: the first of them, at "
+        "most five). Bars and (sd) are one standard deviation over the seeds."
+    )
+    return StudyResult("frapp", title, tuple(comparisons), tuple(tables), tuple(plots), settings)
 
 
 def outcome(data: Dataset, truth: Truth, contestant: Contestant, seeds: Sequence[int]) -> Outcome:
@@ -94,15 +104,20 @@ def _health(path: Path, seeds: Sequence[int]) -> list[Outcome]:
     return [outcome(data, truth, contestant, seeds) for contestant in contestants(data.schema, GAMMA, counts)]
 
 
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Over the seeds; not a number where nothing was found that could be averaged."""
+    there = [value for value in values if np.isfinite(value)]
+    return (float(np.mean(there)), float(np.std(there))) if there else (float("nan"), float("nan"))
+
+
 def spread(values: Sequence[float]) -> str:
     """Mean and deviation over the seeds; where nothing was found there is nothing to average."""
-    there = [value for value in values if np.isfinite(value)]
-    return f"{np.mean(there):.1f} (sd {np.std(there):.1f})" if there else "-"
+    average, apart = mean_and_deviation(values)
+    return f"{average:.1f} (sd {apart:.1f})" if np.isfinite(average) else "-"
 
 
 def mean(accuracies: Sequence[Accuracy], measure: Callable[[Accuracy], float]) -> float:
-    there = [value for value in map(measure, accuracies) if np.isfinite(value)]
-    return float(np.mean(there)) if there else float("nan")
+    return mean_and_deviation(list(map(measure, accuracies)))[0]
 
 
 def _tables(outcomes: Sequence[Outcome], data: str) -> list[StudyTable]:
@@ -169,7 +184,7 @@ class Sweep:
     """RAN-GD from no randomization to the most there can be."""
 
     table: StudyTable
-    rows: tuple[tuple[float, float, float, float], ...]  # share of the largest alpha, posteriors, support error
+    rows: tuple[tuple[float, ...], ...]  # share of the largest alpha, posteriors, support error and its deviation
 
 
 def alpha_sweep(data: Dataset, truth: Truth, seeds: Sequence[int]) -> Sweep:
@@ -184,9 +199,12 @@ def alpha_sweep(data: Dataset, truth: Truth, seeds: Sequence[int]) -> Sweep:
         scheme = Scheme.of(data.schema, [(data.schema.names, randomized_gamma_diagonal(GAMMA, alpha))])
         accuracies = [accuracy_of_all(truth, supports_from(disguise(data, scheme, seed=seed))) for seed in seeds]
         posteriors = determinable_range(0.05, GAMMA, alpha, n)
-        error = mean(accuracies, lambda accuracy: accuracy.support_error(4))
-        numbers.append((share, posteriors.low, posteriors.high, error))
-    rows = tuple((f"{s:g}", f"{low:.0%} to {high:.0%}", "50%", f"{error:.1f}") for s, low, high, error in numbers)
+        errors = [accuracy.support_error(4) for accuracy in accuracies]
+        numbers.append((share, posteriors.low, posteriors.high, *mean_and_deviation(errors)))
+    rows = tuple(
+        (f"{s:g}", f"{low:.0%} to {high:.0%}", "50%", f"{error:.1f} (sd {apart:.1f})")
+        for s, low, high, error, apart in numbers
+    )
     columns = ("alpha / (gamma x)", "posterior of one draw", "posterior of the reports", "support error % at length 4")
     return Sweep(StudyTable("RAN-GD: more randomization", columns, rows), tuple(numbers))
 
@@ -212,14 +230,17 @@ def likelihood_gain(data: Dataset, truth: Truth, field: Sequence[Contestant], se
 def _plots(outcomes: Sequence[Outcome], field: Sequence[Contestant], data: str) -> list[StudyPlot]:
     plots = []
     for title, measure in _MEASURES.items():
-        plots.append(bar_plot(data, title, {outcome.contestant.name: _line(outcome, measure) for outcome in outcomes}))
+        plots.append(
+            length_plot(data, title, {outcome.contestant.name: _line(outcome, measure) for outcome in outcomes})
+        )
     plots.append(condition_plot(field))
     return plots
 
 
-def _line(outcome: Outcome, measure: Callable[[Accuracy, int], float]) -> list[float]:
+def _line(outcome: Outcome, measure: Callable[[Accuracy, int], float]) -> list[tuple[float, float]]:
+    """Mean and deviation at each length."""
     lengths = range(1, len(outcome.searched[0].frequent) + 1)
-    return [mean(outcome.searched, partial(_at, measure, length)) for length in lengths]
+    return [mean_and_deviation([measure(accuracy, length) for accuracy in outcome.searched]) for length in lengths]
 
 
 def _at(measure: Callable[[Accuracy, int], float], length: int, accuracy: Accuracy) -> float:
@@ -284,7 +305,7 @@ def _found_here(outcomes: Sequence[Outcome]) -> list[PublishedComparison]:
     rows = [
         PublishedComparison(
             "DET-GD, short itemsets",
-            "accurate at every length",
+            None,
             f"support error {short:.0f}% at length 1 and {long:.0f}% at length {len(det[0].frequent)}: whole records are "
             "kept so rarely that single answers are the worst",
         )
@@ -294,5 +315,5 @@ def _found_here(outcomes: Sequence[Outcome]) -> list[PublishedComparison]:
         measures = (Accuracy.support_error, Accuracy.missed, Accuracy.false)
         said = ["/".join(f"{mean(way, measure):.1f}" for measure in measures) for way in (every, loose)]
         what = f"{name}: support error/false negatives/false positives %"
-        rows.append(PublishedComparison(what, "-", f"{said[0]} judging every itemset, {said[1]} searched with slack"))
+        rows.append(PublishedComparison(what, None, f"{said[0]} judging every itemset, {said[1]} searched with slack"))
     return rows

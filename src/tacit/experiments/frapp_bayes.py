@@ -51,7 +51,7 @@ def bayes_gain(gamma: float, seeds: Sequence[int]) -> BayesGain:
     said = f"{second:.3f} against {first:.3f} (clear records {clear:.3f}, the commoner class {majority:.3f})"
     table = StudyTable(f"Naive Bayes on Adult, gamma = {gamma:g}", ("disguised by", "accuracy"), tuple(rows))
     what = "naive Bayes on Adult: split questionnaire against one gamma-diagonal group"
-    return BayesGain(table, PublishedComparison(what, "-", said))
+    return BayesGain(table, PublishedComparison(what, None, said))
 
 
 def accuracy(data: Dataset, supports: Supports) -> float:

@@ -19,12 +19,13 @@ def write_study(result: StudyResult, folder: Path) -> Path:
     with written_whole(folder / f"{result.name}.json") as temporary:
         temporary.write_text(json.dumps(result.to_document(), indent=1), encoding="utf-8")
     introduction = "A published study, run again: what was published beside what comes out here."
-    return write(folder / f"{result.name}.html", result.title, introduction, _chapters(result))
+    told = " ".join(part for part in (introduction, result.settings) if part)
+    return write(folder / f"{result.name}.html", result.title, told, _chapters(result))
 
 
 def _chapters(result: StudyResult) -> list[Chapter]:
     said = {None: "", True: "yes", False: "no"}
-    rows = [(row.what, row.published, row.ours, said[row.holds]) for row in result.comparisons]
+    rows = [(row.what, row.published or "", row.ours, said[row.holds]) for row in result.comparisons]
     chapters = [Chapter("Published and found", (Rows(("what", "published", "here", "agrees"), rows),))]
     if result.plots:
         chapters.append(Chapter("Pictures", tuple(Picture(plot.figure, plot.description) for plot in result.plots)))

@@ -21,7 +21,7 @@ class PublishedComparison:
     """One published number or sentence, and ours."""
 
     what: str
-    published: str
+    published: str | None  # what the publication says, and nothing else; None where it says nothing of it
     ours: str
     holds: bool | None = None  # None where the publication gives nothing that could fail
 
@@ -46,18 +46,20 @@ class StudyPlot:
 
 @dataclass(frozen=True, eq=False)
 class StudyResult:
-    """Everything a study has to show."""
+    """Everything a study has to show; `settings` says on how many records, how often and with which seed it ran."""
 
     name: str
     title: str
     comparisons: tuple[PublishedComparison, ...]
     tables: tuple[StudyTable, ...] = ()
     plots: tuple[StudyPlot, ...] = ()
+    settings: str = ""
 
     def to_document(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "title": self.title,
+            "settings": self.settings,
             "comparisons": [vars(row) for row in self.comparisons],
             "tables": [
                 {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]} for t in self.tables

@@ -39,12 +39,12 @@ def accuracy_plot(
 
 
 def draw_curves(axes: Axes, xs: Sequence[float], curves: Curves, lines: Mapping[str, float]) -> None:
-    """Means with a band of one standard deviation, and levels to compare them with."""
+    """Means with bars of one standard deviation each way, and levels to compare them with."""
     axes.spines[["top", "right"]].set_visible(False)
     for (name, (means, deviations)), colour in zip(curves.items(), COLOURS, strict=False):
-        axes.plot(xs, means, "o-", color=colour, markersize=3.5, linewidth=1.4, label=name)
-        band = np.clip([means - deviations, means + deviations], 0, 1)  # no accuracy lies beyond
-        axes.fill_between(xs, *band, color=colour, alpha=0.15, linewidth=0)
+        low, high = np.clip([means - deviations, means + deviations], 0, 1)  # no accuracy lies beyond
+        axes.errorbar(xs, means, yerr=[means - low, high - means], fmt="o-", color=colour, markersize=3.5, linewidth=1.4,
+                      elinewidth=0.9, capsize=2, label=name)  # fmt: skip
     for (name, level), dashes in zip(lines.items(), DASHES, strict=False):
         axes.axhline(level, color=GREY, linestyle=dashes, linewidth=1.2, label=f"{name} ({level:.3f})")
 
