@@ -157,7 +157,7 @@ def test_the_best_model_of_two_parties_is_told_in_words(parties: Path) -> None:
     command = ("mine", "best", parties / "one.parquet", parties / "other.parquet", "--scheme", parties / "one.json")
     told = tacit(*command, "--scheme", parties / "other.json", "--class", "Class", "--join", "id", "--folds", 2)
     assert told.code == 0, told.err
-    assert "chosen among 9 models on 600 disguised reports in 2 parts" in told.out
+    assert "chosen among 10 models on 600 disguised reports in 2 parts" in told.out
     assert "Accuracies are unbiased" in told.out
 
 

@@ -41,10 +41,15 @@ def best(
     ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Choose a classifier for a class: trees, naive Bayes, logistic, joint model, as if true, or the majority."""
-    from tacit.mine import choose_model
+    """Choose a classifier for a class: trees, naive Bayes, logistic, joint model, as if true, their average, or the majority.
 
-    choice = choose_model(None, read(reports, scheme or [], join), target=target, folds=folds)
+    With --export only those are compared that can be written as a tree or as scores.
+    """
+    from tacit.mine import choose_model
+    from tacit.mine.candidates import exportable_candidates
+
+    models = None if export is None else exportable_candidates(target)
+    choice = choose_model(models, read(reports, scheme or [], join), target=target, folds=folds)
     for score in choice.candidates:
         if score.problem is not None:
             note(f"Left out: {score.name}. {score.problem}")

@@ -28,6 +28,8 @@ from tacit.mine.count_sources import ordered_sources
 from tacit.mine.division import held_reports
 from tacit.table import Table
 
+DENSE_NUMBERS = 1 << 25  # held while a model is fitted or asked; beyond, only the ones are
+
 
 class AsIfTrueClassifier(ReportClassifier):
     """A classifier of scikit-learn's, learned from reports as if they were true records.
@@ -74,11 +76,13 @@ class AsIfTrueClassifier(ReportClassifier):
         codes = np.stack([table[name] for name in self.inputs_.names], axis=1).astype(np.int64)
         if isinstance(self.estimator_, CategoricalNB):
             return codes
-        if not hasattr(self, "_encoder"):
-            self._encoder = OneHotEncoder(
-                categories=[np.arange(attribute.size) for attribute in self.inputs_], dtype=np.float32
-            ).fit(codes)
-        return self._encoder.transform(codes)
+        sizes = self.inputs_.shape()
+        if table.n_rows * sum(sizes) <= DENSE_NUMBERS:  # trees take several times as long to grow on sparse columns
+            columns = np.zeros((table.n_rows, sum(sizes)), dtype=np.float32)
+            columns[np.arange(table.n_rows)[:, None], codes + np.cumsum([0, *sizes[:-1]])] = 1.0
+            return columns
+        known = [np.arange(size) for size in sizes]
+        return OneHotEncoder(categories=known, dtype=np.float32).fit(codes[:1]).transform(codes)
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
         shares = np.zeros((table.n_rows, self.target_.size))

@@ -31,6 +31,12 @@ def default_candidates(target: str) -> dict[str, ReportClassifier]:
     }
 
 
+def exportable_candidates(target: str) -> dict[str, ReportClassifier]:
+    """Those of the usual candidates that any device can apply (`tacit.mine.exported`)."""
+    usual = default_candidates(target)
+    return {name: usual[name] for name in ("majority", "naive Bayes", "logistic", "tree")}
+
+
 def as_candidate(model: Any, target: str | None) -> ReportClassifier:
     """A classifier of ours that knows its class; one of scikit-learn's is learned from reports as if true."""
     if isinstance(model, ReportClassifier):

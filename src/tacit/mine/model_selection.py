@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,13 @@ from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, NotEstimable, TacitError
 from tacit.estimation import estimate, true_schema
 from tacit.estimation.comparison import independence
+from tacit.mine.averaged import AveragedClassifier
 from tacit.mine.baselines import MajorityClassifier
 from tacit.mine.candidates import as_candidate, common_target, default_candidates, named
 from tacit.mine.classifier import ReportClassifier
 from tacit.mine.division import HeldReports, held_reports
 from tacit.mine.selection_result import CandidateScore, CrossValidation, FoldAccuracy, ModelChoice
-from tacit.mine.trials import Trial, compared, trials_of
+from tacit.mine.trials import FoldTest, Trial, compared, trials_of
 
 FOLDS = 5
 # Of so many reports two thirds teach a model almost what all do; of fewer, more parts leave it more to learn from.
@@ -36,6 +38,10 @@ MANY_REPORTS, FOLDS_OF_MANY = 2000, 3
 WITNESS_ERROR, COMMON_ERROR = 0.08, 0.3
 # Chance that an answer or a model is taken to tell something of the class where none does.
 FALSE_ALARM = 0.02
+# The average: accuracy by which one that is behind counts 1/e as much, the least weight that is asked at all, and by how
+# many errors a single model must lead it to be taken instead.
+BEHIND, LEAST_WEIGHT, SURE = 0.05, 0.05, 2.5
+AVERAGE = "average"
 UNTOLD = "These reports do not tell for certain that any answer has to do with the class: the majority is answered."
 
 
@@ -86,7 +92,7 @@ def cross_validate(
     """
     candidate = as_candidate(model, target)
     held = _held(reports, seed, common_target([candidate]))
-    trials = trials_of({named(candidate): candidate}, held, folds, seed, with_witnesses=False)
+    trials, _ = trials_of({named(candidate): candidate}, held, folds, seed, with_witnesses=False)
     (trial,) = trials
     if trial.problem is not None:
         raise NotEstimable(trial.problem)
@@ -113,7 +119,8 @@ def choose_model(
     models : sequence of classifiers, mapping from names to classifiers, or None
         What to choose from; classifiers of scikit-learn's are fitted to the reports as if they were true. None means
         Tacit's tree, naive Bayes, logistic and joint-model classifiers, a tree grown on the joint model, trees and
-        naive Bayes as if the reports were true, and always answering the majority.
+        naive Bayes as if the reports were true, always answering the majority, and the average of all these, each
+        counting the more the better it did.
     reports : Reports, stored reports, a tally of whole reports, or a sequence of these
         What is learned from and tested on.
     target : str, optional
@@ -149,26 +156,95 @@ def choose_model(
     candidates = _candidates(models, target)
     held = _held(reports, seed, common_target(candidates.values()))
     if folds is None:
-        folds = FOLDS if held.n_reports < MANY_REPORTS else FOLDS_OF_MANY
-    trials = trials_of(candidates, held, folds, seed, with_witnesses=True)
+        folds = usual_folds(held)
+    trials, tests = trials_of(candidates, held, folds, seed, with_witnesses=True)
     tried = [trial for trial in trials if trial.problem is None]
     if not tried:
         raise NotEstimable(f"No model can be estimated from these reports. {trials[0].name}: {trials[0].problem}")
-    mean, covariance = compared(tried)
-    expected = np.array([np.nan if trial.expected is None else trial.expected for trial in tried])
-    judged = combined(mean, covariance, expected)
-    order = list(np.argsort(-judged, kind="stable"))
+    told = judgement(tried, candidates, held)
+    if models is None and not told.untold:
+        tried, told, candidates = with_average(tried, told, candidates, tests)
+    place, model = _refitted([tried[place].name for place in told.order], candidates, held)
+    best = told.order[place]
+    scores = _scored(tried, told, best)
+    failed = [CandidateScore(trial.name, problem=trial.problem) for trial in trials if trial.problem is not None]
+    ranked = sorted(scores, key=lambda score: (score.name != tried[best].name, -(score.judged or 0.0)))
+    notes = (UNTOLD,) if told.untold else ()
+    return ModelChoice(model, tried[best].name, (*ranked, *failed), held.n_reports, folds, notes)
+
+
+def usual_folds(held: HeldReports) -> int:
+    """The number of parts where none is asked for."""
+    return FOLDS if held.n_reports < MANY_REPORTS else FOLDS_OF_MANY
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What the trials say of the candidates: accuracies with the covariance of their errors, and the order they come in."""
+
+    mean: Array
+    covariance: Array
+    judged: Array
+    order: list[int]
+    untold: bool  # that any answer has to do with the class
+
+
+def judgement(tried: Sequence[Trial], candidates: Mapping[str, ReportClassifier], held: HeldReports) -> Judgement:
+    """The candidates, the best first; the majority before all where the reports do not tell anything for certain."""
+    mean, covariance, judged = judged_accuracies(tried)
+    order = [int(place) for place in np.argsort(-judged, kind="stable")]
     blind = [place for place, trial in enumerate(tried) if isinstance(candidates[trial.name], MajorityClassifier)]
     untold = bool(blind) and not is_told(held, common_target(candidates.values()), mean, covariance, blind[0])
     if untold:
         order = [blind[0], *(place for place in order if place != blind[0])]
-    best, model = _refitted([tried[place].name for place in order], candidates, held)
-    best = order[best]
-    scores = _scored(tried, mean, covariance, judged, best)
-    failed = [CandidateScore(trial.name, problem=trial.problem) for trial in trials if trial.problem is not None]
-    ranked = sorted(scores, key=lambda score: (score.name != tried[best].name, -(score.judged or 0.0)))
-    notes = (UNTOLD,) if untold else ()
-    return ModelChoice(model, tried[best].name, (*ranked, *failed), held.n_reports, folds, notes)
+    return Judgement(mean, covariance, judged, order, untold)
+
+
+def judged_accuracies(tried: Sequence[Trial]) -> tuple[Array, Array, Array]:
+    """The accuracies, the covariance of their errors, and the accuracies as the choice goes by them."""
+    mean, covariance = compared(tried)
+    expected = np.array([np.nan if trial.expected is None else trial.expected for trial in tried])
+    return mean, covariance, combined(mean, covariance, expected)
+
+
+def with_average(
+    tried: Sequence[Trial], told: Judgement, candidates: Mapping[str, ReportClassifier], tests: Sequence[FoldTest]
+) -> tuple[list[Trial], Judgement, dict[str, ReportClassifier]]:
+    """The same with the average of all candidates but the majority, which comes first unless one is certain to beat it.
+
+    On each part the average is weighed by what the other parts say, so that its accuracy is as honest as the others'.
+    """
+    weights = average_weights(tried, told.judged, candidates)
+    if len(weights) < 2:
+        return list(tried), told, dict(candidates)
+    results = []
+    for fold, test in enumerate(tests):
+        others = [trial.without(fold) for trial in tried]
+        own = average_weights(tried, judged_accuracies(others)[2], candidates)
+        fitted = {trial.name: trial.results[fold].fitted for trial in tried if trial.name in own}
+        results.append(test.of(AveragedClassifier.of(fitted, own)))
+    members = {name: candidates[name] for name in weights}
+    average = AveragedClassifier(common_target(candidates.values()), members=members, weights=weights)
+    every = [*tried, Trial(AVERAGE, tuple(results))]
+    mean, covariance, judged = judged_accuracies(every)
+    order = [int(place) for place in np.argsort(-judged, kind="stable")]
+    last = len(tried)
+    best = next(place for place in order if place != last)
+    spread = covariance[best, best] + covariance[last, last] - 2 * covariance[best, last]
+    if mean[best] - mean[last] <= SURE * math.sqrt(max(spread, 0.0)):
+        order = [last, *(place for place in order if place != last)]
+    return every, Judgement(mean, covariance, judged, order, untold=False), {**candidates, AVERAGE: average}
+
+
+def average_weights(
+    tried: Sequence[Trial], judged: Array, candidates: Mapping[str, ReportClassifier]
+) -> dict[str, float]:
+    """How much each candidate's word counts: less, the further it is behind the best; nothing where that is far."""
+    asked = [not isinstance(candidates[trial.name], MajorityClassifier) for trial in tried]
+    if not any(asked):
+        return {}
+    weights = np.where(asked, np.exp((judged - judged[asked].max()) / BEHIND), 0.0)
+    return {trial.name: float(own) for trial, own in zip(tried, weights, strict=True) if own >= LEAST_WEIGHT}
 
 
 def _held(reports: ReportSource | Sequence[ReportSource], seed: int, target: str) -> HeldReports:
@@ -249,8 +325,8 @@ def _refitted(
     raise NotEstimable(f"No model can be estimated from all reports. {problem}")
 
 
-def _scored(tried: Sequence[Trial], mean: Array, covariance: Array, judged: Array, best: int) -> list[CandidateScore]:
-    scores = []
+def _scored(tried: Sequence[Trial], told: Judgement, best: int) -> list[CandidateScore]:
+    scores, mean, covariance = [], told.mean, told.covariance
     for place, trial in enumerate(tried):
         apart = covariance[place, place] + covariance[best, best] - 2 * covariance[place, best]
         scores.append(
@@ -261,7 +337,7 @@ def _scored(tried: Sequence[Trial], mean: Array, covariance: Array, judged: Arra
                 behind=float(mean[best] - mean[place]),
                 behind_error=math.sqrt(max(apart, 0.0)),
                 expected=trial.expected,
-                judged=float(np.clip(judged[place], 0, 1)),
+                judged=float(np.clip(told.judged[place], 0, 1)),
                 n_reports=sum(part.rows for part in trial.parts),
             )
         )

@@ -17,7 +17,7 @@ from tacit.mine.classifier import ReportClassifier
 from tacit.mine.division import HeldReports, folds
 from tacit.mine.predictions import predictor
 from tacit.mine.right_weights import right_weights
-from tacit.mine.witnesses import witnesses
+from tacit.mine.witnesses import Witness, witnesses
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,39 +42,70 @@ class PartWeights:
 
 
 @dataclass(frozen=True, eq=False)
+class FoldTest:
+    """What the models that were fitted without a part are held against: its reports, and witnesses."""
+
+    testing: HeldReports
+    witnesses: list[Witness]
+
+    def of(self, fitted: ReportClassifier) -> FoldResult:
+        return FoldResult(fitted, _tested(fitted, self.testing), [one.accuracy(fitted) for one in self.witnesses])
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """A model that was fitted without a part: what the part says of its accuracy, and what the witnesses do."""
+
+    fitted: ReportClassifier
+    part: PartWeights
+    expected: list[float]
+
+
+@dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate, fitted without each part in turn; `expected` is what the witnesses say of its accuracy."""
+    """A candidate, fitted without each part in turn."""
 
     name: str
-    parts: tuple[PartWeights, ...] = ()
-    expected: float | None = None
+    results: tuple[FoldResult, ...] = ()
     problem: str | None = None
+
+    @property
+    def parts(self) -> tuple[PartWeights, ...]:
+        return tuple(result.part for result in self.results)
+
+    @property
+    def expected(self) -> float | None:
+        """What the witnesses say of its accuracy."""
+        told = [value for result in self.results for value in result.expected]
+        return float(np.mean(told)) if told else None
+
+    def without(self, fold: int) -> Trial:
+        """As if that part did not exist."""
+        return Trial(self.name, (*self.results[:fold], *self.results[fold + 1 :]), self.problem)
 
 
 def trials_of(
     candidates: Mapping[str, ReportClassifier], held: HeldReports, number: int, seed: int, *, with_witnesses: bool
-) -> list[Trial]:
+) -> tuple[list[Trial], list[FoldTest]]:
+    """How every candidate did, and what it was held against."""
     problems: dict[str, str] = {}
-    parts: dict[str, list[PartWeights]] = {name: [] for name in candidates}
-    expected: dict[str, list[float]] = {name: [] for name in candidates}
+    results: dict[str, list[FoldResult]] = {name: [] for name in candidates}
     target = common_target(candidates.values())
+    tests = []
     for learning, testing in folds(held, number, seed):
-        asked = witnesses(learning, testing, target) if with_witnesses else []
+        tests.append(FoldTest(testing, witnesses(learning, testing, target) if with_witnesses else []))
         for name, candidate in candidates.items():
             if name in problems:
                 continue
             try:
-                fitted = clone(candidate).fit(learning)
-                parts[name].append(_tested(fitted, testing))
-                expected[name].extend(witness.accuracy(fitted) for witness in asked)
+                results[name].append(tests[-1].of(clone(candidate).fit(learning)))
             except TacitError as problem:
                 problems[name] = str(problem)
-    return [
-        Trial(name, problem=problems[name])
-        if name in problems
-        else Trial(name, tuple(parts[name]), float(np.mean(expected[name])) if expected[name] else None)
+    trials = [
+        Trial(name, problem=problems[name]) if name in problems else Trial(name, tuple(results[name]))
         for name in candidates
     ]
+    return trials, tests
 
 
 def _tested(fitted: ReportClassifier, testing: HeldReports) -> PartWeights:
