@@ -143,9 +143,35 @@ def test_it_is_planned_and_measured(surveyed: tuple) -> None:
     truth, scheme, _ = surveyed
     measured = tacit.measure(scheme, truth)
     assert measured.gamma == pytest.approx(39**2, rel=1e-6)
-    assert measured.groups[0].gamma <= 39
-    assert 0 < measured.groups[0].map_privacy < 1
-    assert tacit.plan(scheme, 0.03).respondents > 1068
+    for group, own in zip(scheme.groups, measured.groups, strict=True):
+        chances, shares = group.channel.chances(group.channel.reports()), group_shares(truth, group.names)
+        ratios = chances.max(axis=1) / chances.min(axis=1)
+        assert own.gamma == pytest.approx(ratios.max(), rel=1e-9)
+        assert ratios.max() <= 39
+        assert own.map_privacy == pytest.approx(1 - (chances * shares).max(axis=1).sum(), abs=1e-9)
+
+
+def group_shares(data: Dataset, names: tuple[str, ...]) -> np.ndarray:
+    """How often each joint answer of a group occurs."""
+    shape = data.schema.shape(names)
+    codes = np.ravel_multi_index([data.table[name].astype(np.int64) for name in names], shape)
+    return np.bincount(codes, minlength=math.prod(shape)) / data.n_rows
+
+
+def test_so_many_people_as_planned_give_the_margin(surveyed: tuple) -> None:
+    """Four thousand surveys of the planned size, drawn from the law and estimated by the published formula."""
+    truth, scheme, _ = surveyed
+    needed = tacit.plan(scheme, 0.03, truth)
+    for group in scheme.groups:
+        chances = group.channel.chances(group.channel.reports())
+        for axis, name in enumerate(group.names):
+            people = needed.per_attribute[name]
+            law = chances @ group_shares(truth, group.names)
+            drawn = np.random.default_rng(11).multinomial(people, law / law.sum(), size=4000) / people
+            halves = sylvester(group.channel.n_reports)[1 : group.channel.size + 1] > 0
+            joint = (40 / 38 * (2 * drawn @ halves.T - 1)).reshape(4000, *group.channel.shape)
+            shares = joint.sum(axis=2 - axis)
+            assert 1.959964 * shares.std(axis=0).max() == pytest.approx(0.03, rel=0.05), name
 
 
 def test_it_is_mined_by_tree_bayes_and_rules_and_its_accuracy_is_tested(surveyed: tuple) -> None:
