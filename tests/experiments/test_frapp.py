@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tacit
 from tacit import Reports, Scheme, channels
 from tacit.bundled import census
 from tacit.dataset import Dataset
@@ -132,9 +133,13 @@ def test_likelihood_is_tried_beside_inversion() -> None:
     truth = Truth.of(data, 0.05)
     field = contestants(data.schema, 19.0, dict(zip(truth.lengths, truth.counts(), strict=True)))
     table = frapp.likelihood_gain(data, truth, field, [1])
-    assert [row[:2] for row in table.rows] == [
-        ("DET-GD", "inversion"),
-        ("DET-GD", "likelihood"),
-        ("split, by itemset counts", "inversion"),
-        ("split, by itemset counts", "likelihood"),
-    ]
+    told = {row[:3]: row[3:] for row in table.rows}
+    assert len(told) == 8
+    reports = tacit.disguise(data, field[6].scheme, seed=1)
+    for method in ("inversion", "likelihood"):
+        miner = FrequentItemsets(0.05, slack=frapp.SLACK, method=method, certainty=None).fit(reports)
+        searched = accuracy_of_found(truth, miner.itemsets_)
+        expected = [frapp.spread([value]) for value in (searched.support_error(), searched.missed(), searched.false())]
+        assert list(told["split, by itemset counts", method, "slack 1"]) == expected
+    inverted, likely = (told["DET-GD", method, "every itemset"] for method in ("inversion", "likelihood"))
+    assert float(str(likely[0]).split()[0]) < float(str(inverted[0]).split()[0])
