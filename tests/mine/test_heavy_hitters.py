@@ -83,3 +83,16 @@ def test_what_is_wrong_is_refused() -> None:
         QUESTION.find({**good, "level": np.full(10, 3)})
     with pytest.raises(InvalidInput, match="lies between 0 and 1"):
         QUESTION.find(good, certainty=1.0)
+
+
+def test_of_few_people_who_all_agree_the_share_has_an_interval_within_its_range() -> None:
+    """Where every report happens to hold the answer, the share exceeds 1; its error is not 0."""
+    question = OpenQuestion(gamma=50, length=1, step=1)
+    ends = []
+    for seed in range(20):
+        for hitter in question.find(question.disguise(["a"] * 30, seed=seed)):
+            assert hitter.standard_error > 0
+            assert 0 <= hitter.low < hitter.high <= 1
+            ends.append((hitter.share, hitter.low))
+    assert max(share for share, _ in ends) > 1
+    assert np.mean([low for _, low in ends]) > 0.6

@@ -9,9 +9,8 @@ A respondent reports once, so the amplification of the report is that of the who
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ from tacit.channel.base import Channel
 from tacit.channel.recipe import Recipe
 from tacit.count.hashed import support_of
 from tacit.errors import InvalidInput
+from tacit.estimation.intervals import ShareLaw
 from tacit.randomness import Randomness, randomness_from, uniform_below
 from tacit.table.hashed import Hashing, whole_numbers
 
@@ -42,11 +42,13 @@ class HeavyHitter:
     answer : str
         The text.
     share : float
-        The estimated share of people who give it.
+        The estimated share of people who give it; unbiased, so it may exceed 1.
     standard_error : float
         Of the share.
     certainty : float
         One less the chance, over all candidates that were looked at, that an answer which nobody gives stands out as far.
+    low, high : float
+        Ends of an interval of 95% for the share, within [0, 1].
 
     Examples
     --------
@@ -59,6 +61,8 @@ class HeavyHitter:
     share: float
     standard_error: float
     certainty: float
+    low: float = 0.0
+    high: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -230,7 +234,7 @@ class OpenQuestion:
                 )
             hitters = self._standing_out(candidates, digits[level_of == place], certainty)
             kept = [hitter.answer for hitter in hitters]
-        named = [HeavyHitter(h.answer.rstrip(PAD), h.share, h.standard_error, h.certainty) for h in hitters]
+        named = [replace(hitter, answer=hitter.answer.rstrip(PAD)) for hitter in hitters]
         return sorted(named, key=lambda hitter: -hitter.share)
 
     def _extensions(self, text: str, more: int) -> list[str]:
@@ -254,13 +258,20 @@ class OpenQuestion:
         counts = support_of(digits, self._hashing, np.array([fingerprint(text) for text in candidates], np.uint32))
         # A report holds an answer that nobody has with chance `background`, whatever is true: the tail is a binomial's.
         tails = bdtrc(counts - 1, len(digits), background) * len(candidates)
-        hitters = []
-        for place in np.flatnonzero(tails <= 1 - certainty).tolist():
-            shown = counts[place] / len(digits)
-            error = math.sqrt(shown * (1 - shown) / len(digits)) / (holds - background)
-            share = float((shown - background) / (holds - background))
-            hitters.append(HeavyHitter(candidates[place], share, error, 1 - float(tails[place])))
-        return hitters
+        places = np.flatnonzero(tails <= 1 - certainty)
+        contrast, people = holds - background, len(digits)
+        shares = (counts[places] / people - background) / contrast
+        # The variance of a share p, in the order 1, p, p^2: a report holds the answer with chance background + contrast p.
+        law = ShareLaw(
+            np.full(len(places), background * (1 - background) / (people * contrast**2)),
+            np.full(len(places), (1 - 2 * background) / (people * contrast)),
+            np.full(len(places), 1 / people),
+        )
+        errors, ends = np.sqrt(law.variance(np.clip(shares, 0, 1))), law.interval(shares)
+        numbers = np.column_stack([shares, errors, 1 - tails[places], ends.low, ends.high])
+        return [
+            HeavyHitter(candidates[place], *own) for place, own in zip(places.tolist(), numbers.tolist(), strict=True)
+        ]
 
     def _read(self, reports: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         from tacit.table.columns import as_arrow
