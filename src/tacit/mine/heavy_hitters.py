@@ -9,6 +9,7 @@ A respondent reports once, so the amplification of the report is that of the who
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
