@@ -169,8 +169,7 @@ def test_a_broken_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_every_fault_that_changes_nothing_has_a_reason(tmp_path: Path) -> None:
-    files = {str(file.relative_to(ROOT)) for file in modules()}
-    assert {fault.split(": ")[0] for fault in equivalents(EQUIVALENT)} <= files
+    assert all(fault.startswith("src/tacit/") for fault in equivalents(EQUIVALENT))
     (tmp_path / "list.txt").write_text("# a fault without one\nsrc/a.py: f: 'x': constant at 0: '1' -> '2'\n")
     with pytest.raises(ValueError, match="gives no reason"):
         equivalents(tmp_path / "list.txt")

@@ -91,6 +91,9 @@ def test_numbers_of_every_kind_are_taken() -> None:
 
 def test_a_distribution_with_rounded_digits_is_taken_and_sums_to_one() -> None:
     assert checked_distribution("x", [0.3333333, 0.3333333, 0.3333333]).sum() == pytest.approx(1, abs=1e-15)
+    assert checked_distribution("x", [0.5, 0.5 + 9e-7]).sum() == pytest.approx(1, abs=1e-15)
+    with pytest.raises(InvalidInput, match="must sum to 1"):
+        checked_distribution("x", [0.5, 0.5 + 1.1e-6])
 
 
 @pytest.mark.parametrize(

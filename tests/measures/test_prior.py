@@ -6,6 +6,7 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.measures.prior import Prior, with_prior
 from tacit.schema import Schema
 from tacit.table import Table
+from tests.channel.routed_groups import records_of, scheme_of
 
 SCHEMA = Schema((Attribute("a", ("0", "1")), Attribute("b", ("0", "1", "2")), Attribute("c", ("0", "1"))))
 JOINT = np.array([[0.1, 0.2, 0.3], [0.2, 0.1, 0.1]])
@@ -38,6 +39,21 @@ def test_a_scheme_keeps_the_prior_it_was_designed_for():
     codes = {"a": [0, 1, 1, 1], "b": [2, 2, 0, 1], "c": [0, 0, 1, 1]}
     table = Table.from_codes(SCHEMA, {name: np.array(column) for name, column in codes.items()})
     assert with_prior(scheme, table).prior == {"a": (0.25, 0.75), "b": (0.25, 0.25, 0.5), "c": (0.5, 0.5)}
+
+
+def test_single_answers_of_a_routed_group_are_fitted_on_its_legal_records():
+    """Whoever is not asked has no answer to the follow-ups; what is not stated is even among those who are."""
+    scheme = scheme_of(records_of(2), channels.gamma_diagonal(9))
+    for stated, first in (
+        ({"filter": [0.3, 0.7]}, [0.35, 0.35]),
+        ({"filter": [0.3, 0.7], "f0": [0.2, 0.5, 0.3]}, [0.2, 0.5]),
+        ({"f0": [0.2, 0.5, 0.3]}, [0.2, 0.5]),
+    ):
+        expected = np.zeros((2, 3, 3))
+        expected[0, 2, 2] = 0.3
+        expected[1, :2, :2] = np.outer(first, [0.5, 0.5])
+        fitted = Prior.of(scheme.schema, stated, None, scheme.routed).joint(["filter", "f0", "f1"])
+        np.testing.assert_allclose(fitted, expected, atol=1e-6)
 
 
 def test_data_are_counted():

@@ -9,8 +9,10 @@ import pytest
 from tacit import Attribute, Scheme, channels
 from tacit.bundled.binary import binary_adult
 from tacit.channel.dense import dense_figures
+from tacit.channel.routing import NOT_ASKED
 from tacit.channel.scheme import Group
 from tacit.errors import InvalidInput
+from tacit.measures.exposure import blind
 from tacit.measures.scheme import measure
 from tacit.schema import Schema
 from tacit.table import Table
@@ -132,6 +134,17 @@ def test_a_matrix_with_zeros_names_one():
     document = measures.to_document()
     assert document["gamma"] is None
     assert document["groups"][0]["gamma"] is None
+
+
+def test_a_report_that_never_occurs_rules_nothing_out():
+    channel = channels.matrix([[0, 0, 0], [1, 0.5, 0.5], [0, 0.5, 0.5]]).build((3,))
+    assert said(measure(channel, [0.2, 0.3, 0.5]), "the report '2' rules out the answer '0'")
+
+
+def test_without_a_report_an_answer_is_guessed_among_those_who_were_asked():
+    alone = blind(np.array([0.3, 0.2, 0.5]), Attribute("x", ("no", "yes", NOT_ASKED)))
+    assert (alone.map_privacy, alone.worst_posterior) == pytest.approx((0.4, 0.6))
+    assert alone.pse == pytest.approx(1 - 0.6**2 - 0.4**2)
 
 
 @pytest.mark.parametrize(

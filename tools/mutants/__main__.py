@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -81,6 +82,9 @@ def _drawn(options: argparse.Namespace) -> tuple[list[Site], int]:
     """The sample, and of how many it is drawn; a longer sample of a seed begins with the shorter one."""
     files = [file for file in modules() if options.only in str(file)]
     every = [site for file in files for site in sites_of(file, str(file.relative_to(ROOT)))]
+    if not options.only:
+        for fault in sorted(equivalents().keys() - set(map(_identity, every))):
+            print(f"no longer in the code, take it out of equivalent.txt: {fault}", flush=True)
     random.Random(options.seed).shuffle(every)
     return every[: options.sample], len(every)
 
@@ -103,7 +107,7 @@ def _sampled(copy: Path, drawn: list[Site], results: Results, options: argparse.
                 compiled = site.file.endswith(COMPILED_ONLY)
                 tests = stages(ROOT / site.file) if compiled else _near(site, options.log) or stages(ROOT / site.file)
                 outcome = tried(tests, 2 * options.limit, options.log, compiled=compiled)
-            results.add(_identity(site), site.shown((ROOT / site.file).read_bytes()), outcome)
+            results.add(_identity(site), site.shown(_source(site.file)), outcome)
 
 
 def _near(site: Site, log: Path) -> list[list[str]]:
@@ -136,7 +140,7 @@ def _in_session(copy: Path, sites: list[Site], results: Results, options: argpar
             outcome = session.outcome(site, ranked[site.file])
             if not outcome.noticed and (site.file.removeprefix("src/"), site.function.line) in session.collected:
                 outcome = outcome.to_be_imported()
-            results.add(_identity(site), site.shown((ROOT / site.file).read_bytes()), outcome)
+            results.add(_identity(site), site.shown(_source(site.file)), outcome)
 
     child = os.fork()
     if child == 0:
@@ -153,7 +157,12 @@ def _ranks(file: str) -> dict[str, int]:
 
 
 def _identity(site: Site) -> str:
-    return site.identity((ROOT / site.file).read_bytes())
+    return site.identity(_source(site.file))
+
+
+@functools.cache
+def _source(file: str) -> bytes:
+    return (ROOT / file).read_bytes()
 
 
 if __name__ == "__main__":
