@@ -102,3 +102,16 @@ def test_missing_values_that_stand_for_an_answer_are_counted(tmp_path: Path) -> 
         writer.write(pa.table(rows))
     counts = TableEngine(opened(tmp_path / "rows.parquet"), schema).tallies(list(itertools.combinations(names, 2)))
     np.testing.assert_array_equal(counts[5], np.diag([1, 1, 2]))
+
+
+def test_grouped_counts_are_those_of_every_table_unless_a_row_shows_no_answer(tmp_path: Path) -> None:
+    schema = Schema((attribute("a", 2), attribute("b", 3), attribute("c", 2)))
+    table = random_table(schema, 50, seed=3)
+    engine = duckdb_parquet(table, tmp_path)
+    sets = [["a", "b"], ["c", "b"], ["a"]]
+    counts = grouping_sets.grouped_tallies(engine, sets)
+    assert counts is not None
+    for columns, counted in zip(sets, counts, strict=True):
+        np.testing.assert_array_equal(counted, MemoryEngine(table).tally(columns))
+    other = Schema((attribute("a", 2), Attribute("b", ("b0", "b1", "other")), attribute("c", 2)))
+    assert grouping_sets.grouped_tallies(TableEngine(engine.table, other), sets) is None
