@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit import Scheme, channels, disguise, fit_joint
+from tacit import Dataset, Scheme, channels, disguise, fit_joint
+from tacit.channel.routing import NOT_ASKED
 from tacit.joint import _class_kernels, _forest_kernels, selection, worst_pair
 from tacit.joint.classes import log_sum, random_classes
 from tacit.joint.forest import Forest, forest_step, gathered_evidence, planted
 from tacit.joint.pairs import information
 from tacit.joint.selection import ModelCandidate, _ranked, mean_log
+from tests.channel.routed_groups import records_of, scheme_of
 from tests.joint.brute import chance_matrix, drawn, every_record, reported, rows_of, schema_of
 
 SCHEMA = schema_of(2, 3, 2)
@@ -44,6 +46,19 @@ def test_the_worst_pair_is_the_cell_most_errors_away(*, public: bool) -> None:
     assert misfit.z == pytest.approx(worst)
     assert misfit.answers == where
     assert misfit.p == pytest.approx(min(1, cells * math.erfc(abs(worst) / math.sqrt(2))))
+
+
+def test_a_cell_that_routing_rules_out_is_not_the_worst() -> None:
+    """Nobody can be in it, whatever a model without routes says; the others are compared all the same."""
+    scheme = scheme_of(records_of(1), channels.gamma_diagonal(9))
+    rows = {"filter": ["no"] * 60 + ["yes"] * 90, "f0": [NOT_ASKED] * 60 + ["no"] * 50 + ["yes"] * 40}
+    truth = Dataset.from_arrow(rows, schema=scheme.schema)
+    part = rows_of(disguise(truth, scheme, seed=2), scheme.schema)
+    model = random_classes([np.full(size, 1 / size) for size in scheme.schema.shape()], 2, np.random.default_rng(3))
+    misfit = worst_pair(model, [part], scheme.schema)
+    assert misfit is not None
+    assert (misfit.answers["filter"] == "no") == (misfit.answers["f0"] == NOT_ASKED)
+    assert misfit.standard_error > 0
 
 
 def test_information_is_that_of_the_pair_less_what_errors_show() -> None:
