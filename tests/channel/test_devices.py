@@ -129,6 +129,7 @@ REFUSALS = [
     ("matrix", "rows=.5,.5;.5,.5", "the reports carry nothing"),
     ("cheating-detection", "p=1:.3,2:.3", "both samples are asked alike"),
     ("cheating-detection", "p=.3", "compares two samples"),
+    ("stochastic-lie-detector", "p=.3", "compares two samples"),
     ("stochastic-lie-detector", "p=1:.3,2:.4,3:.5", r"3 sample\(s\) are named"),
     ("unrelated-question", "p=.5", "without y compares two samples"),
     ("extended-crosswise", "p=1:.3,2:.6", "do not sum to 1"),

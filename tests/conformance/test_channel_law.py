@@ -379,6 +379,8 @@ def test_attributes_of_a_mixture_have_no_program_of_their_own() -> None:
 def test_an_inverse_that_does_not_exist_is_refused(channel: Channel) -> None:
     with pytest.raises(NotEstimable):
         channel.inverse(channel.reports())
+    with pytest.raises(NotEstimable):
+        channel.left_inverse()
 
 
 @every_channel

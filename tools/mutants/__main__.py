@@ -65,7 +65,10 @@ def _named(copy: Path, options: argparse.Namespace) -> list[str]:
     for fault in FAULTS:
         file = copy / "tacit" / fault.file
         source = file.read_text()
-        assert source.count(fault.old) == 1, f"{fault.name}: the text to change stands {source.count(fault.old)} times"
+        if source.count(fault.old) != 1:
+            print(f"stands {source.count(fault.old)} times in {fault.file}, write it anew: {fault.name}", flush=True)
+            unnoticed.append(fault.name)
+            continue
         tests = " ".join(fault.tests)
         if tests not in healthy:
             healthy[tests] = not tried([fault.tests], options.limit, log).noticed
