@@ -83,7 +83,7 @@ soak: setup
 	TACIT_SOAK=1 $(BIN)/python -m benchmarks survey
 
 # Puts small faults into the code and sees whether the tests notice; see docs/notes/mutants.md.
-MUTANTS ?= 400
+MUTANTS ?= 430
 mutants: setup
 	$(BIN)/python -m tools.mutants --sample $(MUTANTS) --out $(OUT)/mutants.txt
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit import Attribute, Reports, Schema, Scheme, channels
+from tacit import Attribute, Dataset, Reports, Schema, Scheme, channels
 from tacit.count.sources import sources
 from tacit.errors import NotEstimable
 from tacit.estimation import profile, table_subgroups, uncertainty
@@ -211,6 +211,16 @@ def test_people_who_are_counted_four_times_say_no_more_than_once() -> None:
     once = tacit.estimate(Reports.from_truth(people), "x").interval()
     assert clustered.low == pytest.approx(once.low, abs=0.004)
     assert clustered.high == pytest.approx(once.high, abs=0.004)
+
+
+def test_an_answer_that_nobody_in_a_sample_gives_may_still_be_given() -> None:
+    """Clusters that are all alike show no spread, but the interval is none of width 0."""
+    schema = Schema((Attribute("x", ("no", "yes")),))
+    reports = Reports.from_truth(Dataset.from_arrow({"x": ["no"] * 40}, schema=schema))
+    ends = tacit.estimate(reports, "x", sample=SampleDesign.of(40, clusters=np.repeat(np.arange(20), 2))).interval()
+    assert ends.low == pytest.approx([1 - ends.high[1], 0])
+    assert 0.03 < ends.high[1] < 0.2
+    assert ends.high[0] == 1
 
 
 def test_a_pair_of_clusters_is_redrawn_too() -> None:
