@@ -40,10 +40,13 @@ def heavy(
             }
         )
         return
-    rows = [(h.answer, f"{h.share:.4f}", f"{h.standard_error:.4f}", f"{h.certainty:.6f}") for h in hitters[:top]]
+    rows = [
+        (h.answer, f"{h.share:.4f}", f"{h.low:.4f} to {h.high:.4f}", f"{h.standard_error:.4f}", f"{h.certainty:.6f}")
+        for h in hitters[:top]
+    ]
     if rows:
         title = f"{question.attribute}: {table.num_rows:,} reports; answers that stand out"
-        print_table(title, ("answer", "share", "standard error", "certainty"), rows)
+        print_table(title, ("answer", "share", "95% interval", "standard error", "certainty"), rows)
     else:
         print_text(f"No answer to {question.attribute!r} stands out among {table.num_rows:,} reports.")
     if len(hitters) > top:
