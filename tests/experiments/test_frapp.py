@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,20 @@ def test_the_split_questionnaire_reaches_its_marks() -> None:
         assert np.mean([accuracy.support_error() for accuracy in way]) <= 11.7
         assert np.mean([accuracy.missed() for accuracy in way]) <= 9
         assert np.mean([accuracy.false() for accuracy in way]) <= 15
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="two minutes: make soak")
+def test_likelihood_keeps_its_marks_on_census() -> None:
+    """Support error, false negatives and false positives, every itemset judged, in the mean of twenty surveys."""
+    scheme = FIELD["split, by itemset counts"].scheme
+    judged = [
+        frapp._both_ways(TRUTH, tacit.disguise(CENSUS, scheme, seed=seed), "likelihood")[0]
+        for seed in range(2008, 2028)
+    ]
+    assert np.mean([accuracy.support_error() for accuracy in judged]) <= 8.2
+    assert np.mean([accuracy.missed() for accuracy in judged]) <= 8.5
+    assert np.mean([accuracy.false() for accuracy in judged]) <= 4.8
 
 
 def test_the_gamma_diagonal_channel_is_as_bad_as_expected() -> None:

@@ -20,7 +20,7 @@ from tacit.schema import Schema
 
 # The iteration goes through the whole joint domain many times.
 JOINT_CELLS = 1 << 16
-# Accelerated steps from an even start: about 15 CPU seconds on CENSUS split by questionnaires, where the iteration had not
+# Accelerated steps from an even start: about 5 CPU seconds on CENSUS split by questionnaires, where the iteration had not
 # reached its tolerance after minutes; the supports of these steps are well ahead of the unbiased ones.
 MOST_STEPS = 60
 
