@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,11 @@ def test_the_best_model_of_two_parties_is_told_in_words(parties: Path) -> None:
     assert told.code == 0, told.err
     assert "chosen among 10 models on 600 disguised reports in 2 parts" in told.out
     assert "Accuracies are unbiased" in told.out
+    # The document can be applied anywhere, so only what can be written as one is chosen from.
+    export = ("--class", "Class", "--join", "id", "--folds", 2, "--export", parties / "best.json", "--json")
+    found = tacit(*command, "--scheme", parties / "other.json", *export)
+    assert {score["name"] for score in found.json["candidates"]} == {"majority", "naive Bayes", "logistic", "tree"}
+    assert json.loads((parties / "best.json").read_text())["format"] == "tacit-classifier/1"
 
 
 def test_rules_are_mined_across_two_parties(parties: Path) -> None:

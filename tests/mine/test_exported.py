@@ -12,6 +12,7 @@ import pytest
 import tacit
 from tacit.errors import InvalidInput, UnknownAnswer, UnknownName
 from tacit.mine import MajorityClassifier
+from tacit.mine.candidates import exportable_candidates
 from tacit.mine.exported import checked_classifier, classifier_document, predicted_answer, read_classifier
 from tests.estimation.simulation import SCHEMES, people, simulated
 from tests.survey.page import node
@@ -36,6 +37,11 @@ def test_the_document_says_what_the_model_says_in_python_and_on_the_page(model: 
     expected = fitted.predict(table).tolist()
     assert [predicted_answer(document, person) for person in persons] == expected
     assert node("classified", script="page_hash.mjs", classifier=document, people=persons) == expected
+
+
+def test_the_models_that_an_export_chooses_from_can_all_be_written() -> None:
+    models = exportable_candidates("drinks")
+    assert sorted(type(model).__name__ for model in models.values()) == sorted(type(model).__name__ for model in MODELS)
 
 
 def test_what_no_device_could_apply_is_refused() -> None:
