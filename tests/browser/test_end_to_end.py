@@ -27,7 +27,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WHOLE = CODES.replace(
     "privacy: strong",
-    "privacy: strong\nconsent: I agree to be studied.\ncontroller: The university\nethics: Board 2026-17\nhelp: Call 0800 123",
+    "privacy: strong\nconsent: I agree to be studied.\ncontroller: The university\nethics: Board 2026-17\nhelp: Call 0800 123\n"
+    "incentive: A voucher",
 )
 
 
@@ -58,6 +59,7 @@ def test_from_the_questionnaire_to_the_estimate(browser: Any, tmp_path: Path) ->
             answer_small(page, smokes=True, drinks=False)
             assert page.get_attribute("#survey", "data-state") == "stored"
             assert "Call 0800 123" in page.inner_text("main")
+            assert "A voucher" in page.inner_text("main")
             context.close()
         fill(store, survey, simulated_rows(survey, 60, seed=3))
         files = watched(browser, server, survey, tmp_path)

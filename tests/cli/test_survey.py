@@ -259,7 +259,7 @@ def test_plan_reads_a_questionnaire() -> None:
 ETHICS = SMALL.replace(
     "privacy: strong",
     "privacy: strong\nconsent: I agree that my disguised answers are studied.\ncontroller: The university\n"
-    "ethics: Board of ethics, 2026-17\nhelp: Call 0800 123\nretention: 2999-12-31",
+    "ethics: Board of ethics, 2026-17\nhelp: Call 0800 123\nincentive: A voucher\nretention: 2999-12-31",
 )
 
 
@@ -272,6 +272,7 @@ def test_what_an_ethics_board_asks_for_is_exported_with_the_data() -> None:
     assert consent["version"] == fingerprint
     assert consent["definition_hash"] == json.loads(Path("data/definition.json").read_text())["hash"]
     assert (consent["controller"], consent["ethics"]) == ({"en": "The university"}, {"en": "Board of ethics, 2026-17"})
+    assert consent["incentive"] == {"en": "A voucher"}
     assert (consent["help"], consent["retention"]) == ({"en": "Call 0800 123"}, "2999-12-31")
     Path("survey.yaml").write_text(ETHICS.replace("are studied", "are sold"))
     with pytest.raises(InvalidInput, match="opened with another questionnaire"):
@@ -460,6 +461,33 @@ def test_invitations_are_printed_and_reminded() -> None:
     assert answer("status")["surveys"][0]["started"] == 0
     with pytest.raises(InvalidInput, match="There is no file"):
         run("reminders", "health", "--codes", "none.csv", "--out", "left.csv")
+
+
+def test_incentives_are_owed_to_codes_and_lead_to_no_report() -> None:
+    fingerprint = opened(CODES)
+    answer("invite", "health", "--count", 14, "--out", "codes.csv")
+    with Path("codes.csv").open() as file:
+        codes = [row["code"] for row in csv.DictReader(file)]
+    store = Store.open("survey.db")
+    survey = store.named("health")
+
+    def start(some: list[str]) -> None:
+        hashes = [token_hash(survey, code_token(fingerprint, read_code(code))) for code in some]
+        store.codes.spend([(survey.number, one, code.encode()) for one, code in zip(hashes, some, strict=True)])
+
+    start(codes[:4])
+    with pytest.raises(InvalidInput, match="Only 4 people have started, and the survey is open"):
+        run("incentives", "health", "--codes", "codes.csv", "--out", "owed.csv")
+    assert not Path("owed.csv").exists()
+    start(codes[4:10])
+    store.close()
+    assert answer("incentives", "health", "--codes", "codes.csv", "--out", "owed.csv")["codes"] == 10
+    with Path("owed.csv").open() as file:
+        assert [row["code"] for row in csv.DictReader(file)] == codes[:10]
+    # Nothing in the store joins a code with a report: reports lie under tokens that no code leads to.
+    assert answer("status")["surveys"][0]["reports"] == 0
+    answer("close", "health")
+    assert answer("incentives", "health", "--codes", "codes.csv", "--out", "again.csv")["codes"] == 10
 
 
 def test_backups_and_exports_are_their_owners_alone() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InvalidInput
 from tacit.reports import scheme_note
 from tacit.schema import RESERVED
+from tacit.survey.questionnaire import RESPONSIBLE
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.wire import Column
 from tacit.table.files import table_writer
@@ -168,7 +169,10 @@ def consent_text(survey: StoredSurvey) -> str:
         "languages": kept["languages"],
         "consent": kept.get("consent"),
         "ticked": agreed,
-        **{name: kept.get(name) for name in ("introduction", "contact", "controller", "ethics", "help", "retention")},
+        **{
+            name: kept.get(name)
+            for name in ("introduction", "contact", "controller", "ethics", "help", "incentive", "retention")
+        },
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 

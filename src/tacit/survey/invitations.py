@@ -17,6 +17,8 @@ from tacit.table.files import written_whole
 _CONSONANTS = "bdfghjklmnprstvz"
 _VOWELS = "aiou"
 SPOKEN_DIGITS = 16
+# While a survey is open, a list of fewer than so many who started would single them out.
+FEWEST_OWED = 10
 
 
 def fingerprint_words(fingerprint: str) -> str:
@@ -86,6 +88,19 @@ def write_pages(path: Path, survey: StoredSurvey, invitations: Sequence[Invitati
 
 def not_started(path: Path, survey: StoredSurvey, unspent: set[str]) -> list[Invitation]:
     """Of the codes in a file of invitations those with which nobody has pressed Start."""
+    return [one for one in _read(path) if _hash(survey, one) in unspent]
+
+
+def started(path: Path, survey: StoredSurvey, spent: set[str]) -> list[Invitation]:
+    """Of the codes in a file of invitations those with which somebody has pressed Start, in the order of the file."""
+    return [one for one in _read(path) if _hash(survey, one) in spent]
+
+
+def _hash(survey: StoredSurvey, invitation: Invitation) -> str:
+    return token_hash(survey, code_token(survey.fingerprint, invitation.code))
+
+
+def _read(path: Path) -> list[Invitation]:
     if not path.is_file():
         raise InvalidInput(f"There is no file {str(path)!r}. Give the one that `tacit survey invite` wrote.")
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
@@ -93,5 +108,4 @@ def not_started(path: Path, survey: StoredSurvey, unspent: set[str]) -> list[Inv
         raise InvalidInput(
             f"{str(path)!r} has no codes: it needs the columns code and page, as `tacit survey invite` writes."
         )
-    invitations = [Invitation(read_code(row["code"]), row["page"]) for row in rows]
-    return [one for one in invitations if token_hash(survey, code_token(survey.fingerprint, one.code)) in unspent]
+    return [Invitation(read_code(row["code"]), row["page"]) for row in rows]

@@ -52,8 +52,8 @@ Texts = dict[str, str]
 # Shares of a population by public answers: of each question, of each of its answers.
 Margins = dict[str, dict[str, float]]
 # What an ethics board asks for beside who asks: the text that people agree to, who is responsible for the data, who judged the
-# study, and where to turn for help.
-RESPONSIBLE = ("consent", "controller", "ethics", "help")
+# study, where to turn for help, and what people get for taking part.
+RESPONSIBLE = ("consent", "controller", "ethics", "help", "incentive")
 
 
 @dataclass(frozen=True)

@@ -248,6 +248,29 @@ def reminders(
     show({"codes": len(left), "file": str(out)}, [f"Wrote {len(left)} codes to {out}."], as_json=as_json)
 
 
+def incentives(
+    survey: SurveyArgument,
+    codes: Annotated[Path, typer.Option(help="The CSV file that `invite` wrote.")],
+    out: Annotated[Path, typer.Option(help="A CSV file of those codes with which somebody has started.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """List the codes whose holders are owed their incentive: somebody started with them. No code leads to a report."""
+    with opened_store(store) as opened:
+        from tacit.survey.invitations import FEWEST_OWED, started, write_codes
+
+        stored = _coded(opened, survey)
+        owed = started(codes, stored, opened.codes.spent(stored.number))
+        if stored.state == "open" and len(owed) < FEWEST_OWED:
+            raise InvalidInput(
+                f"Only {len(owed)} people have started, and the survey is open: who is listed now and was not before could be "
+                f"told from the reports that came meanwhile. Ask again when {FEWEST_OWED} have started, or close the survey."
+            )
+        write_codes(out, owed)
+        record(opened, f"listed {len(owed)} codes for incentives", stored.definition.name)
+    show({"codes": len(owed), "file": str(out)}, [f"Wrote {len(owed)} codes to {out}."], as_json=as_json)
+
+
 def _coded(store: Store, name: str) -> StoredSurvey:
     stored = store.named(name)
     if not stored.definition.needs_codes:

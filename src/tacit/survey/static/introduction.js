@@ -128,10 +128,10 @@ function entrance(start) {
   );
 }
 
-// Who answers for the data, who judged the study, and where to turn; as far as the questionnaire says.
+// Who answers for the data, who judged the study, where to turn and what one gets; as far as the questionnaire says.
 function responsible() {
   const { words, language } = session;
-  const titles = { controller: words.controller, ethics: words.ethics, help: words.help };
+  const titles = { controller: words.controller, ethics: words.ethics, help: words.help, incentive: words.incentive };
   const given = Object.entries(titles).filter(([name]) => definition[name]);
   return given.map(([name, title]) => [element("h2", {}, title), paragraphs(definition[name][language])]);
 }

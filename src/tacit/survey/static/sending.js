@@ -111,6 +111,7 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
     isRefused && element("p", { role: "alert" }, words.reasons[outcome.word] ?? outcome.reason),
     !isRefused && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
     element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
+    !isRefused && definition.incentive && [element("h2", {}, words.incentive), paragraphs(definition.incentive[session.language])],
     definition.help && [element("h2", {}, words.help), paragraphs(definition.help[session.language])],
     element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
   ].flat(2).filter(Boolean);

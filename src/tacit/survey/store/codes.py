@@ -79,6 +79,11 @@ class Codes:
         rows = self.database.rows(f"SELECT code FROM {TABLE} WHERE survey = ? AND blinded = ?", (survey, UNSPENT))
         return {code for (code,) in rows}
 
+    def spent(self, survey: int) -> set[str]:
+        """The hashes of the codes with which somebody has started."""
+        rows = self.database.rows(f"SELECT code FROM {TABLE} WHERE survey = ? AND blinded <> ?", (survey, UNSPENT))
+        return {code for (code,) in rows}
+
     def delete(self, survey: int) -> None:
         self.database.run(f"DELETE FROM {TABLE} WHERE survey = ?", (survey,))
 
