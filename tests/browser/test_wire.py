@@ -20,7 +20,7 @@ from tests.survey.server import RunningServer
 
 pytestmark = pytest.mark.browser
 
-SESSIONS = 200 if os.environ.get("TACIT_SOAK") == "1" else 20
+SESSIONS = 200 if os.environ.get("TACIT_SOAK") == "1" else 12
 FALSE_ALARM = 1e-6
 # Set anew by the browser for each connection or run, and by nobody's answers.
 VARYING = re.compile(r"[0-9a-f]{64}")
@@ -103,7 +103,8 @@ def test_traffic_does_not_depend_on_what_was_asked(browser: Any, served: tuple[R
     server, store = served
     survey = store.add(Definition.from_yaml(ROUTED), ROUTED)
     shapes: Counter[str] = Counter()
-    for number in range(8):
+    # Not asked, left out, and each of the answers.
+    for number in (0, 1, 3, 7, 11):
         used, left_out = number % 2, number % 4 == 1
         context = browser.new_context(viewport={"width": 390, "height": 844}, locale="en")
         traffic = recorded(context)
@@ -126,7 +127,7 @@ def test_traffic_does_not_depend_on_what_was_asked(browser: Any, served: tuple[R
         context.close()
         shapes[shape(traffic)] += 1
     assert len(shapes) == 1, f"{len(shapes)} different kinds of traffic"
-    assert store.counts(survey).reports == 8
+    assert store.counts(survey).reports == 5
 
 
 def test_the_comparison_notices_one_changed_character(served: tuple[RunningServer, Store]) -> None:

@@ -50,8 +50,7 @@ def enumerated(cases: Sequence[tuple[Document, list[Person]]], leak: str = "") -
     return list(json.loads(done.stdout))
 
 
-@pytest.fixture(scope="module")
-def accepted() -> list[tuple[Document, list[Person]]]:
+def accepted_questionnaires() -> list[tuple[Document, list[Person]]]:
     rng = random.Random(SEED)
     found: list[tuple[Document, list[Person]]] = []
     while len(found) < WANTED:
@@ -65,12 +64,7 @@ def accepted() -> list[tuple[Document, list[Person]]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def told(accepted: list[tuple[Document, list[Person]]]) -> list[dict[str, Any]]:
-    return enumerated(accepted)
-
-
-def test_what_is_sent_and_kept_has_exactly_the_law_that_the_label_states(
+def what_is_sent_and_kept_has_exactly_the_law_that_the_label_states(
     accepted: list[tuple[Document, list[Person]]], told: list[dict[str, Any]]
 ) -> None:
     compared = 0
@@ -161,7 +155,7 @@ def surest(truths: list[dict[str, str]], joint: Array, names: list[str]) -> dict
     return worst
 
 
-def test_what_open_prints_is_what_the_page_says(
+def what_open_prints_is_what_the_page_says(
     accepted: list[tuple[Document, list[Person]]], told: list[dict[str, Any]]
 ) -> None:
     for (document, _), page in list(zip(accepted, told, strict=True))[:150]:
@@ -172,13 +166,13 @@ def test_what_open_prints_is_what_the_page_says(
             assert whole.gamma == pytest.approx(math.inf if page["gamma"] is None else page["gamma"], rel=EQUAL)
 
 
-def test_the_chances_of_everything_sent_sum_to_one(told: list[dict[str, Any]]) -> None:
+def the_chances_of_everything_sent_sum_to_one(told: list[dict[str, Any]]) -> None:
     for page in told:
         for law in page.get("laws", []):
             assert sum(law.values()) == pytest.approx(1, abs=1e-9)
 
 
-def test_every_kind_of_question_and_of_protection_was_met(accepted: list[tuple[Document, list[Person]]]) -> None:
+def every_kind_of_question_and_of_protection_was_met(accepted: list[tuple[Document, list[Person]]]) -> None:
     questions = [one for document, _ in accepted for page in document["pages"] for one in page["questions"]]
     kinds = {group["channel"]["kind"] for document, _ in accepted for group in document["scheme"]["groups"]}
     assert {one["kind"] for one in questions} == {"yes-no", "choice", "scale", "several"}
@@ -197,7 +191,7 @@ def test_every_kind_of_question_and_of_protection_was_met(accepted: list[tuple[D
     assert len(kinds) >= 10
 
 
-def test_a_leak_of_one_answer_in_the_length_is_noticed(accepted: list[tuple[Document, list[Person]]]) -> None:
+def a_leak_of_one_answer_in_the_length_is_noticed(accepted: list[tuple[Document, list[Person]]]) -> None:
     lengths = ({len(json.dumps(person.answers)) for person in people} for _, people in accepted)
     some = [case for case, seen in zip(accepted, lengths, strict=True) if len(seen) > 1][:20]
     found = enumerated(some, leak="length")
@@ -205,8 +199,20 @@ def test_a_leak_of_one_answer_in_the_length_is_noticed(accepted: list[tuple[Docu
     assert sum(map(bool, noticed)) >= 0.8 * len(noticed)
 
 
-def test_a_wrong_label_is_noticed(accepted: list[tuple[Document, list[Person]]], told: list[dict[str, Any]]) -> None:
+def a_wrong_label_is_noticed(accepted: list[tuple[Document, list[Person]]], told: list[dict[str, Any]]) -> None:
     (document, people), page = next((case, page) for case, page in zip(accepted, told, strict=True) if "laws" in page)
     name = next(iter(page["worst"]))
     wrong = {**page, "worst": {**page["worst"], name: page["worst"][name] - 1e-6}}
     assert difference(document, people, wrong)
+
+
+def test_random_questionnaires_keep_their_promises_and_a_leak_or_a_wrong_label_would_be_noticed() -> None:
+    """One test for all: making and enumerating the questionnaires takes far longer than looking at them."""
+    accepted = accepted_questionnaires()
+    every_kind_of_question_and_of_protection_was_met(accepted)
+    told = enumerated(accepted)
+    the_chances_of_everything_sent_sum_to_one(told)
+    what_is_sent_and_kept_has_exactly_the_law_that_the_label_states(accepted, told)
+    what_open_prints_is_what_the_page_says(accepted, told)
+    a_leak_of_one_answer_in_the_length_is_noticed(accepted)
+    a_wrong_label_is_noticed(accepted, told)

@@ -169,10 +169,7 @@ def consent_text(survey: StoredSurvey) -> str:
         "languages": kept["languages"],
         "consent": kept.get("consent"),
         "ticked": agreed,
-        **{
-            name: kept.get(name)
-            for name in ("introduction", "contact", "controller", "ethics", "help", "incentive", "retention")
-        },
+        **{name: kept.get(name) for name in ("introduction", "contact", *RESPONSIBLE[1:], "retention")},
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
