@@ -59,7 +59,7 @@ try:
 except SystemExit:
     pass
 loaded = {name for name in sys.modules if name.startswith("tacit.cli.")}
-machinery = {"app", "commands", "output", "settings", "writing"}
+machinery = {"app", "commands", "output", "toml_defaults", "writing"}
 assert loaded == {f"tacit.cli.{name}" for name in machinery}, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
