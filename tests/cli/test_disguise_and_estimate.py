@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit import Attribute, Schema, Scheme, channels
+from tacit.cli.output import print_table
 from tests.cli.run import refused, tacit
 
 SCHEMA = Schema((Attribute("smokes", ("no", "yes")), Attribute("age", ("young", "old"), ordered=True)))
@@ -261,3 +263,12 @@ def test_unnamed_columns_are_never_passed_through(folder: Path) -> None:
     assert not (folder / "r.csv").exists()
     assert tacit(*common, "--drop-others").code == 0
     assert (folder / "r.csv").read_text().splitlines()[0] == '"smokes"'
+
+
+def test_a_table_of_very_many_rows_is_printed_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    started = time.process_time()
+    print_table("All codes", ("code", "share"), [(f"c{place}", f"{place / 7:.4f}") for place in range(50_000)])
+    assert time.process_time() - started < 5  # laid out, it would take most of a minute
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["All codes", "code    share", "c0      0.0000"]
+    assert len(lines) == 50_002

@@ -12,6 +12,8 @@ from typing import Any, NoReturn, TextIO
 
 import typer
 
+MOST_ROWS_LAID_OUT = 1000
+
 JsonFlag = typer.Option("--json", help="Print a machine-readable answer on standard output.")
 
 
@@ -68,6 +70,9 @@ NAME_WIDTH = 26
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table on standard output; numbers are aligned to the right."""
+    if len(rows) > MOST_ROWS_LAID_OUT:
+        _print_plainly(title, columns, rows)
+        return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -81,6 +86,14 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     for row in rows:
         table.add_row(*(str(entry) for entry in row))
     Console().print(table)
+
+
+def _print_plainly(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table of very many rows, each on a line of its own, as wide as it is: laying it out would take minutes."""
+    texts = [[*map(str, columns)], *([str(entry) for entry in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in texts)
+    sys.stdout.write("\n".join([title, *lines]) + "\n")
 
 
 def _is_number(value: object) -> bool:
