@@ -10,13 +10,13 @@ import tacit
 from tacit import Reports, Scheme, channels
 from tacit.bundled import census
 from tacit.dataset import Dataset
+from tacit.estimation.supports import supports_from
 from tacit.experiments import frapp
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.itemset_accuracy import Truth, accuracy_of_all, accuracy_of_found
 from tacit.experiments.itemset_schemes import Contestant, contestants
 from tacit.experiments.registry import study
 from tacit.mine import FrequentItemsets
-from tacit.mine.supports import supports_from
 from tacit.schema import Schema
 from tests.mine.itemset_checks import dataset
 

@@ -8,14 +8,15 @@ import pytest
 import tacit
 from tacit import Attribute, Scheme, channels
 from tacit.errors import InvalidInput, NotEstimable, SchemeMismatch, UnknownAnswer
-from tacit.mine import disguised_accuracy, moments, told_accuracy
+from tacit.estimation import record_weights
+from tacit.mine import disguised_accuracy, told_accuracy
 from tacit.table import Table
 from tests.estimation.simulation import SCHEMA, SCHEMES, TRUTH, people, simulated
 from tests.statistics import assert_standard_scores
 
 REPEATS = 150
 PEOPLE = 1500
-DOMAIN, REPORT_BY_REPORT = moments.DOMAIN_ENTRIES, 0
+DOMAIN, REPORT_BY_REPORT = record_weights.DOMAIN_ENTRIES, 0
 
 
 def drinks(table: Table) -> np.ndarray:
@@ -40,7 +41,7 @@ def balanced(confusion: np.ndarray) -> float:
 @pytest.mark.parametrize("entries", [DOMAIN, REPORT_BY_REPORT], ids=["exact", "report by report"])
 @pytest.mark.parametrize("scheme", [name for name in SCHEMES if name != "dealt"])
 def test_unbiased_with_true_errors(scheme: str, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moments, "DOMAIN_ENTRIES", entries)
+    monkeypatch.setattr(record_weights, "DOMAIN_ENTRIES", entries)
     truth = true_confusion()
     scores, cells = [], []
     for repeat in range(REPEATS):
@@ -97,7 +98,7 @@ def test_without_disguise_it_is_the_share_of_right_predictions() -> None:
 def test_flips_turned_back_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = simulated(SCHEMES["flip"], 300, 3)
     exact = disguised_accuracy(drinks, reports, target="drinks")
-    monkeypatch.setattr(moments, "DOMAIN_ENTRIES", 0)
+    monkeypatch.setattr(record_weights, "DOMAIN_ENTRIES", 0)
     turned = disguised_accuracy(drinks, reports, target="drinks", draws=1)
     assert (exact.method, turned.method) == ("exact", "report by report")
     np.testing.assert_allclose(turned.confusion, exact.confusion, atol=1e-12)

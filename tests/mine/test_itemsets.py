@@ -12,17 +12,18 @@ import tacit
 from tacit import Reports, Scheme, channels, disguise
 from tacit.bundled import adult_nine, census
 from tacit.count import MemoryEngine
+from tacit.count import shown_counts as shown
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
+from tacit.estimation import supports
 from tacit.estimation.inversion import inverted
 from tacit.estimation.pooling import pooled
+from tacit.estimation.shown_supports import ShownSupports
+from tacit.estimation.split_supports import SplitSupports
+from tacit.estimation.supports import Supports, supports_from
+from tacit.estimation.table_supports import TableSupports
 from tacit.estimation.uncertainty import Moments
-from tacit.mine import FrequentItemsets, supports
-from tacit.mine import shown_counts as shown
+from tacit.mine import FrequentItemsets
 from tacit.mine.apriori import Threshold, search
-from tacit.mine.shown_supports import ShownSupports
-from tacit.mine.split_supports import SplitSupports
-from tacit.mine.supports import Supports, supports_from
-from tacit.mine.table_supports import TableSupports
 from tests.mine.itemset_checks import all_itemsets, by_items, by_mlxtend, by_pyfim, dataset
 from tests.statistics import assert_standard_scores
 

@@ -17,8 +17,7 @@ from tacit.mine.candidates import default_candidates
 from tacit.mine.division import folds, held_reports
 from tacit.mine.model_selection import FALSE_ALARM as FALSE_ALARM_OF_CHOICE
 from tacit.mine.model_selection import combined, is_told
-from tacit.mine.predictions import predictor
-from tacit.mine.right_weights import right_weights
+from tacit.mine.predictions import predictor, right_weights
 from tests.estimation.simulation import SCHEMES, people, simulated
 from tests.statistics import FALSE_ALARM
 

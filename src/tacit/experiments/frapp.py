@@ -16,6 +16,8 @@ import numpy as np
 from tacit.bundled import census, health_table
 from tacit.dataset import Dataset
 from tacit.disguising import disguise
+from tacit.estimation.likely_supports import most_likely_supports
+from tacit.estimation.supports import Supports, supports_from
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.frapp_plots import condition_plot, length_plot, sweep_plot
 from tacit.experiments.itemset_accuracy import Accuracy, Truth, accuracy_of_all, accuracy_of_found
@@ -25,8 +27,6 @@ from tacit.measures.amplification import determinable_range
 from tacit.mine.apriori import Threshold, search
 from tacit.mine.itemset_result import Itemsets
 from tacit.mine.itemsets import FrequentItemsets
-from tacit.mine.likely_supports import most_likely_supports
-from tacit.mine.supports import Supports, supports_from
 from tacit.reports import Reports
 
 GAMMA = 19.0

@@ -15,8 +15,8 @@ from tacit.dataset import Dataset
 from tacit.design.split import split_questionnaire
 from tacit.design.targets import class_targets
 from tacit.disguising import disguise
+from tacit.estimation.supports import Supports, supports_from
 from tacit.experiments.registry import PublishedComparison, StudyTable
-from tacit.mine.supports import Supports, supports_from
 from tacit.reports import Reports
 
 CLASS = "income"

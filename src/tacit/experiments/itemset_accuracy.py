@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.dataset import Dataset
+from tacit.estimation.sub_itemsets import Names
+from tacit.estimation.supports import Supports
 from tacit.mine.itemset_result import Itemsets
-from tacit.mine.sub_itemsets import Names
-from tacit.mine.supports import Supports
 
 Tables = Mapping[Names, Array]
 

@@ -21,10 +21,10 @@ from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import estimate_share, true_schema
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import share_interval
+from tacit.estimation.record_weights import WeightMoments, weight_moments
 from tacit.estimation.result import Sampling
 from tacit.estimation.uncertainty import counted_covariance
-from tacit.mine.moments import ConfusionSums, moments
-from tacit.mine.predictions import Predictor, predictor
+from tacit.mine.predictions import Confusion, Predictor, predictor
 
 # With a larger standard error than this an accuracy says nothing.
 LARGEST_ERROR = 0.25
@@ -155,7 +155,7 @@ def disguised_accuracy(
     origins = sources(reports)
     asked = predictor(classifier, true_schema(origins), target, attributes)
     asking = _asking_all(origins, asked)
-    parts = [moments(source, asked, draws=draws, seed=seed) for source in asking]
+    parts = [weight_moments(source, Confusion(asked), draws=draws, seed=seed) for source in asking]
     weights = [source_weight(source, asked) for source in asking] if len(asking) > 1 else [1.0]
     return _estimated(asked.target.answers, parts, weights, sampling)
 
@@ -198,7 +198,7 @@ def source_weight(source: Source, asked: Predictor) -> float:
 
 
 def _estimated(
-    classes: tuple[str, ...], parts: Sequence[ConfusionSums], weights: Sequence[float], sampling: Sampling
+    classes: tuple[str, ...], parts: Sequence[WeightMoments], weights: Sequence[float], sampling: Sampling
 ) -> AccuracyEstimate:
     total = sum(weights)
     mean, covariance = np.zeros(len(classes) ** 2), np.zeros((len(classes) ** 2,) * 2)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tacit.estimation.intervals import share_intervals
+from tacit.estimation.supports import Supports
 from tacit.mine.apriori import Candidates
-from tacit.mine.supports import Supports
 
 ERRORS = "± is one standard error."
 

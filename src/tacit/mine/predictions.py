@@ -1,7 +1,8 @@
-"""Any classifier, asked for the class codes of true records."""
+"""Any classifier, asked for the class codes of true records: what it predicts, and where it is right."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import InvalidInput, SchemeMismatch, UnknownAnswer
+from tacit.channel.base import Array
+from tacit.channel.codes import grid
+from tacit.count.protocol import Source
+from tacit.errors import InvalidInput, NotEstimable, SchemeMismatch, UnknownAnswer
+from tacit.estimation.record_weights import row_weights
 from tacit.schema import Attribute, Schema
 from tacit.table import Table, decode
+
+# Times that each report is turned back where not all records can be gone through.
+DRAWS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +36,71 @@ class Predictor:
         if self.constant is not None:
             return np.full(rows, self.constant)
         return self.codes(Table(self.inputs, {name: columns[name] for name in self.inputs.names}))
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """Records by their class and what is predicted of them: cells of a confusion matrix, row by row."""
+
+    asked: Predictor
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.asked.inputs.names, self.asked.target.name)
+
+    @property
+    def n_cells(self) -> int:
+        return self.asked.target.size**2
+
+    @property
+    def n_records(self) -> int:
+        return math.prod(self.asked.inputs.shape()) * self.asked.target.size
+
+    def cells(self, records: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
+        classes = records[self.asked.target.name].astype(np.int64)
+        return classes * self.asked.target.size + self.asked.predicted(records, rows)
+
+    def table(self) -> Array:
+        told, size = _told(self.asked), self.asked.target.size
+        joint = np.einsum("up,ct->uctp", np.eye(size)[told], np.eye(size))
+        return joint.reshape(*self.asked.inputs.shape(), size, size**2)
+
+
+class Right(Confusion):
+    """Records of which the class is predicted: a single cell."""
+
+    @property
+    def n_cells(self) -> int:
+        return 1
+
+    def cells(self, records: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
+        is_right = self.asked.predicted(records, rows) == records[self.asked.target.name]
+        return np.where(is_right, 0, -1)
+
+    def table(self) -> Array:
+        right = _told(self.asked)[:, None] == np.arange(self.asked.target.size)
+        return right.astype(np.float64).reshape(*self.asked.inputs.shape(), self.asked.target.size, 1)
+
+
+def _told(asked: Predictor) -> NDArray[np.int64]:
+    """What is predicted of every record of the inputs."""
+    shape = asked.inputs.shape()
+    every = dict(zip(asked.inputs.names, grid(shape), strict=True)) if len(asked.inputs) else {}
+    return asked.predicted(every, math.prod(shape))
+
+
+def right_weights(source: Source, asked: Predictor, seed: int = 0) -> Array:
+    """What every report of a source whose rows lie in memory adds to the accuracy: weights whose mean is unbiased.
+
+    With the weights of several classifiers for the same reports, their differences have errors far below those of either.
+    """
+    right = Right(asked)
+    if not set(right.names) <= set(source.questionnaire.attributes):
+        raise NotEstimable(
+            f"{', '.join(map(repr, right.names))} are never asked together, so whether a prediction is right cannot be "
+            "estimated."
+        )
+    return row_weights(source, right, draws=DRAWS, seed=seed)[0]
 
 
 def predictor(classifier: Any, schema: Schema, target: str | None, attributes: Sequence[str] | None) -> Predictor:

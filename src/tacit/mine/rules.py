@@ -16,10 +16,10 @@ from scipy.special import ndtri
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import share_intervals
+from tacit.estimation.sub_itemsets import Codes, Names, members
 from tacit.mine.apriori import Candidates
 from tacit.mine.certainty import above, discoveries
 from tacit.mine.itemset_result import Itemsets
-from tacit.mine.sub_itemsets import Codes, Names, members
 
 Metric = Literal["support", "confidence", "lift", "leverage", "conviction"]
 METRICS: tuple[Metric, ...] = ("support", "confidence", "lift", "leverage", "conviction")

@@ -15,8 +15,7 @@ from tacit.mine.accuracy import source_weight
 from tacit.mine.candidates import common_target
 from tacit.mine.classifier import ReportClassifier
 from tacit.mine.division import HeldReports, folds
-from tacit.mine.predictions import predictor
-from tacit.mine.right_weights import right_weights
+from tacit.mine.predictions import predictor, right_weights
 from tacit.mine.witnesses import Witness, witnesses
 
 

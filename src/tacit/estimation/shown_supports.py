@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.channel.scheme import Group
 from tacit.count.protocol import Source
+from tacit.count.shown_counts import Items, Level, Levels, Numbering, ShownCounts, cube_of
 from tacit.errors import NotEstimable
+from tacit.estimation.sub_itemsets import Codes, Names, checked_length, contained, exactly, members, picked
+from tacit.estimation.supports import asked_schema
 from tacit.estimation.uncertainty import Moments, counted_covariance
-from tacit.mine.shown_counts import Items, Level, Levels, Numbering, ShownCounts, cube_of
-from tacit.mine.sub_itemsets import Codes, Names, checked_length, contained, exactly, members, picked
-from tacit.mine.supports import asked_schema
 from tacit.schema import Schema
 
 # Covariances of so many pairs of sub-itemsets are computed at a time: 32 MB.

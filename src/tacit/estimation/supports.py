@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
+from tacit.count.shown_counts import Level
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
-from tacit.mine.shown_counts import Level
-from tacit.mine.sub_itemsets import Codes, Names
+from tacit.estimation.sub_itemsets import Codes, Names
 from tacit.schema import Schema
 
 
@@ -51,9 +51,9 @@ class Supports(Protocol):
 
 def supports_from(reports: ReportSource | Sequence[ReportSource]) -> Supports:
     """The supports in reports, by closed forms where their channels have them."""
-    from tacit.mine.shown_supports import ShownSupports, shows_answers
-    from tacit.mine.split_supports import SplitSupports, is_symmetric
-    from tacit.mine.table_supports import TableSupports
+    from tacit.estimation.shown_supports import ShownSupports, shows_answers
+    from tacit.estimation.split_supports import SplitSupports, is_symmetric
+    from tacit.estimation.table_supports import TableSupports
 
     origins = [source for source in sources(reports) if source.engine.n_rows]
     if not origins:

@@ -12,7 +12,7 @@ import numpy as np
 from tacit.channel.base import Array, SetLaw
 from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
-from tacit.mine.sub_itemsets import Codes, Names, exactly, members
+from tacit.estimation.sub_itemsets import Codes, Names, exactly, members
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
+from tacit.count.shown_counts import Level
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate
-from tacit.mine.shown_counts import Level
-from tacit.mine.sub_itemsets import Codes, Names
-from tacit.mine.supports import Supports
+from tacit.estimation.sub_itemsets import Codes, Names
+from tacit.estimation.supports import Supports
 from tacit.schema import Schema
 
 # The iteration goes through the whole joint domain many times.

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, RememberingEngine
+from tacit.count.shown_counts import Level
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate
 from tacit.estimation.inversion import tallied_columns
 from tacit.estimation.result import TableEstimate
-from tacit.mine.shown_counts import Level
-from tacit.mine.sub_itemsets import Codes, Names, checked_length, members
-from tacit.mine.supports import asked_schema
+from tacit.estimation.sub_itemsets import Codes, Names, checked_length, members
+from tacit.estimation.supports import asked_schema
 from tacit.schema import Schema
 
 

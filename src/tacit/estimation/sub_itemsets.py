@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
+from tacit.count.shown_counts import Codes as Codes
+from tacit.count.shown_counts import Names as Names
 from tacit.errors import InvalidInput
-
-Codes = NDArray[np.int64]  # itemsets over the same attributes: one row each, one column per attribute
-Names = tuple[str, ...]
 
 # An itemset of this length has 4096 sub-itemsets.
 LONGEST = 12

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from tacit.count.abilities import coded_parts, held_rows
 from tacit.count.pairs import FEWEST_TABLES, CommonCounts
 from tacit.count.protocol import CountEngine
-from tacit.mine.sub_itemsets import Codes, Names
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -33,7 +32,9 @@ PAIR_CELLS = 1 << 10
 # Rows times itemsets from which on compiled loops earn their import.
 COMPILED_ROWS = 1 << 28
 
-Level = Mapping[Names, Codes]
+Names = tuple[str, ...]
+Codes = NDArray[np.int64]  # itemsets over the same attributes: one row each, one column per attribute
+Level = Mapping[Names, Codes]  # itemsets of one length
 Items = NDArray[np.int64]  # [itemset, place]: answers, numbered through all attributes
 
 

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
+from tacit.count.shown_counts import Level
 from tacit.estimation.pooling import never_together
+from tacit.estimation.sub_itemsets import Codes, Names, checked_length, members, picked
+from tacit.estimation.supports import asked_schema
+from tacit.estimation.symmetric_tables import SymmetricTable, pooling_shares
 from tacit.estimation.uncertainty import Moments, counted_covariance
-from tacit.mine.shown_counts import Level
-from tacit.mine.sub_itemsets import Codes, Names, checked_length, members, picked
-from tacit.mine.supports import asked_schema
-from tacit.mine.symmetric import SymmetricTable, pooling_shares
 from tacit.schema import Schema
 
 

@@ -1,0 +1,195 @@
+"""What every report says of whole records that are sorted into cells: by class and prediction, or right and wrong.
+
+The share of people in a cell is estimated like any other: the cell's indicator is mapped back through each group's inverse
+to weights of reports, whose mean is the share. Over a small joint domain that is exact; over a large one each report is
+turned back into records by chance, with weights of either sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.base import Array
+from tacit.channel.codes import shown_slots
+from tacit.count.abilities import held_rows
+from tacit.count.protocol import Source
+from tacit.errors import InvalidInput
+from tacit.estimation.group_parts import Part, attributes_of, columns_of, parts_for
+from tacit.estimation.inversion import with_guess
+from tacit.estimation.reversal import HELD, turned_back
+from tacit.table import Table
+
+# Entries of the table of weights over all possible reports; beyond, reports are turned back one by one.
+DOMAIN_ENTRIES = 1 << 22
+# Rows whose reports are turned back at once.
+BATCH = 1 << 16
+
+Weighted = tuple[Array, NDArray[np.int64]]  # weights ``[cell, row]``, and how many reports each row stands for
+
+
+class RecordCells(Protocol):
+    """Whole records of some attributes, each put in a cell or in none."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes."""
+
+    @property
+    def n_cells(self) -> int: ...
+
+    @property
+    def n_records(self) -> int:
+        """How many different records there are."""
+
+    def table(self) -> Array:
+        """Indicators ``[... answers of each attribute ..., cell]``."""
+
+    def cells(self, records: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
+        """The cell of each record, -1 for none."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightMoments:
+    """Sums over reports of their weights for each cell, and of products of these."""
+
+    sums: Array
+    products: Array
+    rows: int
+    method: str
+
+
+def weight_moments(source: Source, asked: RecordCells, *, draws: int, seed: int) -> WeightMoments:
+    """What the reports of one source say; exact over the joint domain where it is small, else report by report."""
+    parts = _asked_parts(source, asked)
+    if _is_small(asked, parts):
+        return _summed(_over_domain(source, asked, parts), source.engine.n_rows, "exact")
+    weighted = _report_by_report(source, asked, parts, draws, np.random.default_rng(seed))
+    return _summed(weighted, source.engine.n_rows, "report by report")
+
+
+def row_weights(source: Source, asked: RecordCells, *, draws: int, seed: int) -> Array:
+    """Weights ``[cell, report]`` of every report of a source whose rows lie in memory."""
+    rows = _rows_in_memory(source)
+    parts = _asked_parts(source, asked)
+    columns = columns_of(parts)
+    if not _is_small(asked, parts):
+        held = {name: rows[name] for name in columns}
+        return _turned_weights(asked, parts, held, rows.n_rows, draws, np.random.default_rng(seed))
+    weights = _report_table(asked, parts)
+    if all(rows.schema[name].shows == "one" for name in columns):
+        looked_up: Any = (slice(None), *(rows[name] for name in columns))
+        return np.asarray(weights[looked_up], dtype=np.float64)
+    return np.concatenate([each for each, _ in _set_weights(source, columns, weights)], axis=1)
+
+
+def _asked_parts(source: Source, asked: RecordCells) -> list[Part]:
+    return [with_guess(source, part) for part in parts_for(source.questionnaire, asked.names)]
+
+
+def _is_small(asked: RecordCells, parts: Sequence[Part]) -> bool:
+    reports = math.prod(math.prod(part.estimator.tally_shape) for part in parts)
+    return max(reports, asked.n_records) * asked.n_cells <= DOMAIN_ENTRIES
+
+
+def _report_table(asked: RecordCells, parts: Sequence[Part]) -> Array:
+    """The indicators of every possible record, mapped back by each group's inverse: ``[cell, ... slots of reports ...]``."""
+    table = asked.table()
+    order = [asked.names.index(name) for name in attributes_of(parts)]
+    weights = table.transpose(*order, table.ndim - 1)
+    for part in parts:
+        mapped = part.estimator.solve_adjoint(weights, part.guess)
+        weights = np.moveaxis(mapped, range(part.tally_ndim), range(-part.tally_ndim, 0))
+    return weights
+
+
+def _over_domain(source: Source, asked: RecordCells, parts: Sequence[Part]) -> Iterator[Weighted]:
+    weights, columns = _report_table(asked, parts), columns_of(parts)
+    if any(source.engine.schema[name].shows != "one" for name in columns):
+        yield from _set_weights(source, columns, weights)
+        return
+    tally = source.engine.tally(columns).reshape(-1)
+    seen = np.flatnonzero(tally)
+    yield weights.reshape(len(weights), -1)[:, seen], tally[seen]
+
+
+def _set_weights(source: Source, columns: Sequence[str], weights: Array) -> Iterator[tuple[Array, NDArray[np.int64]]]:
+    """Weights of each report where columns show sets: the slots of its members are summed, column by column."""
+    schema = source.engine.schema
+    table = _rows_in_memory(source)
+    single = [name for name in columns if schema[name].shows == "one"]
+    several = [name for name in columns if schema[name].shows != "one"]
+    order = [0, *(1 + columns.index(name) for name in (*single, *several))]
+    arranged = weights.transpose(order)
+    held = math.prod(arranged.shape[1 + len(single) :]) * len(weights)
+    step = max(1, HELD // held)
+    for start in range(0, table.n_rows, step):
+        part = table.rows(slice(start, start + step))
+        index: Any = (slice(None), *(part[name] for name in single))
+        shape = (len(weights), part.n_rows, *arranged.shape[1 + len(single) :])
+        of_rows: Array = arranged[index] if single else np.broadcast_to(arranged[:, None], shape)
+        for name in several:
+            of_rows = np.einsum("krs...,rs->kr...", of_rows, shown_slots(part[name], schema[name]))
+        yield of_rows, np.ones(part.n_rows, dtype=np.int64)
+
+
+def _rows_in_memory(source: Source) -> Table:
+    rows = held_rows(source.engine)
+    if rows is not None:
+        return rows
+    raise InvalidInput(
+        "These reports show sets and are stored outside memory, where the error of an accuracy cannot be counted. Read "
+        "them with Reports.read, or test on a part of them."
+    )
+
+
+def _report_by_report(
+    source: Source, asked: RecordCells, parts: Sequence[Part], draws: int, rng: np.random.Generator
+) -> Iterator[Weighted]:
+    columns = columns_of(parts)
+    table = held_rows(source.engine)
+    if table is not None:
+        held = {name: table[name] for name in columns}
+        counts = np.ones(table.n_rows, dtype=np.int64)
+    else:
+        tally = source.engine.sparse_tally(columns)
+        held = {name: tally.codes[:, place] for place, name in enumerate(columns)}
+        counts = tally.counts
+    for start in range(0, len(counts), BATCH):
+        # Equal reports are turned back by draws of their own, else their errors would not be independent.
+        times = counts[start : start + BATCH]
+        batch = {name: np.repeat(column[start : start + BATCH], times, axis=0) for name, column in held.items()}
+        rows = int(times.sum())
+        yield _turned_weights(asked, parts, batch, rows, draws, rng), np.ones(rows, dtype=np.int64)
+
+
+def _turned_weights(
+    asked: RecordCells,
+    parts: Sequence[Part],
+    held: Mapping[str, NDArray[Any]],
+    rows: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> Array:
+    """Weights ``[cell, row]`` of reports that are turned back, each so many times."""
+    weights = np.zeros((asked.n_cells, rows))
+    for _ in range(draws):
+        for term in turned_back(parts, held, rng):
+            cells = asked.cells(term.truths, rows)
+            inside = np.flatnonzero(cells >= 0)
+            weights[cells[inside], inside] += np.broadcast_to(term.weights, rows)[inside] / draws
+    return weights
+
+
+def _summed(weighted: Iterator[Weighted], rows: int, method: str) -> WeightMoments:
+    sums: Any = 0.0
+    products: Any = 0.0
+    for weights, counts in weighted:
+        sums = sums + weights @ counts
+        products = products + (weights * counts) @ weights.T
+    return WeightMoments(sums, products, rows, method)
