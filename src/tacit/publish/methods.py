@@ -152,9 +152,10 @@ def _globally(publication: Publication, method: str, progress: Progress | None, 
 
 
 def _loss_with_cells(publication: Publication, bits: Bits) -> float:
-    """The loss where cells are hidden in place of rows; infinite where more rows than allowed would still go."""
-    recoding = publication.generalized(bits, cells=True)
-    if recoding.suppressed > publication.problem.demand.limit:
+    """The loss where cells are hidden in place of rows; infinite where more cells would go than the allowed rows have."""
+    recoding, attributes = publication.generalized(bits, cells=True), len(publication.problem.weights)
+    limit = publication.problem.demand.limit
+    if recoding.suppressed * attributes + recoding.hidden_cells > limit * attributes:
         return math.inf
     return float(recoding.losses() @ publication.problem.weights)
 
