@@ -85,7 +85,7 @@ class Session:
 
     def _tests_code(self, tests: list[str], change: Callable[[], int], by: Path) -> int:
         """In the child: put the fault in and run one test after another until one notices."""
-        assert change() > 0, "the fault is in no function that is imported"
+        change()  # what is not imported yet will be read from the changed file
         end = time.process_time() + self.limit
         for test, following in zip(tests, [*tests[1:], None], strict=True):
             if time.process_time() > end:
