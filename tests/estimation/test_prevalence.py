@@ -299,3 +299,9 @@ def test_covariances_of_counted_reports_are_unbiased():
     products = np.einsum("ra,rb->ab", rows, rows) / 7
     np.testing.assert_allclose(counted_covariance(products, rows.mean(axis=0), 7), np.cov(rows.T) / 7)
     assert np.isfinite(counted_covariance(products, rows.mean(axis=0), 1)).all()
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, -0.5])
+def test_a_confidence_level_lies_between_0_and_1(level):
+    with pytest.raises(TacitError, match="confidence level lies between 0 and 1"):
+        tacit.prevalence({"x": ["yes"] * 3 + ["no"] * 7}, "x", "warner", "p=.7", level=level)
