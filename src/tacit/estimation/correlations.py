@@ -146,7 +146,7 @@ def correlations(
     >>> people = {"copied": [1, 0, 1, 1] * 50, "age": [20, 31, 25, 22] * 50}
     >>> asked = tacit.correlations(people, ["copied", "age"], devices={"copied": "warner p=.9"})
     >>> round(asked.pairs[0].estimate, 2)
-    -1.19
+    -1.25
     """
     checked_level(level)
     names = list(dict.fromkeys(attributes))
