@@ -77,6 +77,15 @@ def test_results_show_themselves() -> None:
     assert result.to_document()["correlations"][0]["first"] == "cheated"
 
 
+def test_an_estimate_beyond_one_is_shown_as_the_nearest_correlation() -> None:
+    people = {"copied": [1, 0, 1, 1] * 50, "age": [20, 31, 25, 22] * 50}
+    strong = tacit.correlations(people, ["copied", "age"], devices={"copied": "warner p=.9"})
+    # Var(copied) = .8125 * .1875 of the truth, and the covariance -1.625 of the reports over .8.
+    assert strong.pairs[0].estimate == pytest.approx(-1.625 / 0.8 / math.sqrt(0.8125 * 0.1875 * 17.25))
+    assert strong.pairs[0].estimate < -1
+    assert strong.shown_rows()[0]["correlation"] == strong.shown_rows()[0]["low"] == -1
+
+
 def test_answers_without_an_order_need_values() -> None:
     reports = tacit.Reports.from_truth(truth_of(100, seed=1))
     with pytest.raises(InvalidInput, match="have no order"):

@@ -63,7 +63,8 @@ class Correlations(Shown):
             {
                 "first": pair.first,
                 "second": pair.second,
-                "correlation": math.nan if pair.estimate is None else pair.estimate,
+                # The estimate is unbiased and may lie a little outside; what is shown is a correlation.
+                "correlation": math.nan if pair.estimate is None else min(max(pair.estimate, -1.0), 1.0),
                 "standard_error": math.nan if pair.standard_error is None else pair.standard_error,
                 "low": pair.low,
                 "high": pair.high,
@@ -143,10 +144,10 @@ def correlations(
     >>> pair = tacit.correlations(reports, ["a", "b"]).pairs[0]
     >>> round(pair.estimate, 3)
     0.577
-    >>> people = {"copied": [1, 0, 1, 1] * 50, "age": [20, 31, 25, 22] * 50}
+    >>> people = {"copied": [1, 0, 1, 0, 0] * 40, "age": [20, 31, 25, 22, 24] * 40}
     >>> asked = tacit.correlations(people, ["copied", "age"], devices={"copied": "warner p=.9"})
     >>> round(asked.pairs[0].estimate, 2)
-    -1.25
+    -0.53
     """
     checked_level(level)
     names = list(dict.fromkeys(attributes))
