@@ -52,7 +52,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=ROOT / "out/mutants.txt")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.log = options.out.with_suffix(f".{options.part.replace('/', '-')}.log")
+    options.log = options.out.with_suffix(f".{options.part.replace('/', '-')}.log" if options.part else ".log")
     options.end = time.monotonic() + 60 * options.minutes
     return options
 
@@ -71,11 +71,11 @@ def _named(copy: Path, options: argparse.Namespace) -> list[str]:
             continue
         tests = " ".join(fault.tests)
         if tests not in healthy:
-            healthy[tests] = not tried([fault.tests], options.limit, log).noticed
+            healthy[tests] = not tried([fault.tests], options.limit, log, compiled=fault.compiled).noticed
         if not healthy[tests]:
             raise SystemExit(f"{tests}: fails without any fault; see {log}.")
         with changed(file, source.replace(fault.old, fault.new).encode()):
-            outcome = tried([fault.tests], options.limit, log)
+            outcome = tried([fault.tests], options.limit, log, compiled=fault.compiled)
         print(f"{outcome.how} ({outcome.seconds:.0f} s): {fault.name}", flush=True)
         unnoticed += [] if outcome.noticed else [fault.name]
     return unnoticed

@@ -14,6 +14,7 @@ class Fault:
     old: str
     new: str
     tests: list[str]
+    compiled: bool = False  # where the tests go through kernels that plain Python cannot run
 
 
 FAULTS = (
@@ -86,6 +87,7 @@ FAULTS = (
         "enumerate(parts[:-1] if len(longer) > 2 else [])",
         "enumerate(parts[:1] if len(longer) > 2 else [])",
         ["tests/mine/test_itemsets.py::test_exactly_the_itemsets_of_which_every_part_is_frequent_are_looked_at"],
+        compiled=True,
     ),
     Fault(
         "candidates of attributes are pruned by one of their parts alone",
@@ -93,6 +95,7 @@ FAULTS = (
         "if all(part in below for part in parts):",
         "if parts[0] in below:",
         ["tests/mine/test_itemsets.py::test_exactly_the_itemsets_of_which_every_part_is_frequent_are_looked_at"],
+        compiled=True,
     ),
     Fault(
         "reports are stored in the order of arrival",
