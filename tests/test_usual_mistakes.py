@@ -60,7 +60,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a scheme for the names": (lambda: tacit.estimate(REPORTS, SCHEME), "by their names.* not Scheme"),
     "a misspelt name": (lambda: tacit.estimate(REPORTS, ["smoke"]), "Did you mean 'smokes'"),
     "a share as a text": (lambda: tacit.estimate_share(REPORTS, "smokes=yes"), "like {'smokes': 'yes'}, not"),
-    "margin and scheme swapped": (lambda: tacit.plan(0.03, SCHEME), "a scheme, then a margin such as 0.03"),
+    "margin and scheme swapped": (lambda: tacit.plan(0.03, SCHEME), "then a margin such as 0.03, not float and Scheme"),
     "a margin in percent": (lambda: tacit.plan(SCHEME, 3), "between 0 and 1, not 3"),
     "a chance without its name": (lambda: tacit.prevalence(FRAME, "smokes", "crosswise", 0.25), "write 'p=0.25'"),
     "a device for a channel in a list": (lambda: devices.crosswise("1/2"), "carry nothing"),

@@ -17,7 +17,7 @@ from tacit.randomness import SeededRandomness
 from tacit.table import Table
 
 FALSE_ALARM = 1e-6  # chance that a correct estimator fails one of these tests under another seed
-REPEATS = 1000 if os.environ.get("TACIT_SOAK") else 250
+REPEATS = 1000 if os.environ.get("TACIT_SOAK") else 400
 RESPONDENTS = 1500
 
 SCHEMA = Schema(

@@ -69,7 +69,7 @@ def test_a_data_frame_of_spark_is_published_as_from_memory(release: Release, dat
 
 
 @pytest.mark.spark
-def test_the_command_writes_folders_of_the_cluster_and_files_of_this_machine(
+def test_the_command_writes_folders_of_the_spark_cluster_and_files_of_this_machine(
     database: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
@@ -90,7 +90,7 @@ def test_the_command_writes_folders_of_the_cluster_and_files_of_this_machine(
 
 
 @pytest.mark.spark
-def test_a_release_that_breaks_its_promise_leaves_nothing_on_the_cluster(
+def test_a_release_that_breaks_its_promise_leaves_nothing_on_the_spark_cluster(
     release: Release, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = spark_release.SparkFolder.write

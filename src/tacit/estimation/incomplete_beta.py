@@ -6,7 +6,9 @@ From many cells or very many people on scipy's compiled functions are quicker.
 
 from __future__ import annotations
 
+import itertools
 import math
+import sys
 from statistics import NormalDist
 
 import numpy as np
@@ -15,12 +17,17 @@ from tacit.channel.base import Array
 
 FEW_CELLS = 64
 FEW_PEOPLE = 2e4
+FEW_CALLS = 500  # the intervals of some ten tables
 MOST_TERMS = 1000
 TINY = 1e-300
 
+_CALLS = itertools.count()
+
 
 def is_few(cells: int, people: Array) -> bool:
-    """Whether these functions are worth their while."""
+    """Whether these functions are worth their while: not where scipy is here already, or after many calls."""
+    if "scipy.special" in sys.modules or next(_CALLS) > FEW_CALLS:
+        return False
     return cells <= FEW_CELLS and bool(np.max(people, initial=0.0) <= FEW_PEOPLE)
 
 
