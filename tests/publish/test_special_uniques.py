@@ -62,3 +62,11 @@ def test_larger_sets_are_left_out_where_they_would_take_long() -> None:
 def test_persons_have_no_special_rows() -> None:
     table = {"age": ["1", "2", "2"], "town": ["a", "b", "b"], "id": ["x", "x", "y"]}
     assert check_release(table, ["age", "town"], person="id").special is None
+
+
+def test_where_nobody_is_unique_no_set_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is unique on some attributes is unique on all: 45 attributes of a release need no sets of them."""
+    monkeypatch.setattr("tacit.publish.special_uniques._alone", lambda *_: pytest.fail("a set was counted"))
+    nobody = special_uniques(np.arange(90).reshape(2, 45), np.array([2, 3]))
+    assert nobody.rows == 0
+    assert set(nobody.by_size.values()) == {0}

@@ -18,6 +18,7 @@ from tacit.publish.combinations import Combinations
 
 Codes = NDArray[np.int64]
 MOST_COUNTED = 3e7  # combinations times sets of attributes that are counted unasked
+SET_COST = 2000  # combinations that are counted while one set is prepared
 WORST = 10  # rows that are shown
 
 
@@ -52,7 +53,7 @@ def affordable_set(combinations: int, attributes: int) -> int:
     largest, sets = 1, attributes
     while largest < attributes - 1:
         sets += math.comb(attributes, largest + 1)
-        if combinations * sets > MOST_COUNTED:
+        if (combinations + SET_COST) * sets > MOST_COUNTED:
             break
         largest += 1
     return largest
@@ -62,7 +63,9 @@ def special_uniques(codes: Codes, counts: Codes, largest: int | None = None) -> 
     """The scores of distinct combinations `codes` that `counts` rows show, from sets of fewer attributes than there are."""
     n, attributes = codes.shape
     largest = affordable_set(n, attributes) if largest is None else min(largest, attributes - 1)
-    scores, by_size = np.zeros(n), {}
+    scores, by_size = np.zeros(n), dict.fromkeys(range(1, largest + 1), 0)
+    if not (counts == 1).any():  # whoever is unique on some attributes is unique on all
+        return SpecialUniques(largest, scores, by_size)
     # Unique on a set: unique on all that contain it. So a set is minimal where no set smaller by one is unique.
     before: dict[tuple[int, ...], NDArray[np.bool_]] = {(): np.full(n, int(counts.sum()) == 1)}
     for size in range(1, largest + 1):
