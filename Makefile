@@ -72,6 +72,7 @@ sbom: setup
 lock: setup
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate \
 	    --no-header --generate-hashes --quiet --output-file requirements-dev.lock
+	sed -i '1i # Exact versions for development, all extras, Python 3.11 to 3.14: make lock writes this file, make setup-locked installs it.' requirements-dev.lock
 
 bench: setup
 	$(INSTALL) --editable '.[bench]'
