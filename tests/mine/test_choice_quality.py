@@ -46,7 +46,7 @@ def test_the_three_demands_are_worked_out_over_tables() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not os.environ.get("TACIT_SOAK"), reason="ten seeds on three tables that nothing was tuned on: minutes"
+    not os.environ.get("TACIT_SOAK"), reason="ten seeds on every table here that nothing was tuned on: minutes"
 )
 def test_the_chosen_model_is_as_good_as_the_best_single_one() -> None:
     names = [name for name in model_choice.DATA if name not in model_choice.TUNED_ON]
