@@ -40,8 +40,7 @@ def test_the_exact_front_is_the_same_by_groups_and_by_keywords() -> None:
     assert_same(
         design_front(PRIOR, 500, bounds=bounds), exact_front(PRIOR, 500, delta=0.8, gamma=6.0, privacy=[0.4, 0.3])
     )
-    exact = FrontPreferences(accuracy=closeness(3))  # the proof counts exact guesses only
-    assert_same(design_front(PRIOR, preferences=exact), optimal_front(PRIOR, method="exact", accuracy=closeness(3)))
+    assert_same(design_front(PRIOR), optimal_front(PRIOR, method="exact"))
 
 
 def test_a_set_of_priors_is_the_same_by_groups_and_by_keywords() -> None:
@@ -61,6 +60,7 @@ def test_a_set_of_priors_is_the_same_by_groups_and_by_keywords() -> None:
         ({"ball": 1.0, "delta": 0.8}, {}, "ball is 1; it is the share of people"),
         ({"gamma": [3.0, np.inf]}, {}, "gamma is inf; it must be finite and above 1"),
         ({}, {"points": 0}, "points is 0"),
+        ({}, {"accuracy": closeness(3)}, "The proof of the exact method counts right guesses only"),
         ({}, {"method": "optr"}, "Did you mean 'optrr'"),
     ],
 )

@@ -64,7 +64,7 @@ def front(
         generations=generations, population=population, archive=archive, slots=slots, patience=patience, polish=polish,
         seed=seed,
     )  # fmt: skip
-    asked = [_settings(name, bounds, points, accuracy, effort) for name in methods]
+    asked = _settings(methods, bounds, points, accuracy, effort)
     # Refuse before anything is searched.
     DesignProblem.of(expected.shares, expected.records, delta=delta, answers=expected.answers)
     check_writable(out)
@@ -72,13 +72,23 @@ def front(
     _deliver([_with_progress(expected, settings) for settings in asked], out, plot, json)
 
 
-def _settings(method: DesignMethod, bounds: Bounds, points: int, accuracy: Any, effort: SearchEffort) -> FrontSettings:
-    """What one method is asked for; wanted privacies are for the exact one, beside which others show all of theirs."""
+def _settings(
+    methods: Sequence[DesignMethod], bounds: Bounds, points: int, accuracy: Any, effort: SearchEffort
+) -> list[FrontSettings]:
+    """What each method is asked for; wanted privacies are for the exact one, beside which others show all of theirs."""
     from tacit.design.settings import FrontPreferences, FrontSettings
 
-    if method != "exact" and not bounds.is_for_several_priors:
-        bounds = dataclasses.replace(bounds, privacy=None)
-    return FrontSettings(bounds, FrontPreferences(method=method, points=points, accuracy=accuracy), effort)
+    beside = bounds  # without the exact method nobody keeps wanted privacies, and they are refused
+    if "exact" in methods and not bounds.is_for_several_priors:
+        beside = dataclasses.replace(bounds, privacy=None)
+    return [
+        FrontSettings(
+            bounds if method == "exact" else beside,
+            FrontPreferences(method=method, points=points, accuracy=accuracy),
+            effort,
+        )
+        for method in methods
+    ]
 
 
 def _with_progress(expected: given.Expected, settings: FrontSettings) -> Front:

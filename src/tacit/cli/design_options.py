@@ -47,7 +47,7 @@ Ball = Annotated[float, typer.Option(help="Keep delta too where this share of pe
 # What to prefer.
 Methods = Annotated[str, typer.Option("--method", help=f"One or several of: {', '.join(METHODS)}.")]
 Points = Annotated[int, typer.Option(help="Points of the exact front.")]
-Closeness = Annotated[bool, typer.Option(help="Count near guesses of ordered answers in part (optrr).")]
+Closeness = Annotated[bool, typer.Option(help="Count near guesses of ordered answers in part (not exact).")]
 
 # How long to search.
 Generations = Annotated[int, typer.Option(help="Generations of OptRR's search.")]

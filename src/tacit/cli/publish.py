@@ -87,6 +87,7 @@ def publish(
             "attributes": attributes, "sensitive": sensitive, "keep": keep, "seed": seed, "pick": pick, "l": l_answers,
             "t": t_distance, "beta": beta, "k-map": k_map, "presence": presence, "people": people, "plot": plot,
             "report": report, "target": target, "every": every, "suppress": suppress or None, "keep-order": keep_order or None,
+            "weights": weights, "recursive": recursive, "entropy": entropy or None,
         }  # fmt: skip
         promise = Promise(epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing)
         return _synthesize(asked, promise, _schema(schema, listed_names(drop)), refused)

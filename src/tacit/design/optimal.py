@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 from numpy.typing import ArrayLike
@@ -64,11 +63,10 @@ def design_front(
     settings = FrontSettings(bounds or Bounds(), preferences or FrontPreferences(), effort or SearchEffort())
     bounds, preferences = settings.bounds, settings.preferences
     problem = DesignProblem.of(prior, records, delta=bounds.delta, answers=answers, accuracy=preferences.accuracy)
-    if preferences.method == "exact":  # only exact guesses count in its proof
-        proved = dataclasses.replace(problem, accuracy=None)
+    if preferences.method == "exact":
         if bounds.is_for_several_priors:
-            return safe_point(proved, bounds)
-        return certified_front(proved, bounds, preferences.points, progress)
+            return safe_point(problem, bounds)
+        return certified_front(problem, bounds, preferences.points, progress)
     if preferences.method == "optrr":
         return optrr_front(problem, settings.effort, progress)
     return sweep_front(problem, preferences.method)

@@ -96,7 +96,7 @@ class FrontPreferences:
         Points of the exact front.
     accuracy : array, optional
         ``accuracy[guess, truth]``: what each guess is worth, where not only the exact one counts (`closeness` for ordered
-        answers).
+        answers). Refused for the exact method, whose proof counts right guesses only.
     """
 
     method: DesignMethod = "exact"
@@ -108,6 +108,11 @@ class FrontPreferences:
             raise UnknownName("Method", str(self.method), METHODS)
         if self.points < 1:
             raise InvalidInput(f"points is {self.points}; a front needs at least 1.")
+        if self.accuracy is not None and self.method == "exact":
+            raise InvalidInput(
+                "The proof of the exact method counts right guesses only, so nearness (accuracy, --closeness) is not for it. "
+                "Use the method optrr or a classic family, or leave it away."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
