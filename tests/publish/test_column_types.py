@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 
 import numpy as np
 import pyarrow as pa
@@ -12,19 +11,8 @@ import pytest
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish import remake
-from tacit.publish.column_types import (
-    CodeReading,
-    DateReading,
-    FrequentReading,
-    date_label,
-    found_type,
-    reading_from_document,
-    round_width,
-    stepped_attribute,
-    typed_column,
-)
+from tacit.publish.column_types import found_type, round_width, stepped_attribute, typed_column
 from tacit.publish.labels import label
-from tacit.schema import Attribute
 from tests.publish.wishes import anonymize
 
 
@@ -76,72 +64,6 @@ def test_dates_in_two_formats_or_with_days_that_may_be_months_are_refused():
         found_type("visit", column(["03/04/2024", "01/02/2024"]))
     with pytest.raises(InvalidInput, match="no dates, such as 'soon'"):
         typed_column("visit", column(["2024-03-01", "soon"]), "date", "refuse")
-
-
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        ("day", "2024-03-31"),
-        ("week", "week from 2024-03-25"),
-        ("four weeks", "four weeks from 2024-03-25"),
-        ("month", "March 2024"),
-        ("quarter", "Q1 2024"),
-        ("year", "2024"),
-        ("decade", "2020s"),
-    ],
-)
-def test_steps_of_dates_read_well(step, expected):
-    reading = DateReading.found("day", column(["2024-03-31", "2025-05-01"]), step)
-    shown = reading.read(column(["2024-03-31", None])).to_pylist()
-    assert shown[1] is None
-    if step == "four weeks":
-        assert re.fullmatch(r"four weeks from 2024-\d\d-\d\d", shown[0])
-        first = np.datetime64(shown[0][-10:])
-        assert first <= np.datetime64("2024-03-31") < first + 28
-    else:
-        assert shown[0] == expected
-    assert shown[0] in reading.answers()
-    assert reading_from_document(reading.to_document()) == reading
-
-
-def test_every_day_of_a_century_lies_in_its_step():
-    days = np.datetime64("1924-02-27") + np.arange(0, 40_000, 13)
-    texts = column([str(day) for day in days])
-    for step in ("week", "month", "quarter", "year", "decade"):
-        shown = DateReading.found("day", texts, step).read(texts).to_pylist()
-        for day, text in zip(days, shown, strict=True):
-            python = day.item()
-            number = {
-                "month": python.year * 12 + python.month - 1,
-                "quarter": python.year * 4 + (python.month - 1) // 3,
-                "year": python.year,
-                "decade": python.year // 10,
-            }.get(step)
-            if number is None:
-                monday = python - datetime.timedelta(days=python.weekday())
-                assert text == f"week from {monday}"
-            else:
-                assert text == date_label(step, number)
-
-
-def test_codes_are_kept_by_their_longest_prefix_that_is_not_too_many():
-    codes = [f"{i:05d}" for i in range(10_000, 12_000)]
-    reading = CodeReading.found(column(codes))
-    assert (reading.kept, reading.read(column(["10123"])).to_pylist()) == (4, ["1012*"])
-    numbers = CodeReading.found(column(list(range(500, 2_000))))
-    assert numbers.read(column([500])).to_pylist() == ["050*"]
-    assert reading_from_document(reading.to_document()) == reading
-    attribute = Attribute("zip", reading.answers())
-    assert label(attribute, 0, 9) == "100**"
-    assert label(attribute, 1, 9) == "1001* to 1009*"
-
-
-def test_rare_names_are_grouped():
-    names = [f"n{i}" for i in range(500) for _ in range(1 + (i < 100))]
-    reading = FrequentReading.found(column(names))
-    assert len(reading.answers()) == 200
-    assert reading.read(column(["n5", "n499", None])).to_pylist() == ["n5", "other", None]
-    assert reading_from_document(reading.to_document()) == reading
 
 
 def test_numbers_come_in_round_steps():

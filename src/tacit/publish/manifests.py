@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import InvalidInput
-from tacit.publish.column_types import Reading, reading_from_document
+from tacit.publish.column_readings import Reading, reading_from_document
 from tacit.publish.methods import Alternative, Answer, find, of_classes, of_cuts
 from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release import Release

@@ -18,15 +18,8 @@ from tacit.count.database_schema import inferred_schema
 from tacit.count.spark import is_frame, table_of
 from tacit.dataset import Dataset
 from tacit.errors import InvalidInput, UnknownName
-from tacit.publish.column_types import (
-    MOST_AS_THEY_ARE,
-    ColumnType,
-    Reading,
-    TypedColumn,
-    pseudonym_column,
-    stepped_attribute,
-    typed_column,
-)
+from tacit.publish.column_readings import MOST_AS_THEY_ARE, Reading
+from tacit.publish.column_types import ColumnType, TypedColumn, pseudonym_column, stepped_attribute, typed_column
 from tacit.publish.database_input import DatabaseInput
 from tacit.publish.release_input import CodedInput, Fingerprint, ReleaseInput
 from tacit.publish.tally import QuasiTally

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, TacitError
-from tacit.publish.column_types import Reading
+from tacit.publish.column_readings import Reading
 from tacit.publish.combinations import Combinations
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute, Schema

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
 from tacit.publish.cells import can_hide_cells
-from tacit.publish.column_types import Reading
+from tacit.publish.column_readings import Reading
 from tacit.publish.combinations import Combinations
 from tacit.publish.every import every_set
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies

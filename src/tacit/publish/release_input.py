@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.count import MemoryEngine, SparseTally
 from tacit.count.sparse import occurring
 from tacit.errors import InvalidInput
-from tacit.publish.column_types import Reading
+from tacit.publish.column_readings import Reading
 from tacit.publish.recoding import Recoding
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
