@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def main(names: list[str]) -> None:
-    found = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
+    every = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
     missed = 0
-    for name in names or found:
+    for name in names or every:
         module = importlib.import_module(f"benchmarks.{name}")
         for ratio in module.run() if hasattr(module, "run") else []:
             print(ratio, flush=True)

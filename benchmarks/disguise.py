@@ -29,8 +29,8 @@ from tacit.count.stored import StoredReports
 from tacit.disguising import disguise_file
 truths, reports, scheme = sys.argv[1], sys.argv[2], Scheme.read(sys.argv[3])
 rows = disguise_file(truths, scheme, reports)
-found = estimate(StoredReports.open(reports, scheme), ["smokes", "drinks"])
-assert abs(found.probabilities.sum() - 1) < 1e-6
+estimated = estimate(StoredReports.open(reports, scheme), ["smokes", "drinks"])
+assert abs(estimated.probabilities.sum() - 1) < 1e-6
 print(json.dumps({"rows": rows, "kilobytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 """
 

@@ -20,7 +20,7 @@ from benchmarks.ratio import Ratio
 ROWS, QUESTIONS, PARTITIONS = 20_000, 10, 4
 
 
-class Asked:
+class SparkLoad:
     """How many jobs a session has run, and what their stages shuffled."""
 
     def __init__(self, session: Any) -> None:
@@ -91,7 +91,7 @@ def run() -> list[Ratio]:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    asked = Asked(session)
+    asked = SparkLoad(session)
     with tempfile.TemporaryDirectory() as folder:
         print(
             f"| command, {ROWS:,} rows, {QUESTIONS} questions of three answers | jobs | bytes shuffled |\n|---|---|---|"

@@ -10,18 +10,18 @@ import tacit
 from tacit import Attribute, Scheme, TacitError, devices
 from tacit.channel.devices import DEVICES, design
 from tacit.design.plan import plan
-from tacit.design.power import Question, one_respondent, plan_margin, plan_power, power_curves
+from tacit.design.power import PowerQuestion, one_respondent, plan_margin, plan_power, power_curves
 
 FORCED = devices.forced_response("2/3", "1/6")
 
 
 def test_the_published_example_of_forced_response():
-    question = Question(share=0.2, against=0, level=0.99, one_sided=True)
+    question = PowerQuestion(share=0.2, against=0, level=0.99, one_sided=True)
     assert round(plan_power(FORCED, question, respondents=200).power, 4) == 0.9869
 
 
 def test_as_many_respondents_as_are_named_have_the_power_and_one_fewer_has_not():
-    question = Question(share=0.2, against=0.1)
+    question = PowerQuestion(share=0.2, against=0.1)
     needed = plan_power(FORCED, question, power=0.8)
     assert needed.power >= 0.8 > question.power(FORCED, needed.respondents - 1)
     assert needed.direct_questioning < needed.respondents
@@ -30,7 +30,7 @@ def test_as_many_respondents_as_are_named_have_the_power_and_one_fewer_has_not()
 
 def test_a_difference_between_groups_has_the_power_it_says():
     """The score test on simulated groups; 4,000 repeats have a standard error of .006."""
-    question = Question(share=0.2, difference=0.15)
+    question = PowerQuestion(share=0.2, difference=0.15)
     people = 1200
     said = question.power(FORCED, people)
     random = np.random.default_rng(1965)
@@ -63,22 +63,22 @@ def test_errors_under_two_samples_are_those_of_the_closed_form():
 
 
 def test_direct_questioning_is_above_every_device():
-    curves = power_curves([FORCED, devices.crosswise(0.25)], Question(share=0.3, against=0.2), [50, 200, 800])
+    curves = power_curves([FORCED, devices.crosswise(0.25)], PowerQuestion(share=0.3, against=0.2), [50, 200, 800])
     assert all(curves["direct"][at] > curves[name][at] for name in ("forced-response", "crosswise") for at in range(3))
 
 
 REFUSALS = [
-    (lambda: Question(share=1.2, against=0), "share lies between 0 and 1"),
-    (lambda: Question(share=0.2), "What should the test tell"),
-    (lambda: Question(share=0.2, against=0.1, difference=0.1), "one of them"),
-    (lambda: Question(share=0.2, against=0.2), "nothing to tell apart"),
-    (lambda: Question(share=0.9, difference=0.2), "leaves 0 to 1"),
-    (lambda: Question(share=0.2, against=-0.1), "hold against must lie between"),
-    (lambda: Question(share=0.2, against=0, level=95), "confidence level lies between"),
-    (lambda: plan_power(FORCED, Question(share=0.2, against=0)), "Give --power"),
-    (lambda: plan_power(FORCED, Question(share=0.2, against=0), power=1), "power must lie between"),
-    (lambda: plan_power(FORCED, Question(share=0.2, against=0), respondents=1), "at least two respondents"),
-    (lambda: plan_power(FORCED, Question(share=0.2, against=0.20001), power=0.9), "respondents would be needed"),
+    (lambda: PowerQuestion(share=1.2, against=0), "share lies between 0 and 1"),
+    (lambda: PowerQuestion(share=0.2), "What should the test tell"),
+    (lambda: PowerQuestion(share=0.2, against=0.1, difference=0.1), "one of them"),
+    (lambda: PowerQuestion(share=0.2, against=0.2), "nothing to tell apart"),
+    (lambda: PowerQuestion(share=0.9, difference=0.2), "leaves 0 to 1"),
+    (lambda: PowerQuestion(share=0.2, against=-0.1), "hold against must lie between"),
+    (lambda: PowerQuestion(share=0.2, against=0, level=95), "confidence level lies between"),
+    (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0)), "Give --power"),
+    (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0), power=1), "power must lie between"),
+    (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0), respondents=1), "at least two respondents"),
+    (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0.20001), power=0.9), "respondents would be needed"),
     (lambda: plan_margin(FORCED, 0), "strictly between 0 and 1"),
 ]
 
@@ -97,7 +97,7 @@ def test_everything_the_command_plans_is_planned_in_python():
     assert round(asked.power, 4) == 0.9869
     assert tacit.plan(device=FORCED, power=0.8, **test).respondents == 89
     apart = tacit.plan(device=FORCED, respondents=1200, share=0.2, difference=0.15)
-    assert apart.power == Question(share=0.2, difference=0.15).power(FORCED, 1200)
+    assert apart.power == PowerQuestion(share=0.2, difference=0.15).power(FORCED, 1200)
     assert len(asked.draw([devices.crosswise(0.25)]).axes[0].lines) == 3
     assert "power 0.9869" in repr(asked)
 
@@ -105,15 +105,15 @@ def test_everything_the_command_plans_is_planned_in_python():
 def test_the_exact_power_is_counted():
     """Against the binomial and, for a difference, against drawn groups (10,000 repeats: a standard error of .005)."""
     binom = stats.binom
-    question = Question(share=0.2, against=0, level=0.99, one_sided=True)
+    question = PowerQuestion(share=0.2, against=0, level=0.99, one_sided=True)
     critical = binom.isf(0.01, 200, 1 / 6)  # the test rejects above it
     exact = question.counted_power(FORCED, 200)
     assert exact == pytest.approx(binom.sf(critical, 200, 1 / 6 + 2 / 15), rel=1e-9)
     assert round(exact, 3) == 0.983
-    both = Question(share=0.1, against=0.3).counted_power(None, 60)
+    both = PowerQuestion(share=0.1, against=0.3).counted_power(None, 60)
     rejected = [seen for seen in range(61) if min(binom.cdf(seen, 60, 0.3), binom.sf(seen - 1, 60, 0.3)) <= 0.025]
     assert both == pytest.approx(binom.pmf(rejected, 60, 0.1).sum(), rel=1e-9)
-    apart = Question(share=0.2, difference=0.2)
+    apart = PowerQuestion(share=0.2, difference=0.2)
     random = np.random.default_rng(1965)
     one, other = (random.binomial(100, share * 2 / 3 + 1 / 6, 10_000) for share in (0.2, 0.4))
     pooled = (one + other) / 200
@@ -123,10 +123,10 @@ def test_the_exact_power_is_counted():
 
 
 def test_what_cannot_be_counted_has_no_exact_power():
-    question = Question(share=0.2, against=0.1)
+    question = PowerQuestion(share=0.2, against=0.1)
     assert question.counted_power(devices.kuk(0.7, 0.3, 3), 100) is None
     assert question.counted_power(devices.extended_crosswise("1:1/4,2:3/4"), 100) is None
-    assert Question(share=0.2, difference=0.1).counted_power(FORCED, 10**6) is None
+    assert PowerQuestion(share=0.2, difference=0.1).counted_power(FORCED, 10**6) is None
 
 
 @pytest.mark.parametrize(

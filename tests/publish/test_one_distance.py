@@ -7,7 +7,7 @@ import pytest
 
 from tacit.publish import check_release
 from tacit.publish._demand_kernels import distance
-from tacit.publish.class_measures import Answers, sensitive_check
+from tacit.publish.class_measures import SensitiveAnswers, sensitive_check
 from tacit.publish.reading_back import _greatest_t
 from tacit.schema import Attribute, Schema
 from tests.publish.test_anonymization import people
@@ -75,7 +75,7 @@ def test_the_compiled_distance_is_that_of_the_check(ordered):
         shares = (own / own.sum())[None, kept]
         assert ours[number] == pytest.approx(_greatest_t(shares, overall[kept], ordered=ordered), abs=1e-12)
     classes, codes = np.nonzero(shown)
-    checked = sensitive_check(classes, Answers("s", codes, ordered=ordered), shown[classes, codes])
+    checked = sensitive_check(classes, SensitiveAnswers("s", codes, ordered=ordered), shown[classes, codes])
     assert checked.closeness == pytest.approx(max(ours), abs=1e-12)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.errors import InvalidInput
 from tacit.publish import check_release
-from tacit.publish.class_measures import Answers, sensitive_check
+from tacit.publish.class_measures import SensitiveAnswers, sensitive_check
 from tacit.publish.local import recode_locally
 from tests.publish.test_anonymization import QUICK
 from tests.publish.wishes import anonymize
@@ -104,7 +104,7 @@ def test_an_id_that_is_different_in_every_row_makes_rows_persons():
 def test_one_person_cannot_show_two_answers_for_two():
     """Class 0: one person with two answers. Class 1: two persons, two answers."""
     classes, persons = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])
-    answers = Answers("s", np.array([0, 1, 0, 1]), ordered=False)
+    answers = SensitiveAnswers("s", np.array([0, 1, 0, 1]), ordered=False)
     assert sensitive_check(classes, answers, np.ones(4, int)).distinct == 2
     assert sensitive_check(classes, answers, np.ones(4, int), persons).distinct == 1
 

@@ -11,7 +11,7 @@ from tacit.report.chapters.people import links, one_person, the_crowd
 from tacit.report.chapters.study import study
 from tacit.report.demo import CHAPTERS, write_demo
 from tacit.report.demo_data import PRIVATE, PUBLIC, DemoData
-from tacit.report.page import Marks, Rows
+from tacit.report.page import Marks, WrittenTable
 from tests.cli.run import tacit
 
 
@@ -37,7 +37,7 @@ def test_the_demonstration_has_every_chapter(page: Path) -> None:
 
 def test_one_person_is_a_row_of_the_data_and_its_report() -> None:
     data = DemoData(7)
-    (rows,) = (block for block in one_person(data).blocks if isinstance(block, Rows))
+    (rows,) = (block for block in one_person(data).blocks if isinstance(block, WrittenTable))
     truth, sent = (table.slice(0, 1).to_pylist()[0] for table in (data.truth.to_arrow(), data.reports.to_arrow()))
     assert [(row[1], row[2]) for row in rows.rows] == [(truth[name], sent[name]) for name in (*PUBLIC, *PRIVATE)]
     assert all(truth[name] == sent[name] for name in PUBLIC)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
-from tacit.report.page import Chapter, Picture, Rows, Text, render, write
+from tacit.report.page import Chapter, Picture, Text, WrittenTable, render, write
 from tacit.report.plots import new_figure
 
 
@@ -40,7 +40,7 @@ def page() -> str:
     axes.plot([0, 1], [0, 1])
     blocks = (
         Text("a < b & c", "warning"),
-        Rows(("x", "y"), [("<script>", 1), ("long " * 10, 2)]),
+        WrittenTable(("x", "y"), [("<script>", 1), ("long " * 10, 2)]),
         Picture(figure, 'a "plot"'),
     )
     return render("Title <b>", "Introduction", [Chapter("One", blocks), Chapter("Two", ())])

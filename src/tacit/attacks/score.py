@@ -39,7 +39,7 @@ class Batch:
 
 
 @dataclass(eq=False)
-class Right:
+class RightSoFar:
     """People guessed right so far: with and without the reports."""
 
     people: float = 0.0
@@ -97,7 +97,7 @@ def _batch(
 
 def scored(model: RecordModel, batches: Iterator[Batch], target: GuessTarget) -> tuple[Shares, Shares | None]:
     """The shares that the guesser expects, and those that are counted where batches hold the truth."""
-    expected, counted = Right(), Right()
+    expected, counted = RightSoFar(), RightSoFar()
     for batch in batches:
         shape = target.schema.shape()
         seen = guesses(model, batch.part, shape, batch.known)
@@ -130,7 +130,12 @@ def _repeated(guesses: Guesses, kind: NDArray[np.intp]) -> Guesses:
 
 
 def _add(
-    right: Right, seen: Guesses, blind: Guesses, batch: Batch, truth: list[NDArray[np.intp]] | None, target: GuessTarget
+    right: RightSoFar,
+    seen: Guesses,
+    blind: Guesses,
+    batch: Batch,
+    truth: list[NDArray[np.intp]] | None,
+    target: GuessTarget,
 ) -> None:
     counts = batch.part.counts
     right.people += counts.sum()
@@ -154,7 +159,7 @@ def _record_right(guesses: Guesses, truth: list[NDArray[np.intp]] | None, places
     return np.logical_and.reduce([guesses.record[j] == truth[j] for j in places]).astype(np.float64)
 
 
-def _shares(right: Right, target: GuessTarget) -> Shares:
+def _shares(right: RightSoFar, target: GuessTarget) -> Shares:
     per_attribute = {name: _share(*(right.answers[name] / right.people)) for name in target.guessed}
     groups = []
     for (questionnaire, names), (people, correct, told) in right.coins.items():

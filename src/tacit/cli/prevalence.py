@@ -25,7 +25,7 @@ from tacit.cli.sampling import (
 )
 
 if TYPE_CHECKING:
-    from tacit.estimation.prevalence_result import GroupPrevalence, OpenParameter, Prevalence, Share
+    from tacit.estimation.prevalence_result import AnswerShare, GroupPrevalence, OpenParameter, Prevalence
 
 
 def prevalence(
@@ -108,7 +108,7 @@ def _group(group: GroupPrevalence, level: float) -> None:
     _table(f"{name}: {group.n_reports:,} reports", group.shares, group.parameters, level)
 
 
-def _table(title: str, shares: Sequence[Share], parameters: Mapping[str, OpenParameter], level: float) -> None:
+def _table(title: str, shares: Sequence[AnswerShare], parameters: Mapping[str, OpenParameter], level: float) -> None:
     rows = [
         (share.answer, f"{share.share:.4f}", f"{share.standard_error:.4f}", f"{share.low:.4f}", f"{share.high:.4f}")
         for share in shares

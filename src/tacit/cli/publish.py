@@ -77,7 +77,7 @@ def publish(
     from tacit.publish import Effort, Preferences, Protection
     from tacit.publish.settings import Settings
 
-    asked = Asked(
+    asked = ReleaseRequest(
         table, out, _opened(table), _table_beside(table, out), pick, plot, report, target, again=again, json=json
     )
     asked.check()
@@ -89,7 +89,9 @@ def publish(
             "report": report, "target": target, "every": every, "suppress": suppress or None, "keep-order": keep_order or None,
             "weights": weights, "recursive": recursive, "entropy": entropy or None,
         }  # fmt: skip
-        promise = Promise(epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing)
+        promise = NoiseRequest(
+            epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing
+        )
         return _synthesize(asked, promise, _schema(schema, listed_names(drop)), refused)
     if tables is not None or rows_per_person is not None or delta:
         raise InvalidInput(
@@ -119,7 +121,7 @@ def publish(
 
 
 @dataclass(frozen=True)
-class Promise:
+class NoiseRequest:
     """What is asked for with --epsilon."""
 
     epsilon: float
@@ -139,7 +141,7 @@ VOID = {
 }
 
 
-def _synthesize(asked: Asked, promise: Promise, schema: Schema | None, refused: dict[str, Any]) -> None:
+def _synthesize(asked: ReleaseRequest, promise: NoiseRequest, schema: Schema | None, refused: dict[str, Any]) -> None:
     """Synthetic rows; whatever would be found from the data voids the epsilon and is refused."""
     if schema is None:
         raise InvalidInput(
@@ -165,7 +167,7 @@ def _synthesize(asked: Asked, promise: Promise, schema: Schema | None, refused: 
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReleaseRequest:
     """What goes in and what comes out."""
 
     table: str
@@ -197,7 +199,7 @@ class Asked:
             taken.add(path.resolve())
 
 
-def _release(asked: Asked, settings: Settings, schema: Schema | None) -> None:
+def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -> None:
     """Search, write and say what was written."""
     from tacit.publish.anonymization import found_release
 
@@ -212,7 +214,7 @@ def _release(asked: Asked, settings: Settings, schema: Schema | None) -> None:
     _print(release, document, survived, written, asked)
 
 
-def _draw(release: Release, asked: Asked, beside: contextlib.ExitStack) -> None:
+def _draw(release: Release, asked: ReleaseRequest, beside: contextlib.ExitStack) -> None:
     """Write the picture and the page that were asked for, under names that become final with the release's own."""
     from tacit.table import written_whole
 
@@ -235,7 +237,7 @@ def _limits(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def _posed(asked: Asked, settings: Settings, schema: Schema | None) -> Publication:
+def _posed(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -> Publication:
     """The publication; a second release that nobody asked for is refused before anything is searched."""
     from tacit.publish.earlier_releases import earlier_releases, refuse_second_release
     from tacit.publish.publication import pose_publication
@@ -249,7 +251,7 @@ def _posed(asked: Asked, settings: Settings, schema: Schema | None) -> Publicati
     return publication
 
 
-def _show_roles(asked: Asked) -> NoReturn:
+def _show_roles(asked: ReleaseRequest) -> NoReturn:
     """Show the proposed roles and end: nothing is published before somebody has looked at them."""
     from tacit.cli.roles import print_roles
     from tacit.publish.roles import propose_roles
@@ -308,7 +310,7 @@ def _check_out(table: str, out: Path) -> None:
     check_writable(out)
 
 
-def _write(release: Release, asked: Asked) -> dict[str, Any]:
+def _write(release: Release, asked: ReleaseRequest) -> dict[str, Any]:
     """Write the release; returns what was counted from it, and what its manifests are called."""
     from tacit.publish.writing import write_file, write_private, write_table
 
@@ -322,7 +324,7 @@ def _write(release: Release, asked: Asked) -> dict[str, Any]:
 
 
 def _print(
-    release: Release, document: dict[str, Any], survived: dict[str, Any], written: dict[str, Any], asked: Asked
+    release: Release, document: dict[str, Any], survived: dict[str, Any], written: dict[str, Any], asked: ReleaseRequest
 ) -> None:
     from tacit.count.connections import shown
 

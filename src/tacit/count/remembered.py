@@ -68,10 +68,10 @@ class RememberingEngine:
 class Remembered:
     """Reports some of whose tallies were counted already; estimators and miners take them as any others."""
 
-    found: tuple[Source, ...]
+    origins: tuple[Source, ...]
 
     def sources(self) -> tuple[Source, ...]:
-        return self.found
+        return self.origins
 
 
 def remembered(source: Source, column_sets: Sequence[Sequence[str]]) -> Source:

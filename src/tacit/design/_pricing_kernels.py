@@ -42,7 +42,7 @@ class Sums(NamedTuple):
     rows: Array
 
 
-class Asked(NamedTuple):
+class PricedPosteriors(NamedTuple):
     """Posteriors by their set and the answer that holds the rest (-1: none), their excess, and the largest of all."""
 
     sets: Codes
@@ -94,7 +94,9 @@ def _capped(sums: Sums, rest: int, prices: Prices) -> float:
 
 
 @njit(cache=True)
-def _noted(code: int, sums: Sums, prices: Prices, threshold: float, asked: Asked, count: int) -> tuple[int, float]:
+def _noted(
+    code: int, sums: Sums, prices: Prices, threshold: float, asked: PricedPosteriors, count: int
+) -> tuple[int, float]:
     """Note the set's posteriors above the threshold; returns how many there are now, and the largest excess here."""
     n, largest = len(prices.price), -np.inf
     if sums.size >= prices.least_size:
@@ -114,7 +116,7 @@ def _noted(code: int, sums: Sums, prices: Prices, threshold: float, asked: Asked
 
 
 @njit(cache=True)
-def _strongest(asked: Asked, count: int, wanted: int) -> int:
+def _strongest(asked: PricedPosteriors, count: int, wanted: int) -> int:
     """Move the strongest to the front; returns how many are left."""
     if count <= wanted:
         return count
@@ -125,11 +127,11 @@ def _strongest(asked: Asked, count: int, wanted: int) -> int:
 
 
 @njit(cache=True)
-def among_all(prices: Prices, wanted: int, threshold: float) -> Asked:
+def among_all(prices: Prices, wanted: int, threshold: float) -> PricedPosteriors:
     """Go through every posterior; returns the `wanted` strongest above the threshold, and the largest excess of all."""
     n = len(prices.price)
     room = ROOM * wanted + n
-    asked = Asked(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room), 0.0)
+    asked = PricedPosteriors(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room), 0.0)
     count, largest, code = 0, -np.inf, 0
     sums = Sums(0, 0.0, 0.0, np.zeros(n))
     for step in range(1, 1 << n):
@@ -145,7 +147,7 @@ def among_all(prices: Prices, wanted: int, threshold: float) -> Asked:
             count = _strongest(asked, count, wanted)
             threshold = asked.excess[wanted - 1]
     count = _strongest(asked, count, wanted)
-    return Asked(asked.sets[:count], asked.rests[:count], asked.excess[:count], largest)
+    return PricedPosteriors(asked.sets[:count], asked.rests[:count], asked.excess[:count], largest)
 
 
 @njit(cache=True)
@@ -171,7 +173,7 @@ def _better_set(code: int, sums: Sums, prices: Prices, value: float) -> tuple[in
 
 
 @njit(cache=True)
-def uphill(prices: Prices, starts: Codes) -> Asked:
+def uphill(prices: Prices, starts: Codes) -> PricedPosteriors:
     """From each set climb by adding, dropping or exchanging an answer; returns the uniform posteriors met on the way."""
     count, room = 0, (MOST_CLIMBED + 1) * len(starts)
     sets, excess = np.empty(room, np.int64), np.empty(room)
@@ -185,7 +187,7 @@ def uphill(prices: Prices, starts: Codes) -> Asked:
             if better == code:
                 break
             code = better
-    return Asked(sets[:count], np.full(count, -1, np.int64), excess[:count], excess[:count].max())
+    return PricedPosteriors(sets[:count], np.full(count, -1, np.int64), excess[:count], excess[:count].max())
 
 
 @njit(cache=True)
@@ -200,7 +202,7 @@ def _best_rest(code: int, sums: Sums, prices: Prices) -> tuple[int, float]:
 
 
 @njit(cache=True)
-def uphill_capped(prices: Prices, starts: Codes) -> Asked:
+def uphill_capped(prices: Prices, starts: Codes) -> PricedPosteriors:
     """The same among posteriors that hold delta on a set: exchange an answer, the rest going where it is best."""
     n, count = len(prices.price), len(starts)
     sets, rests, excess = starts.copy(), np.empty(count, np.int64), np.empty(count)
@@ -218,4 +220,4 @@ def uphill_capped(prices: Prices, starts: Codes) -> Asked:
                         if changed > excess[k] + UPHILL * abs(excess[k]):
                             sets[k], rests[k], excess[k] = other, rest, changed
                             climbing = True
-    return Asked(sets, rests, excess, excess.max())
+    return PricedPosteriors(sets, rests, excess, excess.max())

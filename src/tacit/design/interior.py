@@ -36,20 +36,20 @@ class Design:
 
 def solve_design(posteriors: Matrix, prior: Matrix, budget: float | None, tolerance: float = 1e-9) -> Design:
     """The weights of least ``trace J^-1``; stops at the relative gap `tolerance` or where rounding ends progress."""
-    search = _Search(posteriors, prior, budget)
+    search = _WeightSearch(posteriors, prior, budget)
     best = search.design()
     for _ in range(MOST_STEPS):
         try:
             search.step()
         except np.linalg.LinAlgError:  # the equations have become singular to working precision
             break
-        best = min(best, search.design(), key=lambda found: found.gap)
+        best = min(best, search.design(), key=lambda design: design.gap)
         if best.gap <= tolerance or search.is_exhausted:
             break
     return best
 
 
-class _Search:
+class _WeightSearch:
     """The iterate: weights, their reduced costs and the multipliers of the equations ``equations @ weights == right``."""
 
     def __init__(self, posteriors: Matrix, prior: Matrix, budget: float | None) -> None:

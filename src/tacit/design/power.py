@@ -86,7 +86,7 @@ class DevicePlan(Shown):
     power: float | None = None
     power_direct: float | None = None
     power_exact: float | None = None
-    question: Question | None = None
+    question: PowerQuestion | None = None
 
     def headline(self) -> str:
         reached = "" if self.power is None else f", power {self.power:.4f}"
@@ -165,7 +165,7 @@ def costs(device: DeviceDesign) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Question:
+class PowerQuestion:
     """What a test should tell: a share from another one, or the shares of two groups of one size."""
 
     share: float
@@ -267,17 +267,17 @@ def planned(
         return plan_margin(known, margin, level, 0.5 if share is None else share)
     if share is None and test["difference"] is None:
         raise InvalidInput("A test needs the share that is expected: give a share of .2, for example.")
-    question = Question(0.5 if share is None else share, test["against"], test["difference"], level, one_sided)
+    question = PowerQuestion(0.5 if share is None else share, test["against"], test["difference"], level, one_sided)
     return plan_power(known, question, power=test["power"], respondents=test["respondents"])
 
 
 def plan_power(
-    device: DeviceDesign, question: Question, *, power: float | None = None, respondents: int | None = None
+    device: DeviceDesign, question: PowerQuestion, *, power: float | None = None, respondents: int | None = None
 ) -> DevicePlan:
     """The power of a number of respondents, or the respondents that a power takes.
 
     >>> from tacit import devices
-    >>> question = Question(share=0.2, against=0, level=0.99, one_sided=True)
+    >>> question = PowerQuestion(share=0.2, against=0, level=0.99, one_sided=True)
     >>> plan = plan_power(devices.forced_response("2/3", "1/6"), question, respondents=200)
     >>> round(plan.power, 4)
     0.9869
@@ -303,7 +303,7 @@ def plan_power(
 
 
 def power_curves(
-    devices: Sequence[DeviceDesign], question: Question, respondents: Sequence[int]
+    devices: Sequence[DeviceDesign], question: PowerQuestion, respondents: Sequence[int]
 ) -> dict[str, list[float]]:
     """The power of each device, and of asking directly, at these numbers of respondents."""
     asked: list[tuple[str, DeviceDesign | None]] = [(device.name, device) for device in devices]

@@ -195,7 +195,7 @@ def _sum(*parts: dict[int, float]) -> dict[int, float]:
 
 def relaxed_dual(prior: Matrix, budget: float, delta: float) -> Dual:
     """The best dual that these inequalities prove."""
-    search = _Search(prior, budget, delta)
+    search = _MomentSearch(prior, budget, delta)
     best = search.dual()
     for _ in range(MOST_STEPS):
         try:
@@ -210,7 +210,7 @@ def relaxed_dual(prior: Matrix, budget: float, delta: float) -> Dual:
     return best
 
 
-class _Search:
+class _MomentSearch:
     """A primal-dual interior-point search over the moments; slacks make any start permitted."""
 
     def __init__(self, prior: Matrix, budget: float, delta: float) -> None:

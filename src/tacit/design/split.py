@@ -110,7 +110,7 @@ def _private(schema: Schema, targets: Sequence[Target], public: Sequence[str]) -
 
 
 @dataclass(frozen=True, eq=False)
-class _Lattice:
+class _SetLattice:
     """Sets of the attributes, numbered by bits: what asking each of them tells, and which interactions are in which."""
 
     names: tuple[str, ...]
@@ -171,7 +171,7 @@ class _Lattice:
 
 
 @dataclass(frozen=True, eq=False)
-class _FewAtATime(_Lattice):
+class _FewAtATime(_SetLattice):
     """The sets of few attributes only, for many attributes; the bound still speaks of all."""
 
     longest: int = 2  # wanted interaction
@@ -219,9 +219,9 @@ class _FewAtATime(_Lattice):
         return steepest
 
 
-def _lattice(names: tuple[str, ...], shape: tuple[int, ...], gamma: float, longest: int) -> _Lattice:
+def _lattice(names: tuple[str, ...], shape: tuple[int, ...], gamma: float, longest: int) -> _SetLattice:
     if len(names) <= MOST_IN_FULL:
-        return _Lattice(names, shape, gamma)
+        return _SetLattice(names, shape, gamma)
     most, count = longest, sum(math.comb(len(names), k) for k in range(longest + 1))
     while count + math.comb(len(names), most + 1) <= MOST_SETS:
         most += 1
@@ -252,7 +252,7 @@ def over_subsets(values: Array) -> Array:
     return total
 
 
-def _optimum(lattice: _Lattice, needs: Array, tolerance: float) -> tuple[Array, float, float]:
+def _optimum(lattice: _SetLattice, needs: Array, tolerance: float) -> tuple[Array, float, float]:
     """The dealing, its cost, and a lower bound of every dealing's cost."""
     tells = lattice.tells()
     useful = (tells > 0) & (lattice.over_subsets(needs) > 0)
@@ -268,7 +268,7 @@ def _optimum(lattice: _Lattice, needs: Array, tolerance: float) -> tuple[Array, 
 
 
 def _descended(
-    lattice: _Lattice, dealing: Array, tells: Array, needs: Array, tolerance: float, max_steps: int = 20_000
+    lattice: _SetLattice, dealing: Array, tells: Array, needs: Array, tolerance: float, max_steps: int = 20_000
 ) -> tuple[Array, float, float]:
     """The multiplicative algorithm for convex designs (Silvey, Titterington and Torsney 1978), with its certificate.
 
@@ -293,7 +293,7 @@ def _descended(
     return dealing, cost, best_bound
 
 
-def _scheme(schema: Schema, lattice: _Lattice, dealing: Array) -> Scheme:
+def _scheme(schema: Schema, lattice: _SetLattice, dealing: Array) -> Scheme:
     cells = lattice.cells()
     questionnaires: list[tuple[str, float, list[tuple[list[str], Recipe]]]] = []
     for place in np.flatnonzero(dealing >= 2.0**-32):

@@ -22,7 +22,7 @@ from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.device_estimates import DeviceEstimate, SampleCounts, estimate_device, with_control
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.intervals import ShareLaw, checked_level
-from tacit.estimation.prevalence_result import Difference, GroupPrevalence, OpenParameter, Prevalence, Share
+from tacit.estimation.prevalence_result import AnswerShare, Difference, GroupPrevalence, OpenParameter, Prevalence
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws, estimated
 from tacit.table.files import read_columns
@@ -358,10 +358,10 @@ class _Errors:
     def _quantile(self) -> float:
         return checked_level(self._level) if self._design is None else self._design.quantile(self._level)
 
-    def shares(self, which: int) -> tuple[Share, ...]:
+    def shares(self, which: int) -> tuple[AnswerShare, ...]:
         estimate, start = self._estimates[which], self._starts[which]
         return tuple(
-            Share(
+            AnswerShare(
                 estimate.names[answer],
                 float(estimate.values[answer]),
                 float(estimate.constrained[answer]),

@@ -10,7 +10,7 @@ from tacit.estimation.result import ONE_ERROR
 
 
 @dataclass(frozen=True)
-class Share:
+class AnswerShare:
     """One answer's estimated share; `share` is unbiased and may leave [0, 1], `constrained` does not."""
 
     answer: str
@@ -59,7 +59,7 @@ class GroupPrevalence:
 
     answers: Mapping[str, str]
     n_reports: int
-    shares: tuple[Share, ...]
+    shares: tuple[AnswerShare, ...]
     parameters: Mapping[str, OpenParameter]
 
     def to_document(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Prevalence:
         The column and the name of the device.
     n_reports : int
         Reports that were used; those without an answer are counted in `n_missing`.
-    shares : tuple of Share
+    shares : tuple of AnswerShare
         For each answer its share, standard error and interval.
     parameters : mapping of str to OpenParameter
         What the device leaves open: ``t`` (honesty), ``cheaters``, ``y``, ``inattentive``.
@@ -99,7 +99,7 @@ class Prevalence:
     device: str
     n_reports: int
     n_missing: int
-    shares: tuple[Share, ...]
+    shares: tuple[AnswerShare, ...]
     parameters: Mapping[str, OpenParameter]
     groups: tuple[GroupPrevalence, ...]
     differences: tuple[Difference, ...]
@@ -110,7 +110,7 @@ class Prevalence:
     readings: tuple[str, ...]
     warnings: tuple[str, ...] = field(default=())
 
-    def __getitem__(self, answer: str) -> Share:
+    def __getitem__(self, answer: str) -> AnswerShare:
         from tacit.errors import UnknownName
 
         for share in self.shares:

@@ -39,22 +39,22 @@ def is_symmetric(source: Source) -> bool:
 class SplitSupports:
     """Supports pooled over questionnaires."""
 
-    found: tuple[Source, ...]
+    origins: tuple[Source, ...]
     _interactions: dict[Names, Array] = field(default_factory=dict)
     _shares: dict[Names, Mapping[int, float]] = field(default_factory=dict)
     _known_variances: dict[tuple[int, Names], Array] = field(default_factory=dict)
 
     @cached_property
     def schema(self) -> Schema:
-        return asked_schema(self.found)
+        return asked_schema(self.origins)
 
     @cached_property
     def tables(self) -> list[SymmetricTable]:
-        return [SymmetricTable.of(source) for source in self.found]
+        return [SymmetricTable.of(source) for source in self.origins]
 
     @property
     def n_reports(self) -> int:
-        return sum(source.engine.n_rows for source in self.found)
+        return sum(source.engine.n_rows for source in self.origins)
 
     def known(self, level: Level) -> tuple[Level, list[str]]:
         told = {names: codes for names, codes in level.items() if self._is_asked(names)}

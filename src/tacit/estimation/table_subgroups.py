@@ -33,19 +33,19 @@ MOST_CELLS = 1 << 11
 class TableSource:
     """Estimates tables of some sources, and keeps what was counted for the conditions that were asked about."""
 
-    found: tuple[Source, ...]
+    origins: tuple[Source, ...]
     schema: Schema
     _engines: list[RememberingEngine] = field(init=False, repr=False)
     _prepared: set[tuple[str, ...]] = field(default_factory=set, repr=False)
     _tables: dict[tuple[str, ...], Inverted | Pooled | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        filled(self.found)
-        self._engines = [RememberingEngine.of(source.engine, []) for source in self.found]
+        filled(self.origins)
+        self._engines = [RememberingEngine.of(source.engine, []) for source in self.origins]
 
     @property
     def n_reports(self) -> int:
-        return sum(source.engine.n_rows for source in self.found)
+        return sum(source.engine.n_rows for source in self.origins)
 
     def table(self, conditions: Sequence[str], names: Sequence[str], target: str) -> Inverted | Pooled | None:
         """The table of some conditions' attributes and some more; None where it is not told of."""
@@ -68,7 +68,7 @@ class TableSource:
         new = dict.fromkeys(tuple(conditions) for conditions in level if tuple(conditions) not in self._prepared)
         self._prepared.update(new)
         wanted = [names for conditions in new for names in self._below(conditions, target)]
-        counted = zip(self.found, self._engines, strict=True)
+        counted = zip(self.origins, self._engines, strict=True)
         self._engines = [engine.with_tallies(tallied_columns(source, wanted)) for source, engine in counted]
 
     def _below(self, conditions: Sequence[str], target: str) -> list[list[str]]:
@@ -81,20 +81,20 @@ class TableSource:
         """Whether an estimate of the table needs no more than was counted; what a level above asked for often does."""
         return all(
             engine.holds(columns)
-            for source, engine in zip(self.found, self._engines, strict=True)
+            for source, engine in zip(self.origins, self._engines, strict=True)
             for columns in tallied_columns(source, [names])
         )
 
     def _may_be_told(self, names: Sequence[str]) -> bool:
         """Whether a table is so small that it is estimated at all."""
-        if len(self.found) > 1 and len(names) > MOST_POOLED:
+        if len(self.origins) > 1 and len(names) > MOST_POOLED:
             return False
         return len(names) <= 2 or math.prod(self.schema.shape(names)) <= MOST_CELLS
 
     def _estimated(self, names: Sequence[str]) -> Inverted | Pooled | None:
         if not self._may_be_told(names):
             return None
-        origins = [replace(source, engine=engine) for source, engine in zip(self.found, self._engines, strict=True)]
+        origins = [replace(source, engine=engine) for source, engine in zip(self.origins, self._engines, strict=True)]
         try:
             if len(origins) == 1 and set(names) <= set(origins[0].questionnaire.attributes):
                 table: Inverted | Pooled = inverted(origins[0], names)

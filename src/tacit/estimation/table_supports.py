@@ -26,24 +26,24 @@ from tacit.schema import Schema
 class TableSupports:
     """Supports read off `tacit.estimate` tables; what those of a level need is counted in one go."""
 
-    found: tuple[Source, ...]
+    origins: tuple[Source, ...]
     _engines: list[RememberingEngine] = field(init=False)
     _tables: dict[Names, TableEstimate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._engines = [RememberingEngine.of(source.engine, []) for source in self.found]
+        self._engines = [RememberingEngine.of(source.engine, []) for source in self.origins]
 
     @cached_property
     def schema(self) -> Schema:
-        return asked_schema(self.found)
+        return asked_schema(self.origins)
 
     @property
     def n_reports(self) -> int:
-        return sum(source.engine.n_rows for source in self.found)
+        return sum(source.engine.n_rows for source in self.origins)
 
     def _table(self, names: Names) -> TableEstimate:
         if names not in self._tables:
-            counted = zip(self.found, self._engines, strict=True)
+            counted = zip(self.origins, self._engines, strict=True)
             reports = Remembered(tuple(replace(source, engine=engine) for source, engine in counted))
             self._tables[names] = estimate(reports, names)
         return self._tables[names]
@@ -64,7 +64,7 @@ class TableSupports:
 
     def prepare(self, level: Level) -> None:
         new = [names for names in level if names not in self._tables]
-        counted = zip(self.found, self._engines, strict=True)
+        counted = zip(self.origins, self._engines, strict=True)
         self._engines = [engine.with_tallies(tallied_columns(source, new)) for source, engine in counted]
 
     def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot,
 from tacit.publish.achievement import Preference
 from tacit.publish.opening import open_input, tally
 from tacit.publish.problem import NECD, NWP, SMALLEST, Bits, Problem, pose
-from tacit.publish.search import EvolutionSettings, Found, search
+from tacit.publish.search import EvolutionSettings, SearchOutcome, search
 from tacit.publish.tally import QuasiTally
 
 if TYPE_CHECKING:
@@ -42,22 +42,22 @@ class Run:
 
     label: str
     problem: Problem
-    found: Found
+    outcome: SearchOutcome
     seconds: float
 
     @property
     def best(self) -> NDArray[np.float64]:
-        return self.found.measures[0]
+        return self.outcome.measures[0]
 
     def blocks(self) -> tuple[int, ...]:
         """Blocks of each attribute in the chosen generalization."""
-        bits: Bits = self.found.chromosome(0, self.problem.n_bits)
+        bits: Bits = self.outcome.chromosome(0, self.problem.n_bits)
         first = self.problem.space.first_bit
         return tuple(1 + int(bits[a:b].sum()) for a, b in itertools.pairwise(first))
 
     def row(self) -> tuple[object, ...]:
         nwp, necd, k = self.best[NWP], self.best[NECD], int(self.best[SMALLEST])
-        return (self.label, f"{nwp:.4f}", f"{necd:.4f}", k, len(self.found.front()))
+        return (self.label, f"{nwp:.4f}", f"{necd:.4f}", k, len(self.outcome.front()))
 
 
 def run(out: Path, quick: bool, seed: int, progress: Progress = lambda share: None) -> StudyResult:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tacit.experiments.registry import StudyResult
-from tacit.report.page import Chapter, Picture, Rows, write
+from tacit.report.page import Chapter, Picture, WrittenTable, write
 from tacit.table.files import made_folder, written_whole
 
 
@@ -26,9 +26,9 @@ def write_study(result: StudyResult, folder: Path) -> Path:
 def _chapters(result: StudyResult) -> list[Chapter]:
     said = {None: "", True: "yes", False: "no"}
     rows = [(row.what, row.published or "", row.ours, said[row.holds]) for row in result.comparisons]
-    chapters = [Chapter("Published and found", (Rows(("what", "published", "here", "agrees"), rows),))]
+    chapters = [Chapter("Published and found", (WrittenTable(("what", "published", "here", "agrees"), rows),))]
     if result.plots:
         chapters.append(Chapter("Pictures", tuple(Picture(plot.figure, plot.description) for plot in result.plots)))
     for table in result.tables:
-        chapters.append(Chapter(table.title, (Rows(table.columns, table.rows),)))
+        chapters.append(Chapter(table.title, (WrittenTable(table.columns, table.rows),)))
     return chapters

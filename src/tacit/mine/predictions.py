@@ -66,7 +66,7 @@ class Confusion:
         return joint.reshape(*self.asked.inputs.shape(), size, size**2)
 
 
-class Right(Confusion):
+class RightRecords(Confusion):
     """Records of which the class is predicted: a single cell."""
 
     @property
@@ -94,7 +94,7 @@ def right_weights(source: Source, asked: Predictor, seed: int = 0) -> Array:
 
     With the weights of several classifiers for the same reports, their differences have errors far below those of either.
     """
-    right = Right(asked)
+    right = RightRecords(asked)
     if not set(right.names) <= set(source.questionnaire.attributes):
         raise NotEstimable(
             f"{', '.join(map(repr, right.names))} are never asked together, so whether a prediction is right cannot be "

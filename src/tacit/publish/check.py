@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
+from tacit.publish.class_measures import SensitiveAnswers, SensitiveCheck, class_sizes, sensitive_check
 from tacit.publish.combinations import Combinations
 from tacit.publish.counted_rows import COUNT, WEIGHT, counted_table
 from tacit.publish.every import every_set
@@ -299,16 +299,16 @@ def _manifest_labels(data: Any) -> Mapping[str, Mapping[str, Sequence[str]]]:
         return {}
 
 
-def _answers(tally: pa.Table, name: str, schema: Schema | None) -> Answers:
+def _answers(tally: pa.Table, name: str, schema: Schema | None) -> SensitiveAnswers:
     """The answers of a sensitive column; in the order of the schema where it has one."""
     import pyarrow.compute as pc
 
     texts = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks()
     codes = texts.indices.to_numpy().astype(np.int64)
     if schema is None or name not in schema or not schema[name].ordered:
-        return Answers(name, codes, ordered=False)
+        return SensitiveAnswers(name, codes, ordered=False)
     place = np.array([schema[name].encode(str(text)) for text in texts.dictionary.to_pylist()], np.int64)
-    return Answers(name, place[codes], ordered=True)
+    return SensitiveAnswers(name, place[codes], ordered=True)
 
 
 def _numbers(tally: pa.Table, attributes: tuple[str, ...]) -> NDArray[np.int64]:

@@ -43,7 +43,7 @@ class SensitiveCheck:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class SensitiveAnswers:
     """The answers of a sensitive attribute, entry by entry; codes of an ordered one ascend with the answers."""
 
     name: str
@@ -59,7 +59,7 @@ def class_sizes(classes: Codes, counts: Codes, persons: Codes | None = None) -> 
 
 
 def sensitive_check(
-    classes: Codes, answers: Answers, counts: Codes, persons: Codes | None = None, tail: int | None = None
+    classes: Codes, answers: SensitiveAnswers, counts: Codes, persons: Codes | None = None, tail: int | None = None
 ) -> SensitiveCheck:
     """L, t and beta of the worst classes; with `persons`, each weighs 1 in a class, spread evenly over the person's rows there.
 
@@ -91,7 +91,9 @@ def shares_of_persons(codes: Codes, counts: Codes, persons: Codes) -> Floats:
     return _shares(np.zeros_like(codes), codes, counts, persons).shares
 
 
-def class_of_persons(answers: Answers, counts: Codes, persons: Codes, whole: Floats, tail: int) -> SensitiveCheck:
+def class_of_persons(
+    answers: SensitiveAnswers, counts: Codes, persons: Codes, whole: Floats, tail: int
+) -> SensitiveCheck:
     """One class in which persons may have several rows, against the shares of all answers."""
     alone = np.zeros_like(answers.codes)
     parts = _shares(alone, answers.codes, counts, persons)

@@ -78,7 +78,7 @@ def _named(publication: Publication, answer: Answer) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class MethodComparison:
     """What was compared, and what is to be published."""
 
     publication: Publication
@@ -89,7 +89,7 @@ class Comparison:
     answers: tuple[tuple[Publication, Answer], ...]  # of each method, in their order
 
     @classmethod
-    def of_one(cls, publication: Publication, answer: Answer) -> Comparison:
+    def of_one(cls, publication: Publication, answer: Answer) -> MethodComparison:
         """A single method, which is published whatever comes of it."""
         alone = MethodResult.of(publication, answer, written=True)
         return cls(publication, answer, (alone,), answer.front, None, ((publication, answer),))
@@ -110,7 +110,7 @@ class _Candidate:
     is_allowed: bool  # False for what is only shown
 
 
-def compare(publication: Publication, progress: Progress | None = None) -> Comparison:
+def compare(publication: Publication, progress: Progress | None = None) -> MethodComparison:
     """Run the methods that can serve this publication; Ctrl-C leaves those that were begun until then."""
     candidates: list[_Candidate] = []
     for posed, method, is_allowed in _contestants(publication):
@@ -130,7 +130,7 @@ def compare(publication: Publication, progress: Progress | None = None) -> Compa
     )
     front = tuple(entry for candidate in candidates for entry in candidate.answer.front)
     answers = tuple((own.publication, answer if own is chosen else own.answer) for own in candidates)
-    return Comparison(chosen.publication, answer, results, front, _reason(chosen, candidates), answers)
+    return MethodComparison(chosen.publication, answer, results, front, _reason(chosen, candidates), answers)
 
 
 def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish.class_measures import Answers, class_of_persons, shares_of_persons
+from tacit.publish.class_measures import SensitiveAnswers, class_of_persons, shares_of_persons
 from tacit.publish.combinations import Combinations
 from tacit.publish.local import LocalClasses
 from tacit.publish.persons import PersonRows
@@ -54,7 +54,7 @@ class _Boxes:
         self._population = None if protection.people_demand is None else population
         self._k = int(protection.k)
         self._sensitive = [
-            Answers(
+            SensitiveAnswers(
                 attribute.name, np.unique(column, return_inverse=True)[1].ravel().astype(np.int64), attribute.ordered
             )
             for column, attribute in zip(persons.sensitive.T, persons.attributes, strict=True)
@@ -130,7 +130,7 @@ class _Boxes:
         counts, ids = persons.counts[side], persons.person[side]
         return all(
             class_of_persons(
-                Answers(own.name, own.codes[side], own.ordered), counts, ids, whole, self._protection.tail or 1
+                SensitiveAnswers(own.name, own.codes[side], own.ordered), counts, ids, whole, self._protection.tail or 1
             ).keeps(diversity)
             for own, whole in zip(self._sensitive, self._wholes, strict=True)
         )

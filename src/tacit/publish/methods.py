@@ -21,7 +21,7 @@ from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
 from tacit.publish.proof import Proof, provable, prove
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
-from tacit.publish.search import Found, Progress, search
+from tacit.publish.search import Progress, SearchOutcome, search
 
 PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 10.0, "microaggregate": 10.0}  # of the processor
 CUTS_OF_A_ROUND = 100  # evaluations that a round of ruin and recreate is taken for, where every m attributes are hidden
@@ -160,7 +160,7 @@ def _loss_with_cells(publication: Publication, bits: Bits) -> float:
     return float(recoding.losses() @ publication.problem.weights)
 
 
-def _first_kept(publication: Publication, outcome: Found) -> Bits:
+def _first_kept(publication: Publication, outcome: SearchOutcome) -> Bits:
     """The best generalization of the search that keeps its promise when persons are counted one by one."""
     n_bits = publication.problem.n_bits
     if publication.persons is None:
@@ -175,7 +175,7 @@ def _first_kept(publication: Publication, outcome: Found) -> Bits:
     )
 
 
-def _alternatives(publication: Publication, method: str, outcome: Found) -> Iterator[Alternative]:
+def _alternatives(publication: Publication, method: str, outcome: SearchOutcome) -> Iterator[Alternative]:
     """The front of a search; where rows are persons' the classes are counted again."""
     n_bits = publication.problem.n_bits
     for i in outcome.front():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish.class_measures import Answers, SensitiveCheck, class_sizes, sensitive_check
+from tacit.publish.class_measures import SensitiveAnswers, SensitiveCheck, class_sizes, sensitive_check
 from tacit.publish.combinations import Combinations
 from tacit.publish.problem import Presence
 from tacit.publish.recoding import Recoding
@@ -80,7 +80,7 @@ class PersonRows:
         return [
             sensitive_check(
                 classes,
-                Answers(attribute.name, self.sensitive[kept, s] - starts[s], ordered=attribute.ordered),
+                SensitiveAnswers(attribute.name, self.sensitive[kept, s] - starts[s], ordered=attribute.ordered),
                 self.counts[kept],
                 self.person[kept],
                 tail,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.check import size_spread
-from tacit.publish.comparison import Comparison, MethodResult
+from tacit.publish.comparison import MethodComparison, MethodResult
 from tacit.publish.dimension import dimension_document, warnings_of_dimension
 from tacit.publish.methods import Alternative, Answer, find, of_cuts
 from tacit.publish.persons import ONE_ROW_KNOWN
@@ -59,12 +59,12 @@ class Release:
     methods: tuple[MethodResult, ...]  # what was compared, this release among it
     why: str | None  # it was taken, where several methods were compared
     warnings: tuple[str, ...]
-    compared: Comparison  # all methods with what they found
+    compared: MethodComparison  # all methods with what they found
 
     @classmethod
-    def of(cls, publication: Publication, answer: Answer, compared: Comparison | None = None) -> Release:
+    def of(cls, publication: Publication, answer: Answer, compared: MethodComparison | None = None) -> Release:
         """The release that an answer makes of a publication."""
-        compared = compared or Comparison.of_one(publication, answer)
+        compared = compared or MethodComparison.of_one(publication, answer)
         names = publication.rows.names
         nwp, necd = np.array([answer.nwp]), np.array([answer.necd])
         return cls(

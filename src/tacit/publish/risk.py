@@ -171,7 +171,7 @@ def pitman(sizes: NDArray[np.int64], population: int) -> float:
         return -(whole + float(counts[larger] @ within))
 
     starts = [(-1.0, 1.0), (0.0, 4.0), (2.0, 6.0)]
-    best = min((minimize(cost, start, method="Nelder-Mead") for start in starts), key=lambda found: found.fun)
+    best = min((minimize(cost, start, method="Nelder-Mead") for start in starts), key=lambda solution: solution.fun)
     alpha = 1 / (1 + np.exp(-best.x[0]))
     theta = np.exp(best.x[1]) - alpha
     log_uniques = (

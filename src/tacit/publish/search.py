@@ -35,7 +35,7 @@ class EvolutionSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchOutcome:
     """What a search saw: every publishable chromosome once, best achievement first (ties by NWP + NECD)."""
 
     bits: Bits  # [solution, bit]; packed eight to a byte
@@ -68,12 +68,12 @@ class _Seen:
         self._met.append((np.packbits(population[publishable], axis=1), measures[publishable]))
         return measures
 
-    def found(self, preference: Preference, *, complete: bool) -> Found:
+    def found(self, preference: Preference, *, complete: bool) -> SearchOutcome:
         bits, first = np.unique(np.concatenate([bits for bits, _ in self._met]), axis=0, return_index=True)
         measures = np.concatenate([measures for _, measures in self._met])[first]
         ach = preference.achievement(measures[:, NWP], measures[:, NECD])
         order = np.lexsort((measures[:, NWP] + measures[:, NECD], np.round(ach, 12)))
-        return Found(bits[order], measures[order], ach[order], self.evaluations, complete)
+        return SearchOutcome(bits[order], measures[order], ach[order], self.evaluations, complete)
 
 
 def search(
@@ -82,7 +82,7 @@ def search(
     settings: EvolutionSettings,
     rng: np.random.Generator,
     progress: Progress | None = None,
-) -> Found:
+) -> SearchOutcome:
     """The best generalizations met within the budget; an interruption (Ctrl-C) returns what was met until then."""
     seen = _Seen(problem)
     seen.measure(np.zeros((1, problem.n_bits), np.uint8))  # everything generalized: publishable if anything is

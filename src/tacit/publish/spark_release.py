@@ -20,7 +20,7 @@ from tacit.publish.database_input import DatabaseInput
 from tacit.publish.release import Release
 
 
-class Target(Protocol):
+class ReleasePlace(Protocol):
     """Where a release goes: nothing is seen there before `keep`."""
 
     def refuse_taken(self) -> None:
@@ -52,7 +52,7 @@ def write_on_spark(release: Release, address: str) -> dict[str, Any]:
         )
     connection = source.table.get_backend()
     with asking(f"Publishing to {address!r}"):
-        target: Target = (SparkTable if place.is_table else SparkFolder)(connection, place.session(), place.name)
+        target: ReleasePlace = (SparkTable if place.is_table else SparkFolder)(connection, place.session(), place.name)
         target.refuse_taken()
         with source.release(release.recoding, release.others) as rows:
             try:

@@ -31,7 +31,7 @@ from tacit.regression.likelihood import (
     fitted,
 )
 from tacit.regression.result import Regression
-from tacit.regression.rows import Rows
+from tacit.regression.rows import AlikeRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +59,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class FormulaData:
     """Disguised parts and clear variables, row by row."""
 
     formula: Formula
@@ -87,8 +87,8 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    layout: Layout
-    rows: Rows
+    layout: FormulaData
+    rows: AlikeRows
     formula: str
     sampling: Sampling
     wanted: FamilyName | None
@@ -208,7 +208,7 @@ class Fitting:
 class Weighing:
     """What every row counts: people who are alike, or the weight of one person in a complex sample."""
 
-    rows: Rows
+    rows: AlikeRows
     sample: SampleDesign | None
 
     @cached_property
@@ -368,7 +368,7 @@ def _means(score: ClearScore) -> Any:
 
 
 def _expanded(
-    layout: Layout, kept: NDArray[np.bool_], weights: Array, kind: FamilyName
+    layout: FormulaData, kept: NDArray[np.bool_], weights: Array, kind: FamilyName
 ) -> tuple[Expanded, list[str], Any]:
     """Every kept row with every combination of the disguised variables' answers, weighed by the inverse."""
     import pandas as pd

@@ -13,7 +13,7 @@ from tacit.estimation.complex_samples import Lonely
 from tacit.estimation.intervals import checked_level
 from tacit.regression.data import Formula, by_device, by_scheme, clear_frame, given_devices, parsed
 from tacit.regression.families import FAMILIES, FamilyName
-from tacit.regression.fitting import ERRORS, Errors, Fitting, Layout, Sampling
+from tacit.regression.fitting import ERRORS, Errors, Fitting, FormulaData, Sampling
 from tacit.regression.result import Regression
 from tacit.regression.rows import rows_of
 from tacit.schema import RESERVED
@@ -120,7 +120,7 @@ def regress(
 
 
 @dataclass(frozen=True, eq=False)
-class _Study:
+class _AskedFormula:
     """The formula, and how each of its variables was asked."""
 
     formula: Formula
@@ -153,7 +153,7 @@ class _Study:
         dealt = [RESERVED] if self.scheme is not None and self.scheme.is_dealt else []
         return list(dict.fromkeys([*wanted, *dealt, *([] if self.sample is None else [self.sample])]))
 
-    def laid_out(self, table: pa.Table) -> Layout:
+    def laid_out(self, table: pa.Table) -> FormulaData:
         parts = [
             by_device(table, name, device, self.sample, self.yes)
             for name, device in self.devices.items()
@@ -162,13 +162,13 @@ class _Study:
         if self.scheme is not None:
             parts += by_scheme(table, self.scheme, self.names)
         clear = [name for name in self.names if name not in self.disguised]
-        return Layout(self.formula, tuple(parts), clear_frame(table, clear))
+        return FormulaData(self.formula, tuple(parts), clear_frame(table, clear))
 
 
 def _read(
     formula: Formula, devices: Mapping[str, Any], scheme: Scheme | None, sample: str | None, yes: str | None
-) -> _Study:
-    study = _Study(formula, devices, scheme, sample, yes)
+) -> _AskedFormula:
+    study = _AskedFormula(formula, devices, scheme, sample, yes)
     others = [name for name in devices if name not in study.names]
     if others:
         raise InvalidInput(

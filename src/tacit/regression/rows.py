@@ -34,14 +34,14 @@ LOOKED_AT, MOST_DIFFERENT = 10_000, 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class AlikeRows:
     """Different rows, how many people each stands for, and the row of every person where people are listed."""
 
     table: pa.Table
     counts: NDArray[np.float64]
     people: Codes | None = None
 
-    def kept(self, which: NDArray[np.bool_]) -> Rows:
+    def kept(self, which: NDArray[np.bool_]) -> AlikeRows:
         """Without the rows that lack something."""
         import pyarrow as pa
 
@@ -49,15 +49,15 @@ class Rows:
         if people is not None:
             place = np.cumsum(which) - 1
             people = place[people[which[people]]]
-        return Rows(self.table.filter(pa.array(which)), self.counts[which], people)
+        return AlikeRows(self.table.filter(pa.array(which)), self.counts[which], people)
 
 
-def as_listed(table: pa.Table) -> Rows:
+def as_listed(table: pa.Table) -> AlikeRows:
     """Every person by themselves."""
-    return Rows(table, np.ones(table.num_rows))
+    return AlikeRows(table, np.ones(table.num_rows))
 
 
-def alike_together(table: pa.Table) -> Rows:
+def alike_together(table: pa.Table) -> AlikeRows:
     """People who are alike as one row, where that saves work."""
     n = table.num_rows
     if n < FEWEST_ROWS or not table.num_columns:
@@ -70,7 +70,7 @@ def alike_together(table: pa.Table) -> Rows:
     _, first, people, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
     if 2 * len(first) > n:
         return as_listed(table)
-    return Rows(table.take(first), counts.astype(np.float64), people.reshape(-1).astype(np.intp))
+    return AlikeRows(table.take(first), counts.astype(np.float64), people.reshape(-1).astype(np.intp))
 
 
 def _joint_codes(table: pa.Table) -> NDArray[np.int64] | None:
@@ -94,7 +94,7 @@ def _joint_codes(table: pa.Table) -> NDArray[np.int64] | None:
     return codes
 
 
-def stored_rows(data: Any, names: Sequence[str]) -> Rows | None:
+def stored_rows(data: Any, names: Sequence[str]) -> AlikeRows | None:
     """The different rows of stored reports or of a tally, as far as the scheme's variables `names` need; None for others."""
     if isinstance(data, Reports) or not isinstance(data, Stored):
         return None
@@ -116,10 +116,10 @@ def stored_rows(data: Any, names: Sequence[str]) -> Rows | None:
         counts.append(many.astype(np.float64))
     if not tables:
         raise InvalidInput(f"No reports ask for all of {', '.join(names)}, so nothing can be fitted.")
-    return Rows(pa.concat_tables(tables, promote_options="permissive"), np.concatenate(counts))
+    return AlikeRows(pa.concat_tables(tables, promote_options="permissive"), np.concatenate(counts))
 
 
-def rows_of(data: Any, wanted: Sequence[str], names: Sequence[str], *, listed: bool) -> Rows:
+def rows_of(data: Any, wanted: Sequence[str], names: Sequence[str], *, listed: bool) -> AlikeRows:
     """The rows to fit: of a file, a frame, reports, or what is stored; `listed` where every person counts alone."""
     counted = stored_rows(data, names)
     if counted is not None:

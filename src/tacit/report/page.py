@@ -71,7 +71,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Rows:
+class WrittenTable:
     """A table of texts and numbers that are already written as they should read."""
 
     columns: Sequence[str]
@@ -225,7 +225,7 @@ def _chart(rows: Sequence[str], caption: str, key: Sequence[tuple[str, str]]) ->
     return f'<figure>{listed}<div class="chart">{"".join(rows)}</div><figcaption>{text}</figcaption></figure>'
 
 
-Block = Text | Rows | Picture | Bars | Marks | Outline
+Block = Text | WrittenTable | Picture | Bars | Marks | Outline
 
 
 @dataclass(frozen=True)

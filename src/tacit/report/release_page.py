@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish.release import Release
-from tacit.report.page import Chapter, Picture, Rows, Text, write
+from tacit.report.page import Chapter, Picture, Text, WrittenTable, write
 from tacit.report.plots import BLUE, GREY, front_figure, new_figure
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _chapters(release: Release) -> list[Chapter]:
     ]
 
 
-def _methods(release: Release) -> Rows:
+def _methods(release: Release) -> WrittenTable:
     columns = (
         "method",
         "NWP",
@@ -76,20 +76,22 @@ def _methods(release: Release) -> Rows:
         )
         for result in release.methods
     ]
-    return Rows(columns, rows, "Errors are medians over random queries, and means over tables of two attributes.")
+    return WrittenTable(
+        columns, rows, "Errors are medians over random queries, and means over tables of two attributes."
+    )
 
 
 def _group(lost: object) -> str:
     return "{attribute} = {answer} ({rows} rows)".format(**vars(lost))
 
 
-def _alternatives(release: Release) -> Rows:
+def _alternatives(release: Release) -> WrittenTable:
     rows = [
         (number, entry.method, f"{entry.nwp:.4f}", f"{entry.necd:.4f}", entry.effective_k, entry.suppressed)
         for number, entry in enumerate(release.front[:MOST_ALTERNATIVES])
     ]
     columns = ("--pick", "method", "NWP", "NECD", "effective k", "suppressed")
-    return Rows(columns, rows, f"{len(rows)} of {len(release.front)} alternatives.")
+    return WrittenTable(columns, rows, f"{len(rows)} of {len(release.front)} alternatives.")
 
 
 def _before_and_after(release: Release) -> list[Picture | Text]:
@@ -135,18 +137,18 @@ def _bars(answers: tuple[str, ...], before: Floats, after: Floats) -> Figure:
     return figure
 
 
-def _losses(release: Release) -> Rows:
+def _losses(release: Release) -> WrittenTable:
     ordered = sorted(release.losses.items(), key=lambda entry: -entry[1] * release.weights[entry[0]])
     rows = [
         (name, f"{loss:.1%}", f"{release.weights[name]:.3g}", f"{loss * release.weights[name]:.4f}")
         for name, loss in ordered
     ]
-    return Rows(("attribute", "detail lost", "weight", "part of the NWP"), rows)
+    return WrittenTable(("attribute", "detail lost", "weight", "part of the NWP"), rows)
 
 
-def _at_risk(release: Release) -> Rows:
+def _at_risk(release: Release) -> WrittenTable:
     sizes = release.class_sizes
     rows = [(f"at most {size}", int((sizes <= size).sum()), int(sizes[sizes <= size].sum())) for size in SMALL_CLASSES]
-    return Rows(
+    return WrittenTable(
         ("class size", "classes", "in them"), rows, "Who knows a person's attributes guesses the row among so many."
     )

@@ -45,7 +45,7 @@ class Promises:
 
 
 @dataclass(frozen=True)
-class Asked:
+class DashboardView:
     """What somebody wants to see: tables by a question, models of another, so many fakes, margins to weight by."""
 
     by: str | None = None
@@ -69,7 +69,7 @@ class Dashboard:
     at: datetime
     attributes: list[tuple[str, str]]
     warnings: list[str]
-    asked: Asked
+    asked: DashboardView
     promises: Promises
     tables: list[EstimateTable] = field(default_factory=list)
     crossed: list[EstimateTable] = field(default_factory=list)
@@ -114,7 +114,7 @@ def dashboard(
     Names that the survey does not have are left out; margins of its own definition count where no others are given.
     """
     names = survey.definition.scheme.schema.names
-    asked = Asked(
+    asked = DashboardView(
         by if by in names else None,
         target if target in names else None,
         fakes,

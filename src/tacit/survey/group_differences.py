@@ -20,7 +20,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Difference:
+class AnswerDifference:
     """How many percentage points more of one group than of another give an answer."""
 
     answer: str
@@ -42,7 +42,7 @@ class GroupTable:
     rows: list[Row]
     p: float | None = None
     adjusted: float | None = None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[AnswerDifference, ...] = ()
     note: str = ""
 
     @property
@@ -56,7 +56,7 @@ class GroupTable:
         return self.adjusted is not None and self.adjusted < LEVEL
 
     @property
-    def certain(self) -> tuple[Difference, ...]:
+    def certain(self) -> tuple[AnswerDifference, ...]:
         """The differences that no chance over all that was looked at explains."""
         return tuple(one for one in self.differences if one.p < LEVEL) if self.differs else ()
 
@@ -136,9 +136,11 @@ def _shown(compared: Comparison, shown: set[tuple[str, str]], name: str, by: str
     ]
 
 
-def _difference(tables: AnswerTables, compared: Comparison, one: GroupDifference, name: str, by: str) -> Difference:
+def _difference(
+    tables: AnswerTables, compared: Comparison, one: GroupDifference, name: str, by: str
+) -> AnswerDifference:
     text = tables.definition.answer_text
-    return Difference(
+    return AnswerDifference(
         text(name, one.answers[name]), text(by, one.answers[by]), text(by, one.against[by]),
         0.0 if one.difference is None else one.difference, one.low, one.high,
         min(1.0, one.p * len(compared.differences)),

@@ -11,7 +11,7 @@ from tacit.dataset import Dataset
 from tacit.disguising import disguise
 from tacit.joint import fit_joint
 from tacit.report.demo_data import DemoData
-from tacit.report.page import Bars, Chapter, Rows, Text
+from tacit.report.page import Bars, Chapter, Text, WrittenTable
 from tacit.reports import Reports
 
 THETA = 0.7
@@ -38,7 +38,7 @@ def attack(data: DemoData) -> Chapter:
                 "the whole record, or all of it reversed."
             ),
             Bars(_bars(attacked), "Guessed right.", ("with the reports", "without any report")),
-            Rows(("disguise", "guessed", "right with the reports", "right without"), _rows(attacked)),
+            WrittenTable(("disguise", "guessed", "right with the reports", "right without"), _rows(attacked)),
             Text(
                 f'With one coin for the whole record, "nobody can be surer than {THETA:.0%}" sounds right and is wrong: '
                 f"{attacked[FLIPPED].records.with_reports:.1%} of whole records are guessed. A record and its opposite are not "

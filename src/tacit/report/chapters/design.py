@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.design import exact_front, optimal_front
 from tacit.report.demo_data import DemoData
-from tacit.report.page import Chapter, Picture, Rows, Text
+from tacit.report.page import Chapter, Picture, Text, WrittenTable
 from tacit.report.plots import draw_fronts
 
 QUESTION = "marital-status"
@@ -34,7 +34,7 @@ def design(data: DemoData) -> Chapter:
                 draw_fronts([exact, warner], width=4.6),
                 "Privacy, the chance that the best guess is wrong, against the mean squared error.",
             ),
-            Rows(("privacy", "error of a share", "Warner's squared error, times", "different reports"), rows),
+            WrittenTable(("privacy", "error of a share", "Warner's squared error, times", "different reports"), rows),
             Text(
                 'The best channels send reports such as "my answer is one of these three". They rule some answers out, so '
                 "their promise holds only if the assumed distribution is right; the disguise used on this page makes a promise "

@@ -13,7 +13,7 @@ from tacit.mine.naive_bayes import NaiveBayesClassifier
 from tacit.mine.rules import Rule, association_rules
 from tacit.mine.tree_classifier import TreeClassifier
 from tacit.report.demo_data import DemoData
-from tacit.report.page import Chapter, Outline, OutlineNode, Rows, Text
+from tacit.report.page import Chapter, Outline, OutlineNode, Text, WrittenTable
 from tacit.reports import Reports
 
 TARGET = "income"
@@ -44,14 +44,14 @@ def mining(data: DemoData) -> Chapter:
                 "well, tests them; ± is one standard error. Beside it stand the true accuracy and that of a twin that saw "
                 "the truth."
             ),
-            Rows(("model", "accuracy, from reports", "true accuracy", "learned from the truth"), rows),
+            WrittenTable(("model", "accuracy, from reports", "true accuracy", "learned from the truth"), rows),
             Text("The tree. Every number in it is an estimate from disguised reports:"),
             Outline(_branch(tree.to_document(), "everybody")),
             Text(
                 "Answers that go together: the rules with the largest lift, each certain at 95% although many were tried. "
                 "A confidence of .8 means that of the people on the left, 80% are also on the right."
             ),
-            Rows(("if", "then", "confidence", "lift"), [_row(rule) for rule in _rules(data)]),
+            WrittenTable(("if", "then", "confidence", "lift"), [_row(rule) for rule in _rules(data)]),
         ),
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from tacit.count import sources
 from tacit.estimation import estimate
 from tacit.report.demo_data import GAMMA, PRIVATE, PUBLIC, DemoData
-from tacit.report.page import Bars, Chapter, Marks, Rows, Text
+from tacit.report.page import Bars, Chapter, Marks, Text, WrittenTable
 
 PERSON = 0
 
@@ -32,7 +32,7 @@ def one_person(data: DemoData) -> Chapter:
                 f"Somebody is asked six questions. Sex and age are public. Each of the other four answers goes through chance "
                 f"before it leaves the person's hands: the true answer is {GAMMA:g} times as likely to be sent as any one other."
             ),
-            Rows(("question", "true answer", "what is sent", "the truth is sent"), rows),
+            WrittenTable(("question", "true answer", "what is sent", "the truth is sent"), rows),
             Bars(bars, f"What is sent about income if {truth['income']} is true."),
             Text(
                 f"Whoever reads one sent answer can multiply the odds of a guess about it by {GAMMA:g} at most. Of something "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.dataset import Dataset
 from tacit.publish import Effort, Preferences, anonymize, check_release
 from tacit.report.demo_data import DemoData
-from tacit.report.page import Bars, Chapter, Rows, Text
+from tacit.report.page import Bars, Chapter, Text, WrittenTable
 
 K = 10
 PEOPLE = 5_000
@@ -35,7 +35,7 @@ def publish(data: DemoData) -> Chapter:
                 f"{PEOPLE:,} people: in the release everyone looks like at least {after.k - 1} others in "
                 f"{', '.join(IDENTIFYING)}. {release.nwp:.1%} of the detail is lost."
             ),
-            Rows(IDENTIFYING, rows, "Some rows of the release"),
+            WrittenTable(IDENTIFYING, rows, "Some rows of the release"),
             Bars(
                 bars, "The chance that somebody who knows these four answers of a person finds the right row, at worst."
             ),

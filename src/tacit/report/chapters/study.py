@@ -7,7 +7,7 @@ import numpy as np
 from tacit.regression import regress
 from tacit.regression.result import Regression
 from tacit.report.demo_data import DemoData
-from tacit.report.page import Chapter, Marks, Rows, Text
+from tacit.report.page import Chapter, Marks, Text, WrittenTable
 
 FORMULA = "income ~ sex + age"
 RICH = ">50K"
@@ -39,7 +39,7 @@ def study(data: DemoData) -> Chapter:
                 "Coefficients (logarithms of odds ratios) against women, and against people from 26 to 35.",
                 form=".2f",
             ),
-            Rows(("term", "odds ratio", "95% interval", "p", "from the truth"), _rows(result, clear, terms)),
+            WrittenTable(("term", "odds ratio", "95% interval", "p", "from the truth"), _rows(result, clear, terms)),
             Text(
                 f"The standard errors are about {worse:.1f} times those of asking directly: for the same precision the disguise "
                 f"takes about {worse**2:.0f} times as many respondents.",
