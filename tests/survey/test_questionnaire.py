@@ -152,7 +152,7 @@ def test_bad_questionnaires_are_refused_with_what_to_change(message: str) -> Non
 def test_a_public_question_after_a_sensitive_answer_would_send_that_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack: without the refusal the page sends "not asked" in the clear to exactly those who said no."""
     text = question(sensitive=False, when={"smokes": "yes"})
-    monkeypatch.setattr("tacit.survey.reading.refuse_telling", lambda *_: None)
+    monkeypatch.setattr("tacit.survey.questionnaire_file.refuse_telling", lambda *_: None)
     monkeypatch.setattr("tacit.survey.definition._checked_label", lambda *_: {})
     unguarded = Definition.from_yaml(text)
     assert "q" in unguarded.scheme.public_names

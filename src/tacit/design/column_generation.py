@@ -141,7 +141,9 @@ class Capped:
         even = _pricing_kernels.uphill(prices, self._random_sets(rng, prior, None))
         strongest = np.unique(even.sets, return_index=True)[1]
         strongest = strongest[np.argsort(-even.excess[strongest])][: CLIMBS_PER_ANSWER * self.n_answers]
-        asked = [_pricing_kernels.PricedPosteriors(even.sets[strongest], even.rests[strongest], even.excess[strongest], 0.0)]
+        asked = [
+            _pricing_kernels.PricedPosteriors(even.sets[strongest], even.rests[strongest], even.excess[strongest], 0.0)
+        ]
         if self.n_capped:
             asked.append(_pricing_kernels.uphill_capped(prices, self._random_sets(rng, prior, self.n_capped)))
         sets, rests = (np.concatenate([getattr(each, name) for each in asked]) for name in ("sets", "rests"))
