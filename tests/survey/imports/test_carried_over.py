@@ -143,7 +143,7 @@ def questions(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_a_workbook_becomes_a_questionnaire_that_can_be_opened(tmp_path: Path) -> None:
     document, left_out = carried_over(workbook(tmp_path / "form.xlsx"), public=["age"])
     asked = questions(document)
-    assert list(asked) == ["age", "smokes", "brand", "where", "mood", "other_brand"]
+    assert list(asked) == ["age", "smokes", "brand", "where", "mood", "comment", "other_brand"]
     assert document["languages"] == ["en", "de"]
     assert document["title"] == {"en": "Smoking", "de": "Smoking"}
     assert document["pages"][0]["title"] == {"en": "About you", "de": "Über Sie"}
@@ -167,7 +167,7 @@ def test_a_workbook_becomes_a_questionnaire_that_can_be_opened(tmp_path: Path) -
 def test_a_surveyjs_document_becomes_a_questionnaire_that_can_be_opened(tmp_path: Path) -> None:
     document, left_out = carried_over(surveyjs(tmp_path / "work.json"), public=["sex"])
     asked = questions(document)
-    assert list(asked) == ["sex", "stole", "what", "content", "hours", "agree_pay", "agree_team", "town"]
+    assert list(asked) == ["sex", "stole", "what", "content", "hours", "agree_pay", "agree_team", "more", "town"]
     assert document["languages"] == ["en", "fr"]
     assert asked["sex"]["text"] == {"en": "You are", "fr": "Vous êtes"}
     assert asked["what"]["when"] == {"stole": "yes"}
@@ -181,7 +181,7 @@ def test_a_surveyjs_document_becomes_a_questionnaire_that_can_be_opened(tmp_path
     assert asked["agree_team"]["text"]["en"] == "Agree?: Team"
     said = "\n".join(left_out)
     for part in (
-        "comment 'more'",
+        "open text 'more'",
         "choicesByUrl of 'town'",
         "'town' ({hours} > 10)",
         "triggers",
@@ -201,7 +201,7 @@ def test_the_file_says_at_its_top_what_was_left_out(tmp_path: Path) -> None:
 def test_everything_is_disguised_unless_said(tmp_path: Path) -> None:
     path = workbook(tmp_path / "form.xlsx")
     document, _ = carried_over(path)
-    assert all(one["sensitive"] for one in questions(document).values())
+    assert [name for name, one in questions(document).items() if not one["sensitive"]] == ["comment"]
     document, _ = carried_over(path, sensitive=["smokes"])
     assert [name for name, one in questions(document).items() if one["sensitive"]] == ["smokes"]
 
@@ -223,8 +223,14 @@ def test_a_public_question_never_follows_a_sensitive_answer(tmp_path: Path) -> N
         (
             "form.json",
             b'{"elements": [{"type": "comment", "name": "x"}]}',
-            "No question of the file can be carried over",
+            "Nothing in the file can be disguised: the disguise of the open text 'x'",
         ),
+        (
+            "form.json",
+            b'{"elements": [{"type": "file", "name": "x"}]}',
+            "No question of the file can be carried over: file 'x': files are not sent",
+        ),
+        ("form.qsf", b"{}", "Save it as one of them, or write it anew: tacit survey new"),
     ],
 )
 def test_what_is_no_questionnaire_is_refused(tmp_path: Path, name: str, content: bytes | None, said: str) -> None:
@@ -250,3 +256,116 @@ def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
     survey = [*SURVEY, ["select_one nowhere", "lost", "Lost?", "", "", "", "", "", ""]]
     _, left_out = carried_over(workbook(tmp_path / "form.xlsx", survey))
     assert any("'lost'" in line and "'nowhere'" in line for line in left_out)
+
+
+def form(*rows: list[str]) -> list[list[str]]:
+    return [["type", "name", "label", "relevant", "constraint", "required"], *([*row, "", "", ""][:6] for row in rows)]
+
+
+def test_days_of_a_workbook_become_ranges(tmp_path: Path) -> None:
+    bounds = ". >= date('2000-01-01') and . <= date('2020-01-01')"
+    rows = form(
+        ["date", "born", "When were you born?"],
+        ["date", "came", "When did you come?", "", bounds],
+        ["dateTime", "left", "When did you leave?", "", ". > date('2010-01-01')"],
+    )
+    with pytest.raises(InvalidInput, match=r"no question 'left'"):
+        carried_over(workbook(tmp_path / "form.xlsx", rows), public=["left"])
+    document, left_out = carried_over(workbook(tmp_path / "form.xlsx", rows))
+    asked = questions(document)
+    assert [day.isoformat() for day in asked["born"]["ranges"]] == ["1960-01-01", "1980-01-01", "2000-01-01"]
+    assert [day.isoformat() for day in asked["came"]["ranges"]] == ["2005-01-01", "2010-01-01", "2015-01-01"]
+    said = "\n".join(left_out)
+    assert "the exact day of 'born': it is asked in ranges that begin 1960-01-01, 1980-01-01, 2000-01-01" in said
+    assert "the day 'left': days are asked in ranges, and none is clear between 2010-01-01 and any day" in said
+    assert "the time of day of 'left'" in said
+    schema = Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out)).scheme.schema
+    assert schema["came"].answers[:2] == ("before 2005-01-01", "2005-01-01 to 2009-12-31")
+
+
+def test_open_texts_are_public_with_a_warning_and_never_tell_a_sensitive_answer(tmp_path: Path) -> None:
+    rows = form(
+        ["select_one yes_no", "smokes", "Do you smoke?"],
+        ["text", "why", "Why?", "${smokes} = 'yes'"],
+        ["text", "since", "Since when?", "${smokes} != 'no'"],
+        ["begin group", "smokers", "Smokers", "${smokes} = 'yes'"],
+        ["text", "what", "What do you smoke?"],
+        ["end group", ""],
+        ["text", "Comment", "Anything else?", "", "", "yes"],
+    )
+    path = workbook(tmp_path / "form.xlsx", rows)
+    document, left_out = carried_over(path)
+    asked = questions(document)
+    assert list(asked) == ["smokes", "comment"]
+    assert asked["comment"] == {
+        "name": "comment", "kind": "text", "text": "Anything else?", "sensitive": False, "longest": 500,
+    }  # fmt: skip
+    said = "\n".join(left_out)
+    for name in ("why", "since", "what"):
+        assert f"the open text '{name}'" in said
+        assert f"the disguise of the open text '{name}'" not in said
+    assert "it would tell the sensitive answer to 'smokes'" in said
+    assert (
+        "the disguise of the open text 'Comment': nothing can disguise what people write, and it identifies them"
+        in said
+    )
+    Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out))
+    with pytest.raises(InvalidInput, match="'comment' is an open text: nothing can disguise what people write"):
+        carried_over(path, sensitive=["comment"])
+    # After a public answer it is asked as before.
+    other = workbook(tmp_path / "public.xlsx", [*rows, ["select_one brand", "b", "B?"]])
+    asked = questions(carried_over(other, public=["smokes"])[0])
+    assert asked["why"]["when"] == {"smokes": "yes"}
+
+
+def test_typed_answers_of_surveyjs_are_carried_over_or_named(tmp_path: Path) -> None:
+    parts = [{"name": "make"}, {"name": "year", "inputType": "week"}]
+    elements = [
+        {"type": "boolean", "name": "stole", "title": "Did you steal?"},
+        {"type": "text", "name": "born", "title": "Born?", "inputType": "date", "min": "1980-01-01", "max": "2000-01-01"},
+        {"type": "text", "name": "met", "title": "Met?", "inputType": "datetime-local"},
+        {"type": "text", "name": "job", "title": "Your job?", "maxLength": 80, "isRequired": True},
+        {"type": "text", "name": "mail", "title": "Your address?", "inputType": "email"},
+        {"type": "multipletext", "name": "car", "title": "Car", "items": parts},
+        {"type": "panel", "visibleIf": "{stole} = true", "elements": [{"type": "comment", "name": "what", "title": "What?"}]},
+    ]  # fmt: skip
+    document, left_out = carried_over(surveyjs(tmp_path / "work.json", {"elements": elements}))
+    asked = questions(document)
+    assert {name: one["kind"] for name, one in asked.items()} == {
+        "stole": "yes-no", "born": "date", "met": "date", "job": "text", "car_make": "text",
+    }  # fmt: skip
+    assert str(asked["born"]["ranges"][1]) == "1990-01-01"
+    assert asked["job"]["longest"] == 80
+    assert "optional" not in asked["job"]
+    assert asked["car_make"]["text"] == "Car: make"
+    assert asked["car_make"]["optional"]
+    said = "\n".join(left_out)
+    for part in (
+        "email 'mail'",
+        "week 'car_year'",
+        "the open text 'what': it is asked only if {stole} = true",
+        "time of day of 'met'",
+    ):
+        assert part in said
+    Definition.from_yaml(questionnaire_text(document, "work.json", left_out))
+
+
+def test_many_open_texts_are_shorter_each(tmp_path: Path) -> None:
+    rows = form(["select_one yes_no", "smokes", "Do you smoke?"], *(["text", f"t{n}", f"T {n}?"] for n in range(10)))
+    document, left_out = carried_over(workbook(tmp_path / "form.xlsx", rows))
+    assert {one.get("longest") for one in questions(document).values()} == {None, 300}
+    Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out))
+
+
+def test_texts_repeat_public_answers_only(tmp_path: Path) -> None:
+    rows = form(
+        ["select_one brand", "Brand", "Which brand?"],
+        ["select_one yes_no", "likes", "Do you like ${Brand}?"],
+        ["select_one yes_no", "again", "You said ${likes} of ${ Brand }: again?"],
+    )
+    document, left_out = carried_over(workbook(tmp_path / "form.xlsx", rows), public=["brand"])
+    asked = questions(document)
+    assert asked["likes"]["text"] == "Do you like {brand}?"
+    assert asked["again"]["text"] == "You said … of {brand}: again?"
+    assert any("the repeated answer ${likes} in the text of 'again'" in line for line in left_out)
+    Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out))

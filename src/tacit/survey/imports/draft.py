@@ -8,16 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
+from tacit.survey.reading import LONGEST_TEXT, LONGEST_TEXTS
 
 Texts = dict[str, str]
 
 INTRODUCTION = "Say here why you ask, and what becomes of the answers."
 CONTACT = "Say here who asks, and how to reach them."
 LONGEST_SCALE = 20
+# Where ranges of days begin when a file says nothing about them: most days that are asked for lie within a life.
+DAYS = (date(1960, 1, 1), date(1980, 1, 1), date(2000, 1, 1))
+_REPEATED = re.compile(r"\$?\{([^{}]+)\}")
 
 
 @dataclass
@@ -100,6 +105,48 @@ class Draft:
         )
         return self.add(given, "number", text, ranges=edges)
 
+    def day(self, given: str, text: Texts, low: date | None, high: date | None) -> dict[str, Any] | None:
+        """A day, of which the range it lies in is the answer."""
+        if low is not None and high is not None and low < high:
+            edges = _days_between(low, high)
+        else:
+            edges = [day for day in DAYS if (low is None or low < day) and (high is None or day < high)]
+        if not edges:
+            self.leave_out(
+                f"the day {given!r}",
+                f"days are asked in ranges, and none is clear between {low or 'any day'} and {high or 'any day'}. Add it with "
+                "kind: date and ranges: [...], where one range ends and the next begins.",
+            )
+            return None
+        said = ", ".join(map(str, edges))
+        self.leave_out(
+            f"the exact day of {given!r}",
+            f"it is asked in ranges that begin {said}. Change them where others say more.",
+        )
+        return self.add(given, "date", text, ranges=edges)
+
+    def open_text(
+        self, given: str, text: Texts, *, longest: int | None = None, is_required: bool = False, only_if: str = ""
+    ) -> dict[str, Any] | None:
+        """What people write. Nothing can disguise it, so it is public, or not asked where others' answers decide about it."""
+        if only_if:
+            self._leave_out_text(given, f"it is asked only if {only_if}, and writing something would tell that")
+            return None
+        self.leave_out(
+            _undisguised(given),
+            "nothing can disguise what people write, and it identifies them, so it is public and the page warns of it. Take "
+            "it out if anything sensitive could be written there.",
+        )
+        own = {"longest": min(longest or LONGEST_TEXT, LONGEST_TEXT)} | ({} if is_required else {"optional": True})
+        return self.add(given, "text", text, **own)
+
+    def _leave_out_text(self, given: str, why: str) -> None:
+        self.left_out = [line for line in self.left_out if not line.startswith(_undisguised(given))]
+        self.leave_out(
+            f"the open text {given!r}",
+            f"{why}; nothing can disguise it. Offer answers to choose from (kind: choice).",
+        )
+
     def condition(
         self, given: str, question: dict[str, Any] | None, met: Mapping[str, Sequence[str]] | None, said: str
     ) -> None:
@@ -109,28 +156,46 @@ class Draft:
         known = met is not None and all(
             name in self.carried and set(values) <= set(self.answers.get(name, ())) for name, values in met.items()
         )
-        if not met or not known:
+        if question["kind"] == "text" and not (met and known):
+            self._leave_out_text(given, f"it is asked only if {said}, and writing something would tell that")
+            self._remove(question)
+        elif not met or not known:
             self.leave_out(
                 f"the condition of {given!r} ({said})",
                 "it is asked of everybody. Conditions that can be carried over compare questions with answers, joined by and.",
             )
-            return
-        question["when"] = {
-            self.carried[name]: own[0] if len(own) == 1 else own
-            for name, own in ((name, [self.answers[name][value] for value in values]) for name, values in met.items())
-        }
+        else:
+            question["when"] = {
+                self.carried[name]: own[0] if len(own) == 1 else own
+                for name, own in (
+                    (name, [self.answers[name][value] for value in values]) for name, values in met.items()
+                )
+            }
+
+    def _remove(self, question: dict[str, Any]) -> None:
+        for page in self.pages:
+            page["questions"] = [one for one in page["questions"] if one is not question]
 
     def document(self, public: Sequence[str], sensitive: Sequence[str] | None) -> dict[str, Any]:
         """The questionnaire as it is written to YAML. Every question is sensitive unless it is said to be public."""
-        questions = {one["name"]: one for page in self.pages for one in page["questions"]}
+        questions = self._questions()
         if not questions:
             raise InvalidInput("No question of the file can be carried over: " + " ".join(self.left_out))
         for name in (*public, *(sensitive or ())):
             if name not in questions:
                 raise InvalidInput(f"There is no question {name!r}. There are {', '.join(map(repr, questions))}.")
+            if questions[name]["kind"] == "text" and name not in public:
+                raise InvalidInput(
+                    f"{name!r} is an open text: nothing can disguise what people write. Leave it out of the sensitive ones."
+                )
         for name, question in questions.items():
-            question["sensitive"] = name not in public if sensitive is None else name in sensitive
+            is_sensitive = name not in public if sensitive is None else name in sensitive
+            question["sensitive"] = is_sensitive and question["kind"] != "text"
+        if all(question["kind"] == "text" for question in questions.values()):
+            raise InvalidInput("Nothing in the file can be disguised: " + " ".join(self.left_out))
         self._refuse_open_routes(questions)
+        self._shorten_texts()
+        self._repeat_answers()
         return {
             "name": re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_")[:40] or "survey",
             "title": self.text(self.title or {self.languages[0]: self.name}),
@@ -141,21 +206,83 @@ class Draft:
             "pages": [page for page in self.pages if page["questions"]],
         }
 
+    def _questions(self) -> dict[str, dict[str, Any]]:
+        return {one["name"]: one for page in self.pages for one in page["questions"]}
+
     def _refuse_open_routes(self, questions: Mapping[str, dict[str, Any]]) -> None:
         """A public question that depends on a sensitive answer would tell that answer: it is asked of everybody."""
         for name, question in questions.items():
             earlier = [one for one in question.get("when", {}) if questions[one]["sensitive"]]
-            if earlier and not question["sensitive"]:
+            if earlier and question["kind"] == "text":
+                self._remove(question)
+                given = next(theirs for theirs, ours in self.carried.items() if ours == name)
+                self._leave_out_text(given, f"it would tell the sensitive answer to {earlier[0]!r}")
+            elif earlier and not question["sensitive"]:
                 del question["when"]
                 self.leave_out(
                     f"the condition of {name!r}",
                     f"it is public and would tell the sensitive answer to {earlier[0]!r}. It is asked of everybody.",
                 )
 
+    def _shorten_texts(self) -> None:
+        """Open texts have a length together; many of them are shorter each."""
+        texts = [one for one in self._questions().values() if one["kind"] == "text"]
+        for question in texts:
+            question["longest"] = min(question["longest"], LONGEST_TEXTS // len(texts))
+
+    def _repeat_answers(self) -> None:
+        """Texts that repeat an earlier answer go on doing so where it is public, and say nothing where it is not."""
+        seen: dict[str, dict[str, Any]] = {}
+        for page in self.pages:
+            if "title" in page:
+                page["title"] = self._repeating(page["title"], "a page", seen)
+            for question in page["questions"]:
+                for key in {"text", "help"} & question.keys():
+                    question[key] = self._repeating(question[key], question["name"], seen)
+                seen[question["name"]] = question
+
+    def _repeating(self, text: Any, where: str, seen: Mapping[str, dict[str, Any]]) -> Any:
+        if isinstance(text, dict):
+            return {language: self._repeating(one, where, seen) for language, one in text.items()}
+
+        def put(place: re.Match[str]) -> str:
+            name = self.carried.get(place[1].strip(), "")
+            earlier = seen.get(name)
+            if earlier and not earlier["sensitive"] and earlier["kind"] not in ("several", "text"):
+                return f"{{{name}}}"
+            line = f"the repeated answer {place[0]} in the text of {where!r}"
+            if not any(one.startswith(line) for one in self.left_out):
+                self.leave_out(line, "only earlier public answers are repeated; it says … there. Write the text anew.")
+            return "…"
+
+        return _REPEATED.sub(put, str(text))
+
+
+def _undisguised(given: str) -> str:
+    return f"the disguise of the open text {given!r}"
+
 
 def _round(edge: float) -> float | int:
     whole = round(edge)
     return whole if abs(edge) >= 4 else round(edge, 2) if edge != whole else whole
+
+
+def _days_between(low: date, high: date) -> list[date]:
+    """Where the second, third and fourth quarter of the time begin, at the turn of a year or month where it is long."""
+    days = [low + (high - low) * part / 4 for part in (1, 2, 3)]
+    if (high - low).days > 8 * 365:
+        days = [date(day.year + (day.month > 6), 1, 1) for day in days]
+    elif (high - low).days > 365:
+        days = [day.replace(day=1) for day in days]
+    return sorted(set(days) - {low})
+
+
+def as_day(given: Any) -> date | None:
+    """A day as other tools write it, with or without a time; None for anything else."""
+    try:
+        return date.fromisoformat(str(given)[:10])
+    except ValueError:
+        return None
 
 
 def carried_over(
@@ -168,7 +295,10 @@ def carried_over(
 
     readers: dict[str, Callable[[Path], Draft]] = {".xlsx": xlsform.read, ".json": surveyjs.read}
     if path.suffix.lower() not in readers:
-        raise InvalidInput(f"{path.name!r} is neither an XLSForm workbook (.xlsx) nor a SurveyJS document (.json).")
+        raise InvalidInput(
+            f"{path.name!r} is neither an XLSForm workbook (.xlsx: ODK, KoboToolbox, SurveyCTO) nor a SurveyJS document "
+            "(.json), the two that can be carried over. Save it as one of them, or write it anew: tacit survey new"
+        )
     draft = readers[path.suffix.lower()](path)
     return draft.document(public, sensitive), draft.left_out
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts
+from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day
 
 Element = Mapping[str, Any]
 
 WAYS = {
-    "comment": "open text identifies people. Ask it elsewhere, or add it yourself as a question that is not sensitive.",
     "html": "texts between questions are not shown. Put it into the introduction, a page's title or a question's help.",
     "image": "pictures are not shown.",
     "expression": "nothing is calculated on the way. Calculate it from the estimates.",
@@ -24,7 +23,14 @@ WAYS = {
     "ranking": "rankings are not asked. Ask for the first choice, with kind: choice.",
     "paneldynamic": "repeated questions are asked once at most. Ask about the number, and about one of them.",
     "matrixdynamic": "repeated questions are asked once at most. Ask about the number, and about one of them.",
-    "multipletext": "open text identifies people. Ask for each part in ranges or from a list.",
+}
+# Kinds of typed answers that are not carried over.
+TYPED_WAYS = {
+    **dict.fromkeys(("email", "tel", "url", "password"), "it says who answered. Invite people with codes instead."),
+    **dict.fromkeys(
+        ("time", "month", "week"), "ask for it in ranges, with kind: date, or kind: number for hours and years."
+    ),
+    "color": "colours are not asked. Offer some with kind: choice.",
 }
 # Properties of an element that change what is asked, and what becomes of them.
 NOT_CARRIED = {
@@ -91,7 +97,7 @@ class _Carrier:
         self.draft.introduction = self._texts(self.document.get("description"))
         for page in pages:
             self.draft.page(self._texts(page.get("title")) or None)
-            self._elements(page.get("elements") or page.get("questions") or [])
+            self._elements(page.get("elements") or page.get("questions") or [], str(page.get("visibleIf") or ""))
             if page.get("visibleIf"):
                 way = "its questions are asked of everybody. Write the condition with each of them."
                 self.draft.leave_out(f"the condition of the page {page.get('name', '')!r} ({page['visibleIf']})", way)
@@ -100,19 +106,21 @@ class _Carrier:
                 self.draft.leave_out(key, way)
         return self.draft
 
-    def _elements(self, elements: Sequence[Element]) -> None:
+    def _elements(self, elements: Sequence[Element], only_if: str = "") -> None:
+        """Carry the elements of a page or a panel, which is shown `only_if` this holds."""
         for element in elements:
             if element.get("type") == "panel":
                 if element.get("visibleIf"):
                     way = "its questions are asked of everybody. Write the condition with each of them."
                     self.draft.leave_out(f"the condition of the panel {element.get('name', '')!r}", way)
-                self._elements(element.get("elements") or [])
+                conditions = (only_if, str(element.get("visibleIf") or ""))
+                self._elements(element.get("elements") or [], " and ".join(filter(None, conditions)))
             else:
-                self._question(element)
+                self._question(element, only_if)
 
-    def _question(self, element: Element) -> None:
+    def _question(self, element: Element, only_if: str) -> None:
         name = str(element.get("name") or "question")
-        for question in self._asked(name, element):
+        for question in self._asked(name, element, only_if):
             if question is None:
                 continue
             described = self._texts(element.get("description"))
@@ -125,7 +133,7 @@ class _Carrier:
             if element.get(key):
                 self.draft.leave_out(f"{key} of {name!r}", way)
 
-    def _asked(self, name: str, element: Element) -> list[dict[str, Any] | None]:
+    def _asked(self, name: str, element: Element, only_if: str) -> list[dict[str, Any] | None]:
         kind, text = str(element.get("type")), self._texts(element.get("title")) or self._plain(name)
         if kind in ("radiogroup", "dropdown", "buttongroup", "imagepicker"):
             if kind == "imagepicker" and element.get("multiSelect"):
@@ -140,14 +148,44 @@ class _Carrier:
             return [self._rating(name, text, element)]
         if kind == "matrix":
             return self._matrix(name, text, element)
-        if kind == "text" and element.get("inputType") in ("number", "range"):
-            low, high = element.get("min"), element.get("max")
-            return [self.draft.number(name, text, _number(low), _number(high))]
-        way = WAYS.get(
-            kind, WAYS["comment"] if kind == "text" else f"questions of type {kind!r} are not asked. Write it anew."
-        )
+        if kind in ("text", "comment"):
+            return [self._typed(name, text, element, only_if)]
+        if kind == "multipletext":
+            return [
+                self._typed(f"{name}_{item.get('name')}", self._beside(text, self._titled(item)), item, only_if)
+                for item in element.get("items") or []
+            ]
+        way = WAYS.get(kind, f"questions of type {kind!r} are not asked. Write it anew.")
         self.draft.leave_out(f"{kind} {name!r}", way)
         return [None]
+
+    def _typed(self, name: str, text: Texts, element: Element, only_if: str) -> dict[str, Any] | None:
+        """A number or a day, cut into ranges, or an open text."""
+        typed, low, high = str(element.get("inputType") or "text"), element.get("min"), element.get("max")
+        if typed in ("number", "range"):
+            return self.draft.number(name, text, _number(low), _number(high))
+        if typed in ("date", "datetime", "datetime-local"):
+            if typed != "date":
+                self.draft.leave_out(f"the time of day of {name!r}", "only the day is asked.")
+            return self.draft.day(name, text, as_day(low), as_day(high))
+        if typed in TYPED_WAYS:
+            self.draft.leave_out(f"{typed} {name!r}", TYPED_WAYS[typed])
+            return None
+        longest = _number(element.get("maxLength"))
+        is_required = bool(element.get("isRequired"))
+        return self.draft.open_text(
+            name,
+            text,
+            longest=int(longest) if longest and longest >= 1 else None,
+            is_required=is_required,
+            only_if=only_if,
+        )
+
+    def _beside(self, text: Texts, part: Texts) -> Texts:
+        return {tag: f"{text.get(tag, '')}: {label}" for tag, label in part.items()}
+
+    def _titled(self, element: Element) -> Texts:
+        return self._texts(element.get("title")) or self._plain(str(element.get("name")))
 
     def _rating(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         if element.get("rateValues"):
@@ -170,12 +208,7 @@ class _Carrier:
         rows = self._answers(element.get("rows"))
         if not rows:
             self.draft.leave_out(f"matrix {name!r}", "it has no rows. Write its questions anew.")
-        return [
-            self.draft.choice(
-                f"{name}_{row}", {tag: f"{text.get(tag, '')}: {label}" for tag, label in labels.items()}, columns
-            )
-            for row, labels in rows
-        ]
+        return [self.draft.choice(f"{name}_{row}", self._beside(text, labels), columns) for row, labels in rows]
 
     def _answers(self, choices: Any) -> list[tuple[str, Texts]]:
         answers = []

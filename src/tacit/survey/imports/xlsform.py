@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.errors import InvalidInput
 from tacit.extras import require
-from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts
+from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day
 
 Row = dict[str, str]
 
@@ -24,9 +24,8 @@ METADATA = {
     "start-geopoint", "background-audio",
 }  # fmt: skip
 WAYS = {
-    "text": "open text identifies people. Ask it elsewhere, or add it yourself as a question that is not sensitive.",
     "note": "texts between questions are not shown. Put it into the introduction, a page's title or a question's help.",
-    "date": "dates are asked in ranges or as parts. Ask for the year in ranges, with kind: number.",
+    "time": "times of day are not asked. Ask for them in ranges, with kind: number and the hours.",
     "calculate": "nothing is calculated on the way. Calculate it from the estimates.",
     "acknowledge": "consent is asked for by the page itself.",
 }
@@ -129,6 +128,7 @@ class _Form:
 
     def carry(self, rows: list[Row]) -> None:
         repeats = 0
+        self.within: list[str] = []  # the conditions of the groups that a row stands in
         for row in rows:
             kind, _, rest = row.get("type", "").partition(" ")
             kind = kind.lower()
@@ -143,8 +143,11 @@ class _Form:
                 continue
             elif begins:
                 self.draft.page(_texts(row, "label", self.languages) or None)
+                self.within.append(row.get("relevant", ""))
                 self._columns(row, is_group=True)
-            elif not ends and kind not in ("", *METADATA):
+            elif ends:
+                del self.within[-1:]
+            elif kind not in ("", *METADATA):
                 self._question(row, kind, rest.strip())
         metadata = sorted({row.get("type", "").lower() for row in rows} & METADATA)
         if metadata:
@@ -156,6 +159,13 @@ class _Form:
             question = self._selection(row, kind, rest, text)
         elif kind in ("integer", "decimal", "range"):
             question = self._number(row, kind, text)
+        elif kind in ("date", "datetime"):
+            question = self._day(name, kind, text, row.get("constraint", ""))
+        elif kind == "text":
+            needed = row.get("required", "").lower() in ("yes", "true", "true()")
+            question = self.draft.open_text(
+                name, text, is_required=needed, only_if=" and ".join(filter(None, self.within))
+            )
         else:
             self._left(
                 row,
@@ -197,9 +207,17 @@ class _Form:
             return self.draft.number(name, text, low, high)
         return self.draft.number(name, text, *_bounds(row.get("constraint", "")))
 
+    def _day(self, name: str, kind: str, text: Texts, constraint: str) -> dict[str, Any] | None:
+        if kind == "datetime":
+            self.draft.leave_out(f"the time of day of {name!r}", "only the day is asked.")
+        day = r"date\(\s*['\"](\d{4}-\d{2}-\d{2})['\"]\s*\)"
+        low, high = (re.search(rf"\.\s*{sign}=?\s*{day}", constraint) for sign in "><")
+        return self.draft.day(name, text, as_day(low and low[1]), as_day(high and high[1]))
+
     def _columns(self, row: Row, *, is_group: bool) -> None:
         """Name the columns that mean something and are not carried over."""
-        carried = {"constraint"} if row.get("type", "").lower() in ("integer", "decimal") else set()
+        is_ranged = row.get("type", "").lower() in ("integer", "decimal", "date", "datetime")
+        carried = {"constraint"} if is_ranged else set()
         for column, way in COLUMNS_NOT_CARRIED.items():
             if row.get(column) and column not in carried:
                 self.draft.leave_out(f"{column} of {row.get('name', '')!r}", way)
