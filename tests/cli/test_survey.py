@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 import socket
 import sqlite3
 from pathlib import Path
@@ -513,3 +514,42 @@ def test_an_export_holds_what_was_promised_for_outsiders_to_check() -> None:
     assert {one["attribute"] for one in label["answers"]} == {"smokes", "drinks"}
     assert label["gamma"] == answer("open", "survey.yaml")["gamma"]
     assert run("verify", "data/definition.json").exit_code == 0
+
+
+BAD = {
+    "line 10: 'or did you?' has no value. Between braces a comma ends a text": (
+        "text: Smoke?",
+        "text: Smoke, or did you?",
+    ),
+    "line 10: the question 'region' stands also in line 9. Give each question its own name": ("smokes", "region"),
+    "line 7: the quota depends on the answer to 'smokes', which is sensitive": ("{region: north}", "{smokes: yes}"),
+    "line 10: the open text 'smokes' is called sensitive": ("kind: yes-no", "kind: text"),
+    "line 5: the page has no words of its own (buttons, the privacy label) in 'tr'": ("[en]", "[tr]"),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_a_bad_questionnaire_is_refused_with_its_line_and_the_way_out(said: str) -> None:
+    text = (
+        "name: a\ntitle: A\nintroduction: A\ncontact: A\nlanguages: [en]\nquotas:\n  - {when: {region: north}, most: 9}\n"
+        "pages: [{questions: [\n{name: region, kind: choice, text: Where?, answers: [north, south], sensitive: false},\n"
+        "{name: smokes, kind: yes-no, text: Smoke?, sensitive: true}]}]\nprivacy: strong\n"
+    )
+    assert text.count(BAD[said][0])
+    Path("a.yaml").write_text(text.replace(*BAD[said]))
+    with pytest.raises(InvalidInput, match=re.escape(f"a.yaml, {said}")):
+        run("open", "a.yaml")
+    assert not Path("survey.db").exists()
+
+
+def test_another_tools_file_that_cannot_be_carried_over_names_each_part() -> None:
+    parts = [{"type": "file", "name": "scan"}, {"type": "ranking", "name": "order"}]
+    Path("a.json").write_text(json.dumps({"elements": parts}))
+    with pytest.raises(InvalidInput) as refusal:
+        run("import", "a.json", "--out", "a.yaml")
+    for part in (
+        "file 'scan': files are not sent.",
+        "ranking 'order': rankings are not asked. Ask for the first choice",
+    ):
+        assert part in str(refusal.value)
+    assert not Path("a.yaml").exists()

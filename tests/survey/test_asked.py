@@ -94,7 +94,8 @@ REFUSED = {
         "{name: remarks, kind: text, text: What should we know?, sensitive: false,",
         "{name: remarks, kind: text, text: What should we know?, sensitive: true,",
     ),
-    "the quota depends on the answer to 'birthday', which is sensitive": (
+    "the quota depends on the answer to 'birthday', which is sensitive, and would send that answer undisguised. Name public "
+    "questions only: region": (
         "{when: {region: south}, most: 1}", "{when: {birthday: yes}, most: 1}",
     ),
     "the screen-out depends on the answer to 'often', which is sensitive": ("{region: abroad}", "{often: daily}"),

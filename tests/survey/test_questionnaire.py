@@ -89,6 +89,15 @@ SURE = group("smokes", "kind: warner, p: 0.7")
 REFUSALS = {
     "is empty": "",
     "this is not YAML": "name: [",
+    "The braces or brackets were opened in line 2: close them there": "name: a\ntitle: {en: What\ncontact: b\n",
+    "put a text that holds a comma, a colon or a brace into quotes": "name: a\ntitle: {en: What: this}\n",
+    "survey.yaml, line 2: this is not YAML: mapping values are not allowed in this context. Put a text that holds a colon "
+    "into quotes": "name: a\ntitle: What: this\n",
+    "The quotes were opened in line 2: close them there": 'name: a\ntitle: "What\n',
+    "begin in the same column, after spaces and not tabs": "name: a\n\ttitle: b\n",
+    "survey.yaml, line 9: 'or did you?' has no value. Between braces a comma ends a text: put a text that holds one into "
+    "quotes": SMALL.replace("text: Do you smoke?", "text: Do you smoke, or did you?"),
+    "survey.yaml, line 2: 'two' has no value": SMALL.replace("title: Health", "title: {en: One, two}"),
     "line 11: the question 'smokes' stands also in line 9": question(name="smokes"),
     "line 11: The kind 'yesno' does not exist. Did you mean 'yes-no'": question(kind="yesno"),
     "line 11: A question has no key 'sensitiv'": question(sensitiv=True),
@@ -152,7 +161,7 @@ def test_bad_questionnaires_are_refused_with_what_to_change(message: str) -> Non
 def test_a_public_question_after_a_sensitive_answer_would_send_that_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack: without the refusal the page sends "not asked" in the clear to exactly those who said no."""
     text = question(sensitive=False, when={"smokes": "yes"})
-    monkeypatch.setattr("tacit.survey.questionnaire_file.refuse_telling", lambda *_: None)
+    monkeypatch.setattr("tacit.survey.questionnaire_file.refuse_telling", lambda *_, **__: None)
     monkeypatch.setattr("tacit.survey.definition._checked_label", lambda *_: {})
     unguarded = Definition.from_yaml(text)
     assert "q" in unguarded.scheme.public_names

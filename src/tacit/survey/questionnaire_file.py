@@ -193,7 +193,13 @@ class _Reader:
                 check_places(fields[key], texts, self.seen)
         if question.when and not question.is_hidden:
             what = "public" if question.mode == "public" else "directly asked"
-            refuse_telling(fields["when"], f"the {what} question {question.name!r}", names_in(question.when), self.seen)
+            refuse_telling(
+                fields["when"],
+                f"the {what} question {question.name!r}",
+                names_in(question.when),
+                self.seen,
+                may_be_hidden=True,
+            )
 
     def unrelated(self, entry: Located) -> Unrelated:
         fields = entry.mapping("unrelated", {"keep": True, "distribution": True, "ask": False})

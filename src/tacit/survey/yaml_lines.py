@@ -95,13 +95,28 @@ def parse(text: str, file: str = "questionnaire") -> Located:
     try:
         node = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InvalidInput(f"{file}, line {line}: this is not YAML: {error.problem}.") from None
+        raise InvalidInput(f"{file}, {_problem(error)}") from None
     except yaml.YAMLError as error:
         raise InvalidInput(f"{file}: this is not YAML: {error}.") from None
     if node is None:
         raise InvalidInput(f"{file} is empty. Write one with: tacit survey new")
     return _located(node, file, depth=0)
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    """The line, what is wrong there, and what usually is the cause."""
+    line = error.problem_mark.line + 1 if error.problem_mark else 1
+    said = f"line {line}: this is not YAML: {error.problem}."
+    if error.context and "flow" in error.context and error.context_mark:
+        return (
+            f"{said} The braces or brackets were opened in line {error.context_mark.line + 1}: close them there, and put a "
+            'text that holds a comma, a colon or a brace into quotes, as in {text: "Often: yes, or no?"}.'
+        )
+    if error.context and "quoted" in error.context and error.context_mark:
+        return f"{said} The quotes were opened in line {error.context_mark.line + 1}: close them there."
+    if error.problem and "mapping values are not allowed" in error.problem:
+        return f'{said} Put a text that holds a colon into quotes, as in text: "Often: yes or no?".'
+    return f"{said} Lines of one list or mapping begin in the same column, after spaces and not tabs."
 
 
 def _located(node: yaml.Node, file: str, depth: int) -> Located:
@@ -122,6 +137,11 @@ def _entries(node: yaml.MappingNode, file: str, depth: int) -> dict[str, tuple[L
         name = key.text("A key")
         if name in entries:
             key.refuse(f"the key {name!r} stands here twice (first in line {entries[name][0].line}). Remove one.")
+        if node.flow_style and value_node.value == "" and not value_node.style:
+            key.refuse(
+                f"{name!r} has no value. Between braces a comma ends a text: put a text that holds one into quotes, as in "
+                '{text: "One, two?"}.'
+            )
         entries[name] = (key, _located(value_node, file, depth + 1))
     return entries
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.survey.reading import LONGEST_TEXT, LONGEST_TEXTS
+from tacit.survey.questionnaire_file import LONGEST_TEXT, LONGEST_TEXTS
 
 Texts = dict[str, str]
 
