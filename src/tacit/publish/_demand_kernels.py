@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import inner_kernel
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -53,17 +55,26 @@ def distance(sensitive, size, overall, start, stop, ordered):
     return moved / max(1, released - 1) if ordered else moved
 
 
-@njit(cache=True)
+@inner_kernel
 def recursive_share(sensitive, size, start, stop, demand):
     """1 where the most frequent answer has fewer rows than c times those from the l-th on; less in proportion otherwise."""
-    counts = np.sort(sensitive[start:stop])[::-1]
-    rest = float(size)
+    counts = np.empty(stop - start, np.int64)
+    for v in range(len(counts)):
+        counts[v] = sensitive[start + v]
+    rest, most = float(size), np.int64(0)
     for place in range(min(demand.tail - 1, len(counts))):
+        greatest = place
+        for v in range(place + 1, len(counts)):
+            if counts[v] > counts[greatest]:
+                greatest = v
+        counts[place], counts[greatest] = counts[greatest], counts[place]
         rest -= counts[place]
-    return 1.0 if counts[0] < demand.ratio * rest - 1e-9 else (1 - 1e-6) * min(1.0, demand.ratio * rest / counts[0])
+    for v in range(len(counts)):
+        most = max(most, counts[v])
+    return 1.0 if most < demand.ratio * rest - 1e-9 else (1 - 1e-6) * min(1.0, demand.ratio * rest / most)
 
 
-@njit(cache=True)
+@inner_kernel
 def likeness_share(sensitive, size, overall, start, stop, demand):
     """1 where no answer is more frequent than in all released rows by more than beta of its share there."""
     share = 1.0
@@ -75,7 +86,7 @@ def likeness_share(sensitive, size, overall, start, stop, demand):
     return share
 
 
-@njit(cache=True)
+@inner_kernel
 def presence_share(size, people, demand):
     """How much of what is asked of a class's people it shows."""
     share = 1.0
@@ -88,7 +99,7 @@ def presence_share(size, people, demand):
     return share
 
 
-@njit(cache=True)
+@inner_kernel
 def diversity_share(sensitive, size, demand, overall):
     """How much of the demanded l and t a class shows: 1 if all, less in proportion otherwise."""
     share = 1.0
@@ -116,7 +127,7 @@ def diversity_share(sensitive, size, demand, overall):
     return share
 
 
-@njit(cache=True)
+@inner_kernel
 def holds(size, shown, demand):
     """Whether a class of this size with these sensitive answers may be published."""
     if size < demand.k:
@@ -152,7 +163,7 @@ def strengths(sizes, sensitive, demand):
     return strength
 
 
-@njit(cache=True)
+@inner_kernel
 def released_shares(sizes, sensitive, strength, demand):
     """Share of each sensitive answer in the rows of the classes that may be published so far."""
     counts, rows = np.zeros(sensitive.shape[1]), 0.0
@@ -164,7 +175,7 @@ def released_shares(sizes, sensitive, strength, demand):
     return counts / rows if rows > 0 else demand.overall
 
 
-@njit(cache=True)
+@inner_kernel
 def weakest_publishable(sizes, strength, demand):
     """Least strength once as many rows as allowed, from the weakest classes up, are left out."""
     weak = np.zeros(demand.k, np.int64)
@@ -179,7 +190,7 @@ def weakest_publishable(sizes, strength, demand):
     return demand.k
 
 
-@njit(cache=True)
+@inner_kernel
 def judge(sizes, strength, demand, rows):
     """Largest and smallest published class, least strength, rows suppressed (0 if too many), the weakest cell."""
     suppressed = np.int64(0)

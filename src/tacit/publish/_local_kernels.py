@@ -3,6 +3,7 @@
 Boxes cut this way never overlap (multidimensional recoding, LeFevre et al. 2006); here a cut is chosen by the penalty
 that is left over the tight boxes, and judged by cutting on greedily to the end (the pilot method). Most boxes are small, so the
 work on one grows with its combinations and with the answers it spans, never with the whole domain.
+Plain loops stand where numpy would have an expression over an array: numba compiles each of those several times longer.
 """
 
 # numba infers the types of kernels from their first call.
@@ -17,6 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import inner_kernel
 from tacit.publish._demand_kernels import holds
 
 NO_CUT = np.int64(-1)
@@ -48,7 +50,7 @@ class Scratch(NamedTuple):
     above: NDArray[np.float64]  # penalty of a row in the tight box of this answer and all above
 
 
-@njit(cache=True)
+@inner_kernel
 def extent(rows, low, high):
     """Penalty of a row in the box."""
     total = 0.0
@@ -61,7 +63,7 @@ def extent(rows, low, high):
     return total
 
 
-@njit(cache=True)
+@inner_kernel
 def profile(rows, box, j, base, scratch):
     """Tight box, rows and sensitive answers of the box's combinations, apart for every answer of attribute `j`."""
     codes, low, high, entries = rows.codes, scratch.low, scratch.high, scratch.entries
@@ -71,7 +73,8 @@ def profile(rows, box, j, base, scratch):
         v = codes[i, j] - base
         if entries[v] == 0:
             scratch.rows[v] = 0
-            scratch.shown[v] = 0
+            for s in range(people + 1):
+                scratch.shown[v, s] = 0
             for a in range(attributes):
                 low[v, a] = high[v, a] = codes[i, a]
         else:
@@ -85,7 +88,7 @@ def profile(rows, box, j, base, scratch):
             scratch.shown[v, people] += rows.people[i]
 
 
-@njit(cache=True)
+@inner_kernel
 def keep_cheapest(prices, places, price, place):
     """Put a cut among the cheapest ones, in ascending order."""
     at = len(prices) - 1
@@ -95,20 +98,42 @@ def keep_cheapest(prices, places, price, place):
     prices[at], places[at] = price, place
 
 
-@njit(cache=True)
+@inner_kernel
+def box_of(low, high, v):
+    """The tight box of one answer, to be widened."""
+    run_low, run_high = np.empty(low.shape[1], np.int32), np.empty(low.shape[1], np.int32)
+    for a in range(len(run_low)):
+        run_low[a], run_high[a] = low[v, a], high[v, a]
+    return run_low, run_high
+
+
+@inner_kernel
+def widen(run_low, run_high, low, high, v):
+    """Widen a box so that it also holds the rows of one answer."""
+    for a in range(len(run_low)):
+        run_low[a], run_high[a] = min(run_low[a], low[v, a]), max(run_high[a], high[v, a])
+
+
+@inner_kernel
+def move(above, below, shown, v):
+    """Move the sensitive answers of one answer's rows from above a cut to below it."""
+    for s in range(len(above)):
+        above[s] -= shown[v, s]
+        below[s] += shown[v, s]
+
+
+@inner_kernel
 def price_attribute(rows, j, base, answers, total, total_shown, demand, scratch, prices, places):
     """The cheapest cuts of a profiled attribute: penalty left on both sides, where both may be published."""
-    attributes = rows.codes.shape[1]
     low, high, entries = scratch.low, scratch.high, scratch.entries
-    run_low, run_high = np.empty(attributes, np.int32), np.empty(attributes, np.int32)
-    run_low[:], run_high[:] = low[answers - 1], high[answers - 1]
+    run_low, run_high = box_of(low, high, answers - 1)
     for v in range(answers - 1, 0, -1):
         if entries[v] > 0:
-            for a in range(attributes):
-                run_low[a], run_high[a] = min(run_low[a], low[v, a]), max(run_high[a], high[v, a])
+            widen(run_low, run_high, low, high, v)
             scratch.above[v] = extent(rows, run_low, run_high)
-    run_low[:], run_high[:] = low[0], high[0]
-    below, below_shown = scratch.rows[0], scratch.shown[0].copy()
+    run_low, run_high = box_of(low, high, 0)
+    below, below_shown, above_shown = scratch.rows[0], np.zeros_like(total_shown), total_shown.copy()
+    move(above_shown, below_shown, scratch.shown, 0)
     for v in range(1, answers):
         if entries[v] == 0:
             continue
@@ -118,35 +143,33 @@ def price_attribute(rows, j, base, answers, total, total_shown, demand, scratch,
         if below >= demand.k:
             price = below * extent(rows, run_low, run_high) + above * scratch.above[v]
             if price < prices[-1] and (
-                len(total_shown) == 0
-                or (holds(below, below_shown, demand) and holds(above, total_shown - below_shown, demand))
+                len(total_shown) == 0 or (holds(below, below_shown, demand) and holds(above, above_shown, demand))
             ):
                 keep_cheapest(prices, places, price, rows.first_value[j] + base + v)
         below += scratch.rows[v]
-        below_shown += scratch.shown[v]
-        for a in range(attributes):
-            run_low[a], run_high[a] = min(run_low[a], low[v, a]), max(run_high[a], high[v, a])
+        move(above_shown, below_shown, scratch.shown, v)
+        widen(run_low, run_high, low, high, v)
 
 
-@njit(cache=True)
+@inner_kernel
 def tight(rows, box):
     """Least and greatest code of every attribute in a box, and its rows."""
-    low, high = rows.codes[box[0]].copy(), rows.codes[box[0]].copy()
+    low, high = box_of(rows.codes, rows.codes, box[0])
     total = np.int64(0)
     for i in box:
         total += rows.counts[i]
-        for a in range(len(low)):
-            low[a], high[a] = min(low[a], rows.codes[i, a]), max(high[a], rows.codes[i, a])
+        widen(low, high, rows.codes, rows.codes, i)
     return low, high, total
 
 
-@njit(cache=True)
+@inner_kernel
 def cuts(rows, box, demand, scratch, prices, places):
     """Write the cheapest cuts of a box with the penalty left after each, infinite where there are fewer.
 
     A cut is the place of the lowest answer above it on the axis of all answers. Returns the penalty of the box uncut.
     """
-    prices[:], places[:] = np.inf, NO_CUT
+    for at in range(len(prices)):
+        prices[at], places[at] = np.inf, NO_CUT
     low, high, total = tight(rows, box)
     whole = total * extent(rows, low, high)
     if total < 2 * demand.k or whole == 0:
@@ -160,7 +183,8 @@ def cuts(rows, box, demand, scratch, prices, places):
     for j in range(len(low)):
         if high[j] > low[j]:
             answers = np.int64(high[j]) - low[j] + 1
-            scratch.entries[:answers] = 0
+            for v in range(answers):
+                scratch.entries[v] = 0
             profile(rows, box, j, low[j], scratch)
             price_attribute(rows, j, low[j], answers, total, total_shown, demand, scratch, prices, places)
     return whole
@@ -169,7 +193,9 @@ def cuts(rows, box, demand, scratch, prices, places):
 @njit(cache=True)
 def part(rows, box, cut):
     """Put the combinations below a cut to the front of the box; returns how many they are."""
-    j = np.searchsorted(rows.first_value, cut, side="right") - 1
+    j = 0
+    while rows.first_value[j + 1] <= cut:
+        j += 1
     least = cut - rows.first_value[j]
     front, back = 0, len(box) - 1
     while front <= back:
@@ -181,22 +207,25 @@ def part(rows, box, cut):
     return front
 
 
-@njit(cache=True)
+@inner_kernel
 def greedy_penalty(rows, box, demand, scratch, floor):
     """Penalty left when every box is cut where that leaves least, to the end; gives up above `floor`. Reorders the box."""
-    stack = [(0, len(box))]
+    starts, stops, waiting = np.empty(len(box) + 1, np.int64), np.empty(len(box) + 1, np.int64), 1
+    starts[0], stops[0] = 0, len(box)
     prices, places = np.empty(1), np.empty(1, np.int64)
     total = 0.0
-    while len(stack) > 0 and total < floor:
-        start, stop = stack.pop()
+    while waiting > 0 and total < floor:
+        waiting -= 1
+        start, stop = starts[waiting], stops[waiting]
         inside = box[start:stop]
         whole = cuts(rows, inside, demand, scratch, prices, places)
         if prices[0] == np.inf:
             total += whole
         elif prices[0] > 0:
             middle = start + part(rows, inside, places[0])
-            stack.append((start, middle))
-            stack.append((middle, stop))
+            starts[waiting], stops[waiting] = start, middle
+            starts[waiting + 1], stops[waiting + 1] = middle, stop
+            waiting += 2
     return total
 
 
@@ -215,7 +244,8 @@ def best_cut(rows, box, demand, scratch, pilots, known):
     for candidate in range(1 if known < np.inf else 0, pilots):
         if prices[candidate] == np.inf:
             break
-        work[:] = box
+        for i in range(len(box)):
+            work[i] = box[i]
         middle = part(rows, work, places[candidate])
         first = greedy_penalty(rows, work[:middle], demand, scratch, least)
         second = greedy_penalty(rows, work[middle:], demand, scratch, least - first) if first < least else 0.0
