@@ -221,6 +221,19 @@ def test_tests_and_second_rounds_need_a_code_where_reports_do(
     assert tried.status_code == 201, "while a survey is drafted there are no codes to try it with"
 
 
+def test_opening_a_draft_leaves_no_moment_in_which_reports_need_no_code(
+    client: TestClient, server: SurveyServer
+) -> None:
+    """The server read the survey while it was a draft, and nobody has opened its page since."""
+    definition = Definition.from_yaml(CODES)
+    draft = server.store.add(definition, CODES, state="draft")
+    assert client.put(f"/s/{draft.fingerprint}/tests/{'a' * 64}", json={"report": REPORT}).status_code == 201
+    opened = server.store.add(definition, CODES)
+    assert (opened.fingerprint, opened.state) == (draft.fingerprint, "open")
+    assert put(client, opened).status_code == 403
+    assert server.store.counts(opened).reports == 0
+
+
 def test_a_signer_in_trouble_is_answered_with_try_again(
     client: TestClient, server: SurveyServer, coded: StoredSurvey
 ) -> None:
