@@ -228,7 +228,7 @@ def test_control_items_are_held_against_what_is_known(
 def test_bursts_and_copies_stand_at_the_top(client: TestClient, server: SurveyServer, survey: StoredSurvey) -> None:
     fill(server.store, survey, rows(survey, 300, seed=8))
     now = 0.0
-    arrivals = server._receiving.arrivals
+    arrivals = server.receiving.arrivals
     arrivals._clock = lambda: now
     arrivals.note(survey.fingerprint)
     now = 7_200.0

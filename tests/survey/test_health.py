@@ -64,7 +64,7 @@ def test_little_room_fails_the_health_check_before_it_is_too_late(
     server: SurveyServer,
 ) -> None:
     nearly_full = ServerSettings(least_free=1 << 62)
-    watched = health.Health(server.store, nearly_full, lambda: 0, server._receiving.answers)
+    watched = health.Health(server.store, nearly_full, lambda: 0, server.receiving.answers)
     assert watched._look() == "The disk is nearly full."
 
 

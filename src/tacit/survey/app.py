@@ -38,12 +38,12 @@ class SurveyServer:
         self.store = Store.open(store_url)
         self.writer = Writer(connect(store_url), most_waiting=self.settings.most_waiting)
         surveys = SurveyCache(self.store)
-        self._receiving = Receiving(surveys, self.writer, self.settings)
+        self.receiving = Receiving(surveys, self.writer, self.settings)
         self.tokens = Tokens(surveys, self.store, self.settings)
         accounts = Accounts(self.store.database)
-        administration = Administration(self.store, accounts, self.settings, self._receiving.arrivals)
+        administration = Administration(self.store, accounts, self.settings, self.receiving.arrivals)
         withdrawing = Withdrawing(surveys, self.store, self.settings)
-        health = Health(self.store, self.settings, lambda: self.writer.waiting, self._receiving.answers)
+        health = Health(self.store, self.settings, lambda: self.writer.waiting, self.receiving.answers)
         pages = Starlette(
             routes=[
                 *Site(surveys).routes,
@@ -59,7 +59,7 @@ class SurveyServer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "PUT":
-            await self._receiving(scope, receive, send)
+            await self.receiving(scope, receive, send)
         else:
             await self._pages(scope, receive, send)
 

@@ -14,6 +14,8 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -66,12 +68,19 @@ class Refused(Exception):
 
 async def json_object(scope: Scope, receive: Receive, what: str) -> dict[str, Any]:
     """The JSON object that a request carries; `what` begins the sentence of a refusal."""
-    headers = dict(scope["headers"])
-    if not headers.get(b"content-type", b"").lower().startswith(b"application/json"):
+    refuse_other_types(scope, what)
+    return parsed_object(await limited_body(scope, receive, what), what)
+
+
+def refuse_other_types(scope: Scope, what: str) -> None:
+    types = [value for name, value in scope["headers"] if name == b"content-type"]
+    if not types or not all(one.lower().startswith(b"application/json") for one in types):
         raise Refused(415, f"{what} is sent as application/json.")
-    body = await limited_body(scope, receive, what)
+
+
+def parsed_object(body: bytes, what: str) -> dict[str, Any]:
     try:
-        content = json.loads(body)
+        content = json.loads(body.decode())
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
@@ -81,13 +90,18 @@ async def json_object(scope: Scope, receive: Receive, what: str) -> dict[str, An
 
 async def limited_body(scope: Scope, receive: Receive, what: str, most: int = LARGEST_BODY) -> bytes:
     length = dict(scope["headers"]).get(b"content-length", b"0")
-    if length.isdigit() and int(length) > most:
-        raise Refused(413, f"{what} has at most {most} bytes.")
+    if length.isdigit():
+        refuse_large(int(length), what, most)
     try:
         async with asyncio.timeout(SLOWEST_BODY_SECONDS):
             return await _read(receive, what, most)
     except TimeoutError:
         raise Refused(408, f"{what} took too long to arrive.") from None
+
+
+def refuse_large(length: int, what: str, most: int = LARGEST_BODY) -> None:
+    if length > most:
+        raise Refused(413, f"{what} has at most {most} bytes.")
 
 
 async def _read(receive: Receive, what: str, most: int) -> bytes:
@@ -97,22 +111,48 @@ async def _read(receive: Receive, what: str, most: int) -> bytes:
         if message["type"] == "http.disconnect":
             raise Refused(400, f"{what} ended early.")
         body += message.get("body", b"")
-        if len(body) > most:
-            raise Refused(413, f"{what} has at most {most} bytes.")
+        refuse_large(len(body), what, most)
         if not message.get("more_body"):
             return body
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A status with a JSON object. Those that everybody gets are made once: what they consist of is kept."""
+
+    status: int
+    content: dict[str, str]
+
+    @cached_property
+    def body(self) -> bytes:
+        return json.dumps(self.content).encode()
+
+    @cached_property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        headers = [*API_HEADERS, (b"content-length", str(len(self.body)).encode())]
+        if self.status in (429, 503):
+            headers.append((b"retry-after", RETRY_SECONDS))
+        if self.is_last:
+            headers.append((b"connection", b"close"))
+        return headers
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the connection ends with it: the rest of the body is not waited for."""
+        return self.status in (408, 413)
+
+    @cached_property
+    def http(self) -> bytes:
+        """All of it, as HTTP/1.1 writes it."""
+        lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}".encode()]
+        lines += [name + b": " + value for name, value in self.headers]
+        return b"\r\n".join([*lines, b"", self.body])
+
+
 async def answer(send: Send, status: int, content: dict[str, Any]) -> None:
-    body = json.dumps(content).encode()
-    headers = [*API_HEADERS, (b"content-length", str(len(body)).encode())]
-    if status in (429, 503):
-        headers.append((b"retry-after", RETRY_SECONDS))
-    if status in (408, 413):
-        # The rest of the body is not waited for.
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    one = Answer(status, content)
+    await send({"type": "http.response.start", "status": status, "headers": one.headers})
+    await send({"type": "http.response.body", "body": one.body})
 
 
 FAILURES_ALLOWED = 5

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
 from tacit.errors import InvalidInput
+from tacit.survey import limits
 from tacit.survey.alarms import Arrivals
 from tacit.survey.headers import ServerSettings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
-from tacit.survey.limits import RateLimit, Refused, answer, json_object
+from tacit.survey.limits import Answer, RateLimit, Refused
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, text_key, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
@@ -20,24 +23,30 @@ from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.wire import InvalidReport
 
 _ANSWERS = {
-    SubmissionOutcome.STORED: (201, {"outcome": "stored"}),
-    SubmissionOutcome.REPEATED: (200, {"outcome": "repeated"}),
-    SubmissionOutcome.CLOSED: (409, {"error": "This survey is not open.", "reason": "closed"}),
-    SubmissionOutcome.DIFFERENT: (
+    SubmissionOutcome.STORED: Answer(201, {"outcome": "stored"}),
+    SubmissionOutcome.REPEATED: Answer(200, {"outcome": "repeated"}),
+    SubmissionOutcome.CLOSED: Answer(409, {"error": "This survey is not open.", "reason": "closed"}),
+    SubmissionOutcome.DIFFERENT: Answer(
         409,
         {
             "error": "Another report has already been sent from here; it stays, and this one was not counted.",
             "reason": "different",
         },
     ),
-    SubmissionOutcome.WITHDRAWN: (
+    SubmissionOutcome.WITHDRAWN: Answer(
         409,
         {"error": "The report sent from here was withdrawn; this one was not counted.", "reason": "withdrawn"},
     ),
 }
+# What a submission can be refused with; anything else is a fault of ours.
+_REFUSALS = (Refused, InvalidReport, Overloaded, StoreUnavailable)
 _FIELDS = {"report", "receipt", "signature", "texts"}
 _SECOND_FIELDS = {"report", "signature", "bearer"}
 _HEX = frozenset("0123456789abcdef")
+_ADDRESS = re.compile(f"/s/([0-9a-f]{{32}})/({'|'.join(BOXES)})/([0-9a-f]{{64}})")
+
+# A survey, which of its boxes, and the token.
+Place = tuple[StoredSurvey, Box, str]
 
 
 class Receiving:
@@ -53,35 +62,59 @@ class Receiving:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            submission = await self._submission(scope, receive)
-            outcome = await self._writer.put(submission)
-            if outcome is SubmissionOutcome.STORED and submission.box == "reports":
-                self.arrivals.note(submission.survey.fingerprint)
-            status, content = _ANSWERS[outcome]
-        except Refused as refused:
-            status, content = refused.status, refused.content
-        except InvalidReport as error:
-            status, content = 400, {"error": str(error)}
-        except (Overloaded, StoreUnavailable) as error:
-            status, content = 503, {"error": str(error)}
-        self.answers[status] += 1
-        await answer(send, status, content)
+            self._admit(scope)
+            place = await self._place(scope["path"])
+            limits.refuse_other_types(scope, "A report")
+            submission = _submission(place, await limits.limited_body(scope, receive, "A report"))
+            settled = self._settled(submission, await self._writer.put(submission))
+        except _REFUSALS as refusal:
+            settled = self._refused(refusal)
+        await limits.answer(send, settled.status, settled.content)
 
-    async def _submission(self, scope: Scope, receive: Receive) -> Submission:
-        self._admit(scope)
-        fingerprint, box, token = _address(scope["path"])
+    def known(self, path: str) -> Place | None:
+        """Where a report goes, if the server has read the survey already."""
+        if (address := _ADDRESS.fullmatch(path)) is None:
+            return None
+        fingerprint, box, token = address.groups()
+        survey = self._surveys.known(fingerprint)
+        return None if survey is None else (survey, box, token)  # type: ignore[return-value]
+
+    def take(self, scope: Scope, place: Place, body: bytes, reply: Callable[[Answer], None]) -> None:
+        """The same for a body that has arrived whole, without a task: `reply` is called once, now or when it is stored."""
+        try:
+            self._admit(scope)
+            limits.refuse_other_types(scope, "A report")
+            limits.refuse_large(len(body), "A report")
+            submission = _submission(place, body)
+            self._writer.add(submission, lambda outcome: reply(self._settled(submission, outcome)))
+        except _REFUSALS as refusal:
+            reply(self._refused(refusal))
+
+    def _settled(self, submission: Submission, outcome: SubmissionOutcome | Exception) -> Answer:
+        if isinstance(outcome, Exception):
+            return self._refused(outcome)
+        if outcome is SubmissionOutcome.STORED and submission.box == "reports":
+            self.arrivals.note(submission.survey.fingerprint)
+        settled = _ANSWERS[outcome]
+        self.answers[settled.status] += 1
+        return settled
+
+    def _refused(self, refusal: Exception) -> Answer:
+        if isinstance(refusal, Refused):
+            refused = Answer(refusal.status, refusal.content)
+        else:
+            refused = Answer(400 if isinstance(refusal, InvalidReport) else 503, {"error": str(refusal)})
+        self.answers[refused.status] += 1
+        return refused
+
+    async def _place(self, path: str) -> Place:
+        if (address := _ADDRESS.fullmatch(path)) is None:
+            raise Refused(404, "Nothing can be put here.")
+        fingerprint, box, token = address.groups()
         survey = await self._surveys.survey(fingerprint)
         if survey is None:
             raise Refused(404, "There is no such survey.")
-        content = await json_object(scope, receive, "A report")
-        text = _text(content, _SECOND_FIELDS if box == "second" else _FIELDS)
-        # While a survey is drafted there are no codes yet. Only tests are taken then: what counts always needs a signature,
-        # because the state that the server remembers may be an old one.
-        if survey.definition.needs_codes and not (box == "tests" and survey.state == "draft"):
-            _check_signature(survey, _bearer(content, token) if box == "second" else token, content.get("signature"))
-        values = _bit(text) if box == "second" else survey.wire.decode(text)
-        texts = _texts(survey, content["texts"]) if "texts" in content else ()
-        return Submission(survey, box, token_hash(survey, token), values, _hash(content.get("receipt")), texts)
+        return survey, box, token  # type: ignore[return-value]
 
     def _admit(self, scope: Scope) -> None:
         if not is_known_host(scope, self._settings):
@@ -92,17 +125,21 @@ class Receiving:
             raise Refused(429, "Too many reports from one address. Please try again in a minute.")
 
 
-def _address(path: str) -> tuple[str, Box, str]:
-    parts = path.split("/")
-    if len(parts) == 5 and parts[1] == "s" and parts[3] in BOXES and len(parts[2]) == 32 and len(parts[4]) == 64:
-        _, _, fingerprint, box, token = parts
-        if _HEX.issuperset(fingerprint) and _HEX.issuperset(token):
-            return fingerprint, box, token  # type: ignore[return-value]
-    raise Refused(404, "Nothing can be put here.")
+def _submission(place: Place, body: bytes) -> Submission:
+    survey, box, token = place
+    content = limits.parsed_object(body, "A report")
+    text = _text(content, _SECOND_FIELDS if box == "second" else _FIELDS)
+    # While a survey is drafted there are no codes yet. Only tests are taken then: what counts always needs a signature,
+    # because the state that the server remembers may be an old one.
+    if survey.definition.needs_codes and not (box == "tests" and survey.state == "draft"):
+        _check_signature(survey, _bearer(content, token) if box == "second" else token, content.get("signature"))
+    values = _bit(text) if box == "second" else survey.wire.decode(text)
+    texts = _texts(survey, content["texts"]) if "texts" in content else ()
+    return Submission(survey, box, token_hash(survey, token), values, _hash(content.get("receipt")), texts)
 
 
 def _text(content: dict[str, Any], fields: set[str]) -> str:
-    if not set(content) <= fields or not isinstance(content.get("report"), str):
+    if not content.keys() <= fields or not isinstance(content.get("report"), str):
         raise Refused(
             400,
             'A report is sent as {"report": TEXT}, with "signature" where codes are needed, "receipt" and "texts".',

@@ -1,21 +1,19 @@
-"""Running the server: the port, patience with slow clients, and an orderly end."""
+"""Running the server: the port, its share of the machine, and an orderly end."""
 
 from __future__ import annotations
 
-import asyncio
+import gc
 import socket
 import sys
+from functools import partial
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tacit.errors import InvalidInput
 from tacit.survey.app import SurveyServer
+from tacit.survey.connections import ReportProtocol
 
-HEADER_SECONDS = 5.0
-# A whole request, head and body: nothing that people send here is large.
-REQUEST_SECONDS = 20.0
 KEEP_ALIVE_SECONDS = 15
 # uvloop takes one new connection from a listening socket in each turn of its loop. In a crowd a turn is long, and
 # whoever comes last would wait for seconds; so the same socket is listened on many times over. Each costs a new
@@ -25,48 +23,6 @@ LISTENERS = 96
 # who are told to come back later starves the writer.
 WRITER_WAITS_SECONDS = 0.0005
 MOST_FILES = 65_536
-
-
-class PatientProtocol(HttpToolsProtocol):
-    """HTTP that waits only so long for a request's head, and for all of it: whoever trickles is let go."""
-
-    _deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._start_waiting()
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._start_waiting()
-
-    def on_headers_complete(self) -> None:
-        self._stop_waiting()
-        # Also where nobody reads the body, because it was sent to nowhere.
-        self._deadline = self.loop.call_later(REQUEST_SECONDS - HEADER_SECONDS, self._give_up)
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        self._stop_waiting()
-        super().on_message_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def _start_waiting(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
-
-    def _stop_waiting(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def _give_up(self) -> None:
-        self._deadline = None
-        if not self.transport.is_closing():
-            self.transport.close()
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
@@ -104,9 +60,19 @@ def serve(server: SurveyServer, sock: socket.socket) -> None:
     """Serve until interrupted; what was acknowledged is on the disk already, what waits is stored before the end."""
     sys.setswitchinterval(WRITER_WAITS_SECONDS)
     allow_many_connections()
-    config = uvicorn.Config(
+    # What was made until now stays to the end; looking through it for garbage again and again would be for nothing.
+    gc.collect()
+    gc.freeze()
+    uvicorn.Server(configured(server)).run(sockets=[sock, *(sock.dup() for _ in range(LISTENERS - 1))])
+
+
+def configured(server: SurveyServer) -> uvicorn.Config:
+    """How uvicorn is run: reports take the short way, and nothing about anybody is logged."""
+    receiving = server.receiving if isinstance(server, SurveyServer) else None
+    protocol: Any = partial(ReportProtocol, receiving=receiving)
+    return uvicorn.Config(
         server,
-        http=PatientProtocol,
+        http=protocol,
         ws="none",
         access_log=False,  # an access log would hold addresses and times
         log_level="warning",
@@ -117,4 +83,3 @@ def serve(server: SurveyServer, sock: socket.socket) -> None:
         backlog=4096,
         proxy_headers=False,
     )
-    uvicorn.Server(config).run(sockets=[sock, *(sock.dup() for _ in range(LISTENERS - 1))])

@@ -14,11 +14,12 @@ class SurveyCache:
         self.store = store
         self._surveys: dict[str, StoredSurvey] = {}
 
+    def known(self, fingerprint: str) -> StoredSurvey | None:
+        """The survey, if it has been read already; its state may have changed since."""
+        return self._surveys.get(fingerprint)
+
     async def survey(self, fingerprint: str) -> StoredSurvey | None:
-        known = self._surveys.get(fingerprint)
-        if known is None:
-            known = await self.fresh(fingerprint)
-        return known
+        return self.known(fingerprint) or await self.fresh(fingerprint)
 
     async def fresh(self, fingerprint: str) -> StoredSurvey | None:
         """The survey with its state of now."""

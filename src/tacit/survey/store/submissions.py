@@ -11,9 +11,9 @@ import hashlib
 import queue
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from enum import Enum
+from typing import NamedTuple
 
 from tacit.errors import TacitError
 from tacit.survey.store.database import Database, Row, StoreUnavailable, quoted
@@ -39,8 +39,7 @@ class Overloaded(TacitError):
     """More submissions wait than can be stored soon; nothing was stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
+class Submission(NamedTuple):
     """One report under the hash of its token; `receipt` is the hash of what can withdraw it.
 
     `texts` are open texts with their keys and questions; they are stored apart.
@@ -98,8 +97,8 @@ def _store_box(
     fresh = database.insert_new(survey.table(box), columns, rows)
     new = [one for token, (_, one) in first.items() if token in fresh]
     _keep_receipts(database, f"{box} {survey.number}", new)
-    texts = sorted((key, f"{box} {survey.number}", name, text) for one in new for key, name, text in one.texts)
-    database.insert_new("tacit_texts", ("text_key", "box", "question", "content"), texts)
+    if texts := sorted((key, f"{box} {survey.number}", name, text) for one in new for key, name, text in one.texts):
+        database.insert_new("tacit_texts", ("text_key", "box", "question", "content"), texts)
     stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored(database, survey, box, set(first) - fresh)
     for index, submission in members:
         if submission.token in fresh and first[submission.token][0] == index:
@@ -111,8 +110,8 @@ def _store_box(
 
 
 def _keep_receipts(database: Database, box: str, submissions: list[Submission]) -> None:
-    rows = sorted((one.receipt, box, one.token) for one in submissions if one.receipt is not None)
-    database.insert_new("tacit_receipts", ("receipt", "box", "report_key"), rows)
+    if rows := sorted((one.receipt, box, one.token) for one in submissions if one.receipt is not None):
+        database.insert_new("tacit_receipts", ("receipt", "box", "report_key"), rows)
 
 
 def _stored(database: Database, survey: StoredSurvey, box: Box, tokens: set[str]) -> dict[str, Row]:
@@ -139,7 +138,8 @@ def _accepts(database: Database, survey: StoredSurvey, box: Box) -> bool:
     return state == "open" or (box == "tests" and state == "draft")
 
 
-Waiting = tuple[Submission, "asyncio.Future[SubmissionOutcome]"]
+Settle = Callable[[SubmissionOutcome | Exception], None]
+Waiting = tuple[Submission, Settle, asyncio.AbstractEventLoop]
 
 
 class Writer:
@@ -160,13 +160,20 @@ class Writer:
     def is_full(self) -> bool:
         return self.waiting >= self._most_waiting
 
-    async def put(self, submission: Submission) -> SubmissionOutcome:
-        """The outcome, once it is durable."""
+    def add(self, submission: Submission, settle: Settle) -> None:
+        """Store it soon; `settle` is called in the running event loop with the outcome, once that is durable."""
         if self.is_full:
             raise Overloaded("The survey is receiving more answers than it can store right now. Please try again soon.")
-        future: asyncio.Future[SubmissionOutcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put((submission, future))
-        return await future
+        self._waiting.put((submission, settle, asyncio.get_running_loop()))
+
+    async def put(self, submission: Submission) -> SubmissionOutcome:
+        """The outcome, once it is durable."""
+        future: asyncio.Future[SubmissionOutcome | Exception] = asyncio.get_running_loop().create_future()
+        self.add(submission, lambda outcome: None if future.done() else future.set_result(outcome))
+        outcome = await future
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     def close(self) -> None:
         """Store what waits, then stop."""
@@ -198,20 +205,20 @@ class Writer:
     def _deliver(self, batch: list[Waiting]) -> None:
         outcomes: Sequence[SubmissionOutcome | Exception]
         try:
-            outcomes = store_batch(self._database, [submission for submission, _ in batch])
+            outcomes = store_batch(self._database, [submission for submission, _, _ in batch])
         except StoreUnavailable as error:
             outcomes = [error] * len(batch)
         except Exception as error:  # the thread must survive whatever it was: everyone after would wait for ever
             outcomes = [StoreUnavailable(f"The reports could not be stored: {type(error).__name__}.")] * len(batch)
         # One wake-up of the event loop for the whole batch.
-        batch[0][1].get_loop().call_soon_threadsafe(_settle, batch, outcomes)
+        batch[0][2].call_soon_threadsafe(_settle, batch, outcomes)
 
 
 def _settle(batch: list[Waiting], outcomes: Sequence[SubmissionOutcome | Exception]) -> None:
-    for (_, future), outcome in zip(batch, outcomes, strict=True):
-        if future.done():
-            continue
-        if isinstance(outcome, SubmissionOutcome):
-            future.set_result(outcome)
-        else:
-            future.set_exception(outcome)
+    for (_, settle, loop), outcome in zip(batch, outcomes, strict=True):
+        try:
+            settle(outcome)
+        except Exception as error:  # the others of the batch are told all the same
+            loop.call_exception_handler(
+                {"message": "A report was stored, but its sender not told.", "exception": error}
+            )
