@@ -28,3 +28,21 @@ def test_dictionaries_hold_only_what_rows_show():
     (table,) = ReleasedColumns(TEXTS).in_order([{"a": np.array([3, 0]), "b": np.array([2, 2])}])
     assert table["a"].chunk(0).dictionary.to_pylist() == ["z", "é"]
     assert table["b"].chunk(0).dictionary.to_pylist() == ["x"]
+
+
+@pytest.mark.parametrize("largest_word", [2**63, 7])
+@pytest.mark.parametrize("slice_rows", [1 << 20, 7])
+def test_counted_rows_are_those_that_were_counted(monkeypatch, largest_word, slice_rows):
+    monkeypatch.setattr(released_rows, "LARGEST_WORD", largest_word)
+    monkeypatch.setattr(released_rows, "SLICE_ROWS", slice_rows)
+    rng = np.random.default_rng(2)
+    codes, counts = {"a": rng.integers(0, 6, 40), "b": rng.integers(0, 3, 40)}, rng.integers(0, 9, 40)
+    one_by_one = {name: np.repeat(own, counts) for name, own in codes.items()}
+    expected = shown(ReleasedColumns(TEXTS).in_order([one_by_one]))
+    assert len(expected) == counts.sum()
+    parts = list(ReleasedColumns(TEXTS).in_order_of_counts(codes, counts))
+    assert shown(parts) == expected
+    assert all(len(part) == slice_rows for part in parts[:-1])
+    for part in parts:
+        for column in part.columns:
+            assert set(column.chunk(0).dictionary.to_pylist()) == set(column.to_pylist())

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.table.infer import MissingPolicy
 
 SLICE_ROWS = 1 << 20
+HASHED_ROWS = 1 << 14  # at a time: what stays in the processor's cache
 ENGINES = ("duckdb", "sqlite", "postgres", "pyspark")
 
 
@@ -164,7 +165,9 @@ def _hash_of_answers(coded: Table) -> str:
         place = np.empty(attribute.size, "<u4")
         place[order] = np.arange(attribute.size)
         digest.update(json.dumps([attribute.name, *sorted(attribute.answers)]).encode())
-        digest.update(place[coded[attribute.name]].tobytes())
+        column = coded[attribute.name]
+        for start in range(0, len(column), HASHED_ROWS):
+            digest.update(place[column[start : start + HASHED_ROWS]].data)
     return digest.hexdigest()
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import TacitError
 
@@ -56,21 +57,17 @@ def read_back(path: Path, manifest: Mapping[str, Any], *, parquet: bool, people:
 
     `people` are the answers of the population with their numbers, where promises are about it.
     """
-    if parquet:
-        _refuse_hidden_texts(path)
     names = [*manifest["columns"]]
-    batches = _parquet_batches(path) if parquet else _csv_batches(path)
-    counted = _counted(_checked_order(batches, names, is_sorted=manifest["sorted"]), names)
-    return judge(counted, manifest, people)
+    parts = list(_counted_parts(path, names, parquet=parquet, is_sorted=manifest["sorted"]))
+    if not parts:
+        raise BrokenPromise("the file has no rows")
+    return judge(_summed(parts, names), manifest, people)
 
 
 def count_synthetic(path: Path, manifest: Mapping[str, Any], *, parquet: bool) -> int:
     """The rows of a file of synthetic ones; refused where it holds others than its manifest says, or more than they show."""
-    if parquet:
-        _refuse_hidden_texts(path)
-    names = [*manifest["columns"]]
-    batches = _parquet_batches(path) if parquet else _csv_batches(path)
-    rows = sum(batch.num_rows for batch in _checked_order(batches, names, is_sorted=True))
+    parts = _counted_parts(path, [*manifest["columns"]], parquet=parquet, is_sorted=True)
+    rows = sum(int(np.sum(part[ROWS].to_numpy())) for part in parts)
     if rows != manifest["released"]:
         raise BrokenPromise(f"{rows:,} rows were written where the manifest says {manifest['released']:,}")
     return rows
@@ -151,16 +148,95 @@ def _holders(answers: list[str | None], labels: Mapping[str, list[str]]) -> dict
     return {label: np.flatnonzero(np.isin(column.astype(str), values)) for label, values in labels.items()}
 
 
-def _parquet_batches(path: Path) -> Iterator[pa.Table]:
+@dataclass(frozen=True)
+class _Runs:
+    """Rows alike that follow each other, as one with their number; of each column the texts and which of them they show."""
+
+    codes: dict[str, NDArray[np.int64]]
+    texts: dict[str, pa.Array]
+    times: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: pa.Table) -> _Runs:
+        import pyarrow as pa
+
+        whole = {name: _in_one_piece(rows.column(name)) for name in rows.column_names}
+        differs = np.ones(rows.num_rows, np.bool_)
+        differs[1:] = np.logical_or.reduce([_differs(column) for column in whole.values()])
+        starts = np.flatnonzero(differs)
+        coded = {name: _coded(column.take(pa.array(starts))) for name, column in whole.items()}
+        return cls(
+            {name: codes for name, (codes, _) in coded.items()},
+            {name: texts for name, (_, texts) in coded.items()},
+            np.diff(starts, append=rows.num_rows),
+        )
+
+    def to_arrow(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table({name: self.texts[name].take(pa.array(own)) for name, own in self.codes.items()}).append_column(
+            ROWS, pa.array(self.times)
+        )
+
+
+def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _differs(column: pa.Array) -> NDArray[np.bool_]:
+    """Whether each row but the first shows another text than the one before it."""
     import pyarrow as pa
+    import pyarrow.compute as pc
+
+    shown = column.indices if pa.types.is_dictionary(column.type) else column
+    unequal = pc.not_equal(shown.slice(1), shown.slice(0, len(shown) - 1))
+    return pc.fill_null(unequal, True).to_numpy(zero_copy_only=False)
+
+
+def _coded(column: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
+    """Which text every row shows, and the texts; of a Parquet file those of its own dictionary."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type) or column.null_count:
+        column = column.cast(pa.string()).dictionary_encode("encode")
+    return column.indices.to_numpy().astype(np.int64), column.dictionary.cast(pa.string())
+
+
+def _counted_parts(path: Path, names: list[str], *, parquet: bool, is_sorted: bool) -> Iterator[pa.Table]:
+    """The rows of a file in parts, those alike that follow each other counted.
+
+    Refused where columns are others, where rows stand in another order than the promised, or where a Parquet file holds
+    anything that no row shows.
+    """
+    if parquet:
+        _refuse_notes(path)
+    last: tuple[Any, ...] | None = None
+    for rows, statistics in _row_groups(path) if parquet else _csv_batches(path):
+        if rows.column_names != names:
+            raise BrokenPromise(f"the file has the columns {rows.column_names} where the manifest says {names}")
+        if not rows.num_rows:
+            continue
+        runs = _Runs.of(rows)
+        if parquet:
+            _refuse_hidden_texts(runs, statistics)
+        if is_sorted:
+            last = _refuse_disorder(runs, last)
+        yield runs.to_arrow()
+
+
+def _row_groups(path: Path) -> Iterator[tuple[pa.Table, list[Any]]]:
+    """The row groups of a Parquet file, columns with their dictionaries, and the statistics of the columns."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches():
-            yield pa.Table.from_batches([batch])
+    names = pq.read_schema(path).names
+    with pq.ParquetFile(path, read_dictionary=names) as file:
+        for group in range(file.num_row_groups):
+            columns = file.metadata.row_group(group)
+            statistics = [columns.column(position).statistics for position in range(len(names))]
+            yield file.read_row_group(group), statistics
 
 
-def _csv_batches(path: Path) -> Iterator[pa.Table]:
+def _csv_batches(path: Path) -> Iterator[tuple[pa.Table, list[Any]]]:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -169,68 +245,40 @@ def _csv_batches(path: Path) -> Iterator[pa.Table]:
         header = reader.schema.names
     texts = csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False)
     with csv.open_csv(path, parse_options=lines, convert_options=texts) as reader:
-        yield from (pa.Table.from_batches([batch]) for batch in reader)
+        yield from ((pa.Table.from_batches([batch]), []) for batch in reader)
 
 
-def _refuse_hidden_texts(path: Path) -> None:
-    """Refuse a Parquet file whose dictionaries, statistics or notes hold more than its rows show."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _refuse_notes(path: Path) -> None:
     import pyarrow.parquet as pq
 
     notes = {key for key in (pq.read_metadata(path).metadata or {}) if key != b"ARROW:schema"}
     notes |= set(pq.read_schema(path).metadata or {})
     if notes:
         raise BrokenPromise(f"the file carries notes that no reader needs: {sorted(notes)}")
-    names = pq.read_schema(path).names
-    with pq.ParquetFile(path, read_dictionary=names) as file:
-        for group in range(file.num_row_groups):
-            table = file.read_row_group(group)
-            for position, name in enumerate(names):
-                column = table.column(name)
-                shown = pc.unique(column.cast(pa.string()))
-                kept = pa.concat_arrays([chunk.dictionary.cast(pa.string()) for chunk in column.chunks])
-                own = file.metadata.row_group(group).column(position).statistics
-                ends = [own.min, own.max] if own is not None and own.has_min_max else []
-                told = pa.concat_arrays([kept, pa.array([str(end) for end in ends], pa.string())])
-                if not pc.all(pc.is_in(told, value_set=shown)).as_py():
-                    raise BrokenPromise(f"the column {name!r} holds texts in the file that no row shows")
 
 
-def _checked_order(batches: Iterator[pa.Table], names: list[str], *, is_sorted: bool) -> Iterator[pa.Table]:
-    """The batches as text, refused where columns are others, or where rows stand in another order than the promised."""
-    import pyarrow as pa
-
-    last: tuple[Any, ...] | None = None
-    for batch in batches:
-        if batch.column_names != names:
-            raise BrokenPromise(f"the file has the columns {batch.column_names} where the manifest says {names}")
-        text = batch.cast(pa.schema([(name, pa.string()) for name in names]))
-        if is_sorted:
-            last = _refuse_disorder(text, last)
-        yield text
+def _refuse_hidden_texts(runs: _Runs, statistics: list[Any]) -> None:
+    """Refuse a row group whose dictionaries or statistics hold more than its rows show."""
+    for own, (name, codes) in zip(statistics, runs.codes.items(), strict=True):
+        kept = runs.texts[name].to_pylist()
+        ends = {str(own.min), str(own.max)} if own is not None and own.has_min_max else set()
+        if not np.bincount(codes, minlength=len(kept)).all() or not ends <= set(map(str, kept)):
+            raise BrokenPromise(f"the column {name!r} holds texts in the file that no row shows")
 
 
-def _refuse_disorder(text: pa.Table, last: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+def _refuse_disorder(runs: _Runs, last: tuple[Any, ...] | None) -> tuple[Any, ...]:
     """Refuse rows that do not ascend; returns the last one, with which the next part goes on."""
-    import pyarrow.compute as pc
-
-    if not text.num_rows:
-        return last
-    codes = []
-    for column in text.columns:
-        texts = pc.unique(column).to_pylist()
-        place = {value: rank for rank, value in enumerate(sorted(texts, key=_place))}
-        encoded = column.combine_chunks().dictionary_encode()
-        ranks = np.array([place[value] for value in encoded.dictionary.to_pylist()])
-        codes.append(ranks[encoded.indices.to_numpy()])
-    settled = np.zeros(text.num_rows - 1, np.bool_)
-    for code in codes:
-        step = np.diff(code)
+    settled = np.zeros(len(runs.times) - 1, np.bool_)
+    first, final = [], []
+    for name, codes in runs.codes.items():
+        places = [_place(text) for text in runs.texts[name].to_pylist()]
+        rank = {place: number for number, place in enumerate(sorted(set(places)))}
+        step = np.diff(np.array([rank[place] for place in places])[codes])
         if (~settled & (step < 0)).any():
             raise BrokenPromise("the rows are not sorted by what they show")
         settled |= step > 0
-    first, final = ([_place(column[row].as_py()) for column in text.columns] for row in (0, -1))
+        first.append(places[codes[0]])
+        final.append(places[codes[-1]])
     if last is not None and tuple(first) < last:
         raise BrokenPromise("the rows are not sorted by what they show")
     return tuple(final)
@@ -240,14 +288,11 @@ def _place(text: str | None) -> tuple[bool, bytes]:
     return not text, (text or "").encode()
 
 
-def _counted(batches: Iterator[pa.Table], names: list[str]) -> pa.Table:
+def _summed(parts: list[pa.Table], names: list[str]) -> pa.Table:
     """How many rows show each combination of the columns."""
     import pyarrow as pa
 
-    parts = [batch.group_by(names).aggregate([([], "count_all")]) for batch in batches]
-    if not parts:
-        raise BrokenPromise("the file has no rows")
-    together = pa.concat_tables(parts).group_by(names).aggregate([("count_all", "sum")])
+    together = pa.concat_tables(parts).group_by(names).aggregate([(ROWS, "sum")])
     return together.rename_columns([*names, ROWS])
 
 

@@ -83,7 +83,12 @@ class CodedInput:
     def published(self, recoding: Recoding, others: Sequence[str], *, keep_order: bool = False) -> Iterator[pa.Table]:
         columns = recoding.columns(self.schema, others)
         codes = (recoding.apply(batch, others) for batch in self.batches())
-        yield from columns.as_they_come(codes) if keep_order else columns.in_order(codes)
+        if keep_order:
+            yield from columns.as_they_come(codes)
+        elif {own.name for own in recoding.tally.sensitive} >= set(others):
+            yield from columns.in_order_of_counts(*_counted_rows(recoding, others))
+        else:
+            yield from columns.in_order(codes)
 
     def in_order(self, schema: Schema) -> CodedInput:
         places = {
@@ -102,3 +107,17 @@ class CodedInput:
 
     def fingerprint(self, tally: QuasiTally) -> Fingerprint:
         return self.known_by
+
+
+def _counted_rows(recoding: Recoding, others: Sequence[str]) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
+    """The published rows from the tally alone, if it has all their columns: combinations, and the rows that show each."""
+    tally = recoding.tally
+    kept = recoding.classes[recoding.combinations.number] >= 0
+    labels = recoding.labels[recoding.combinations.number[kept]]
+    codes = dict(zip(tally.names, labels.T, strict=True))
+    start = 0
+    for attribute, column in zip(tally.sensitive, tally.sensitive_codes[kept].T, strict=True):
+        if attribute.name in others:
+            codes[attribute.name] = column - start
+        start += attribute.size
+    return codes, tally.counts[kept]

@@ -56,8 +56,24 @@ class ReleasedColumns:
         else:
             order = np.lexsort(packed[::-1])
             packed = [word[order] for word in packed]
-        for start in range(0, len(packed[0]), SLICE_ROWS):
-            yield self._table(self._unpacked([word[start : start + SLICE_ROWS] for word in packed]))
+        starts = _starts_of_runs(packed)
+        yield from self._repeated([word[starts] for word in packed], np.diff(starts, append=len(packed[0])))
+
+    def in_order_of_counts(self, codes: Codes, counts: NDArray[np.int64]) -> Iterator[pa.Table]:
+        """All rows, sorted, in parts that fit memory; each of the given ones stands for as many as are counted."""
+        packed = self._packed(codes)
+        order = np.lexsort(packed[::-1])
+        order = order[counts[order] > 0]  # a text that no row shows must not reach a dictionary
+        yield from self._repeated([word[order] for word in packed], counts[order])
+
+    def _repeated(self, words: Sequence[NDArray[np.int64]], counts: NDArray[np.int64]) -> Iterator[pa.Table]:
+        """The rows that stand as often as they are counted, in the given order, whose texts are looked up once for all."""
+        ends = np.cumsum(counts)
+        for start in range(0, int(counts.sum()), SLICE_ROWS):
+            stop = min(start + SLICE_ROWS, int(ends[-1]))
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
+            times = np.diff(np.minimum(ends[first : last + 1], stop), prepend=start)
+            yield self._table(self._unpacked([word[first : last + 1] for word in words]), times)
 
     @cached_property
     def _groups(self) -> list[list[str]]:
@@ -90,18 +106,32 @@ class ReleasedColumns:
                 word, ranks[name] = np.divmod(word, len(self._sorted[name]))
         return ranks
 
-    def _table(self, ranks: Mapping[str, NDArray[np.int64]]) -> pa.Table:
+    def _table(self, ranks: Mapping[str, NDArray[np.int64]], times: NDArray[np.int64] | None = None) -> pa.Table:
         import pyarrow as pa
 
-        return pa.table({name: _dictionary(ranks[name], self._sorted[name]) for name in self.names})
+        columns = [_dictionary(ranks[name], self._sorted[name], times) for name in self.names]
+        # Every row shows a text. A file that says so needs no list of who shows none.
+        fields = [pa.field(name, column.type, nullable=False) for name, column in zip(self.names, columns, strict=True)]
+        return pa.table(columns, schema=pa.schema(fields))
 
 
-def _dictionary(ranks: NDArray[np.int64], texts: Sequence[str]) -> Any:
-    """A column as a dictionary of the texts that its rows show, and of no others: files keep whole dictionaries."""
+def _starts_of_runs(words: Sequence[NDArray[np.int64]]) -> NDArray[np.intp]:
+    """The places where a row differs from the one before it."""
+    differs = np.ones(len(words[0]), np.bool_)
+    differs[1:] = np.logical_or.reduce([word[1:] != word[:-1] for word in words])
+    return np.flatnonzero(differs)
+
+
+def _dictionary(ranks: NDArray[np.int64], texts: Sequence[str], times: NDArray[np.int64] | None) -> Any:
+    """A column as a dictionary of the texts that its rows show, and of no others: files keep whole dictionaries.
+
+    Every rank stands for as many rows as `times` says; for one where it is None.
+    """
     import pyarrow as pa
 
     used = np.flatnonzero(np.bincount(ranks, minlength=len(texts)))
     place = np.zeros(len(texts), np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
     shown = pa.array([texts[rank] for rank in used.tolist()], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(place[ranks]), shown)
+    places = place[ranks] if times is None else np.repeat(place[ranks], times)
+    return pa.DictionaryArray.from_arrays(pa.array(places), shown)

@@ -14,11 +14,12 @@ from tacit.count.backend import asking, command, dropped, has_table
 from tacit.count.connections import SPARK
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish.counted_rows import counted_stored
+from tacit.publish.csv_lines import CSVLines
 from tacit.publish.database_input import DatabaseInput
 from tacit.publish.earlier_releases import earlier_releases, k_together, refuse_second_release
 from tacit.publish.manifests import private_manifest, private_path, public_manifest, public_path
 from tacit.publish.reading_back import PEOPLE, ROWS, BrokenPromise, ReadBack, count_synthetic, judge, read_back
-from tacit.publish.release import Release, as_text_columns
+from tacit.publish.release import Release
 from tacit.table.files import is_parquet, written_whole
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from tacit.publish.synthesis import SyntheticRelease
 
+ROWS_AT_A_TIME = 1 << 18  # for which a file's statistics are brought up to date
 JOINED = "persons: the written rows joined to the ids that are held privately"
 
 
@@ -237,15 +239,17 @@ def _rows_by_class(table: pa.Table, names: list[str]) -> dict[tuple[str, ...], i
 
 def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) -> None:
     import pyarrow.parquet as pq
-    from pyarrow import csv as arrow_csv
 
     writer: Any = None
     try:
         for batch in batches:
             if writer is None:
-                plain = as_text_columns(batch.slice(0, 0)).schema
-                writer = pq.ParquetWriter(file, batch.schema) if parquet else arrow_csv.CSVWriter(file, plain)
-            writer.write_table(batch if parquet else as_text_columns(batch))
+                writer = (
+                    pq.ParquetWriter(file, batch.schema, write_batch_size=ROWS_AT_A_TIME)
+                    if parquet
+                    else CSVLines(file, batch.column_names)
+                )
+            writer.write_table(batch)
     finally:
         if writer is not None:
             writer.close()
