@@ -126,6 +126,24 @@ def test_rows_and_tables_tell_the_same(scheme: str) -> None:
     np.testing.assert_allclose(own.disguise, others.disguise, atol=0.1 * others.disguise.max() + 1e-15)
 
 
+def test_where_nobody_gave_an_answer_only_the_law_tells_that_somebody_may() -> None:
+    origins = sources(simulated(SCHEMES["public"], 40, 4))
+    (age,) = (attribute for attribute in SCHEMA if attribute.name == "age")
+    counted = everybody(origins, SCHEMA, "drinks").within(age, (0,))
+    law = TableSubgroup(TableSource(origins, SCHEMA), "drinks", {}).within(age, (0,))
+    absent = [
+        (table.attribute, cell)
+        for table in counted.by_answer()
+        for cell in np.argwhere(np.abs(table.shares) < 1e-12)
+        if cell[0] in table.codes
+    ]
+    assert absent
+    for attribute, (answer, of_class) in absent:
+        one, other = (group.covariance(attribute, "population") for group in (counted, law))
+        assert one[answer, of_class, answer, of_class] == 0
+        assert other[answer, of_class, answer, of_class] > 0
+
+
 def test_latent_classes_are_rows_too() -> None:
     rng = np.random.default_rng(5)
     weights = rng.dirichlet(np.ones(3))

@@ -12,7 +12,7 @@ yes  ... ± 0.02...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +25,9 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.conjunctions import Condition, shares
 from tacit.estimation.evidence import gathered
 from tacit.estimation.intervals import Interval, ShareLaw
-from tacit.estimation.inversion import Inverted, filled, inverted, tallied_columns
+from tacit.estimation.inversion import filled, tallied_columns
 from tacit.estimation.likelihood import MAX_STEPS, most_likely
-from tacit.estimation.pooling import Pooled, pooled
+from tacit.estimation.pooling import EstimatedTable, estimated_table, is_pooled
 from tacit.estimation.profile import LikelihoodErrors, covered_names
 from tacit.estimation.result import (
     Method,
@@ -225,16 +225,19 @@ class _Table:
     """The unbiased estimate of a table, from one source or pooled, and what is known of its errors."""
 
     attributes: tuple[Attribute, ...]
-    table: Inverted | Pooled
+    table: EstimatedTable
     sampling: Sampling
-    law: Callable[[], ShareLaw]
-    covariance: Callable[[Array | None], Array]
+
+    def law(self) -> ShareLaw:
+        return self.table.law(self.sampling)
+
+    def covariance(self, distribution: Array | None) -> Array:
+        return self.table.covariance(self.sampling, distribution)
 
     def inversion(self) -> TableEstimate:
-        p = self.table.probabilities
-        variances = self.table.variances(self.sampling) if isinstance(self.table, Inverted) else self.table.variances
+        p, errors = self.table.probabilities, np.sqrt(self.table.variances(self.sampling))
         return TableEstimate(
-            self.attributes, p, p, np.sqrt(variances), self.table.n_reports, "inversion", self.sampling,
+            self.attributes, p, p, errors, self.table.n_reports, "inversion", self.sampling,
             interval_of=lambda level: self.law().interval(p, level), covariance_of=self.covariance,
         )  # fmt: skip
 
@@ -251,14 +254,10 @@ class _Table:
 
 def _table(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling: Sampling) -> _Table:
     names = [attribute.name for attribute in attributes]
-    if len(asking) == 1 and set(names) <= set(asking[0].questionnaire.attributes):
-        table = inverted(asking[0], names)
-        return _Table(
-            attributes, table, sampling, lambda: table.law(sampling), lambda at: table.covariance(sampling, at)
-        )
-    checked_pooling(sampling)
-    joint = pooled(asking, names, tuple(attribute.size for attribute in attributes))
-    return _Table(attributes, joint, sampling, joint.law, joint.covariance_at)
+    if is_pooled(asking, names):
+        checked_pooling(sampling)
+    shape = tuple(attribute.size for attribute in attributes)
+    return _Table(attributes, estimated_table(asking, names, shape), sampling)
 
 
 def estimate_share(

@@ -24,6 +24,7 @@ from tacit.estimation.group_parts import parts_for
 from tacit.estimation.information import Names, information, interactions
 from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
+from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
 from tacit.estimation.uncertainty import Moments
 
@@ -183,11 +184,15 @@ class Pooled:
         """From the reports as they were counted, or as they are to be expected."""
         return self._summed(lambda contribution: contribution.moments.variance())
 
+    def variances(self, sampling: Sampling = "population") -> Array:
+        """Of a sample from a population, whatever is asked for: who is in which of the tables is chance too."""
+        return self._variances
+
     @cached_property
-    def variances(self) -> Array:
+    def _variances(self) -> Array:
         return self.proper.counted_variances
 
-    def law(self) -> ShareLaw:
+    def law(self, sampling: Sampling = "population") -> ShareLaw:
         """How the variance of each cell depends on its share."""
         at = self.proper
         p = at.probabilities
@@ -202,11 +207,7 @@ class Pooled:
             curvature += (own_mean - mean) ** 2 / moments.n
         return ShareLaw(constant, slope, curvature)
 
-    @property
-    def covariance(self) -> Array:
-        return self.covariance_at(None)
-
-    def covariance_at(self, distribution: Array | None) -> Array:
+    def covariance(self, sampling: Sampling = "population", distribution: Array | None = None) -> Array:
         """Of the cells, at a proper distribution near the estimate or at a given one."""
         at = self.proper if distribution is None else self.at(distribution)
         cells = math.prod(self.shape)
@@ -224,6 +225,19 @@ class AskedTable:
     questionnaire: Questionnaire
     reports: int
     table: Callable[[Names], Inverted]
+
+
+EstimatedTable = Inverted | Pooled  # what each can be asked for is the same
+
+
+def is_pooled(asking: Sequence[Source], names: Sequence[str]) -> bool:
+    """Whether no single source asks the whole table."""
+    return len(asking) != 1 or not set(names) <= set(asking[0].questionnaire.attributes)
+
+
+def estimated_table(asking: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> EstimatedTable:
+    """The unbiased estimate of a table: from the one source that asks all of it, else pooled."""
+    return pooled(asking, names, shape) if is_pooled(asking, names) else inverted(asking[0], names)
 
 
 def pooled(sources: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:

@@ -16,6 +16,7 @@ from tacit.estimation import _subgroup_kernels as kernels
 from tacit.estimation.product_rows import ProductRows
 from tacit.estimation.result import Sampling
 from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes
+from tacit.estimation.uncertainty import counted_covariance
 from tacit.schema import Attribute
 
 # Rows that have lost a group are folded into one where they are this share of all, and at least so many.
@@ -76,7 +77,7 @@ class RowSubgroup:
         n = self.rows.people
         return ClassShares(
             float(size), max(float(square - size**2), 0.0) / max(n - 1, 1), max(float(square - size), 0.0) / n, classes,
-            (products - np.multiply.outer(classes, classes)) / max(n - 1, 1), (products - np.diag(classes)) / n,
+            counted_covariance(products, classes, n), counted_covariance(products, classes, n, "respondents"),
         )  # fmt: skip
 
     def by_answer(self) -> list[AnswerTable]:
@@ -91,10 +92,7 @@ class RowSubgroup:
         shares, products = (self._sums[part][position] for part in (0, 1))
         size, n_classes, n = attribute.size, shares.shape[1], self.rows.people
         p, both = shares[:size].reshape(-1), products[:size, :, :size].reshape(size * n_classes, -1)
-        table = (
-            (both - np.diag(p)) / n if sampling == "respondents" else (both - np.multiply.outer(p, p)) / max(n - 1, 1)
-        )
-        return table.reshape(size, n_classes, size, n_classes)
+        return counted_covariance(both, p, n, sampling).reshape(size, n_classes, size, n_classes)
 
     def within(self, attribute: Attribute, codes: Codes) -> RowSubgroup:
         place = self.rows.places[attribute.name]

@@ -16,11 +16,10 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.estimation.result import Sampling
+from tacit.estimation.uncertainty import open_answers
 from tacit.schema import Attribute, Schema
 
 Codes = tuple[int, ...]
-# Cells nearer to 0 or 1 than this say nothing of how precise a table is.
-LEAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +95,8 @@ def effective_people(people: Subgroup) -> float:
     """How many people asked openly would tell as much of tables of two attributes as all the disguised ones do."""
     numbers = []
     for table in people.by_answer():
-        p = np.clip(table.shares.reshape(-1), LEAST_SHARE, 1 - LEAST_SHARE)
-        variances = np.diagonal(people.covariance(table.attribute, "population").reshape(len(p), -1))
-        numbers.append(float(np.median(p * (1 - p) / np.maximum(variances, 1e-300))))
+        shares, covariance = table.shares.reshape(-1), people.covariance(table.attribute, "population")
+        numbers.append(open_answers(shares, np.diagonal(covariance.reshape(len(shares), -1))))
     return float(np.median(numbers)) if numbers else 0.0
 
 

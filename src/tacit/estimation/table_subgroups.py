@@ -18,8 +18,8 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import RememberingEngine
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, filled, inverted, tallied_columns
-from tacit.estimation.pooling import MOST_POOLED, Pooled, never_together, pooled
+from tacit.estimation.inversion import COVARIANCE_CELLS, filled, tallied_columns
+from tacit.estimation.pooling import MOST_POOLED, EstimatedTable, estimated_table, never_together
 from tacit.estimation.result import Sampling
 from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes
 from tacit.schema import Attribute, Schema
@@ -37,7 +37,7 @@ class TableSource:
     schema: Schema
     _engines: list[RememberingEngine] = field(init=False, repr=False)
     _prepared: set[tuple[str, ...]] = field(default_factory=set, repr=False)
-    _tables: dict[tuple[str, ...], Inverted | Pooled | None] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[str, ...], EstimatedTable | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         filled(self.origins)
@@ -47,7 +47,7 @@ class TableSource:
     def n_reports(self) -> int:
         return sum(source.engine.n_rows for source in self.origins)
 
-    def table(self, conditions: Sequence[str], names: Sequence[str], target: str) -> Inverted | Pooled | None:
+    def table(self, conditions: Sequence[str], names: Sequence[str], target: str) -> EstimatedTable | None:
         """The table of some conditions' attributes and some more; None where it is not told of."""
         wanted = (*conditions, *(name for name in names if name not in conditions))
         if wanted not in self._tables:
@@ -56,7 +56,7 @@ class TableSource:
             self._tables[wanted] = self._estimated(wanted)
         return self._tables[wanted]
 
-    def known_table(self, names: Sequence[str], target: str) -> Inverted | Pooled:
+    def known_table(self, names: Sequence[str], target: str) -> EstimatedTable:
         """A table without which nothing can be said: refused with the reason where it is not told of."""
         table = self.table([], names, target)
         if table is None:
@@ -91,15 +91,12 @@ class TableSource:
             return False
         return len(names) <= 2 or math.prod(self.schema.shape(names)) <= MOST_CELLS
 
-    def _estimated(self, names: Sequence[str]) -> Inverted | Pooled | None:
+    def _estimated(self, names: Sequence[str]) -> EstimatedTable | None:
         if not self._may_be_told(names):
             return None
         origins = [replace(source, engine=engine) for source, engine in zip(self.origins, self._engines, strict=True)]
         try:
-            if len(origins) == 1 and set(names) <= set(origins[0].questionnaire.attributes):
-                table: Inverted | Pooled = inverted(origins[0], names)
-            else:
-                table = pooled(origins, names, self.schema.shape(names))
+            table = estimated_table(origins, names, self.schema.shape(names))
             _ = table.probabilities  # a channel may tell too little of so many attributes together
         except (NotEstimable, InvalidInput):
             if len(names) == 1 or (len(names) == 2 and len(origins) == 1):
@@ -127,10 +124,10 @@ class TableSubgroup:
     def _conditions(self) -> list[str]:
         return [name for name in self.source.schema.names if name in self.path]
 
-    def _table(self, names: Sequence[str]) -> Inverted | Pooled | None:
+    def _table(self, names: Sequence[str]) -> EstimatedTable | None:
         return self.source.table(self._conditions, names, self.target)
 
-    def _kept(self, table: Inverted | Pooled, names: Sequence[str]) -> Array:
+    def _kept(self, table: EstimatedTable, names: Sequence[str]) -> Array:
         """Which cells of a table are summed into each cell of the wanted names: ``(wanted cells, cells)``."""
         keep: Array = np.ones((1, 1))
         for name in table.names:
@@ -143,11 +140,9 @@ class TableSubgroup:
         order = [there.index(name) for name in names]
         return keep.reshape(*shape, -1).transpose(*order, len(order)).reshape(-1, keep.shape[1])
 
-    def _covariance(self, table: Inverted | Pooled, names: Sequence[str], sampling: Sampling) -> Array:
-        """Who is in which of several tables is chance too: for them the population's stands for the disguise's."""
+    def _covariance(self, table: EstimatedTable, names: Sequence[str], sampling: Sampling) -> Array:
         keep = self._kept(table, names)
-        cells = table.covariance(sampling) if isinstance(table, Inverted) else table.covariance
-        return keep @ cells @ keep.T
+        return keep @ table.covariance(sampling) @ keep.T
 
     def shares(self) -> ClassShares:
         classes, size = self._table([self.target]), self._table([]) if self.path else None

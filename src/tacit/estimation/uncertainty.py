@@ -1,7 +1,8 @@
-"""Errors at a proper distribution: what the channels themselves say of the spread of one report's contributions.
+"""Errors of means of what reports contribute: by the channels' law at a proper distribution, or as counted.
 
 The observed spread says nothing where a cell was never reported, and too little where few reports came in. The channels'
-law at a distribution near the estimate is never without spread where there is a disguise.
+law at a distribution near the estimate is never without spread where there is a disguise, so tables that are written out have
+that. Sums over a domain too large to write out have the counted one: `Moments.counted` and `counted_covariance`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tacit.estimation.result import Sampling
 
 BLOCK_ENTRIES = 1 << 22  # of truths that are gone through at a time: 32 MB
+LEAST_SHARE = 1e-3  # cells nearer to 0 or 1 say nothing of how precise a table is
 PROBED_CELLS = 64  # from here on it pays to ask first whether the channel treats all cells alike
 
 
@@ -43,9 +45,17 @@ class Moments:
         return np.maximum(self.square - known, 0.0) / self.n
 
 
-def counted_covariance(products: Array, means: Array, n: int) -> Array:
+def counted_covariance(products: Array, means: Array, n: float, sampling: Sampling = "population") -> Array:
     """Of means over `n` reports as they came, from mean products ``[..., one, other]`` of what each contributes."""
+    if sampling == "respondents":
+        return (products - np.eye(means.shape[-1]) * means[..., None]) / n
     return (products - means[..., :, None] * means[..., None, :]) / max(n - 1, 1)
+
+
+def open_answers(shares: Array, variances: Array) -> float:
+    """How many people asked openly would tell as much of a table as estimates with these variances do."""
+    p = np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)
+    return float(np.median(p * (1 - p) / np.maximum(variances, 1e-300)))
 
 
 def covered_truth(parts: Sequence[Part], frequencies: Array, asked: Array) -> Array:

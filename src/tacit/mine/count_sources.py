@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from tacit.channel.base import Array
 from tacit.channel.codes import Codes
 from tacit.count.abilities import distinct_in_memory
 from tacit.count.protocol import Source
@@ -17,14 +15,13 @@ from tacit.count.remembered import Remembered
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
 from tacit.estimation import true_schema
+from tacit.estimation.class_tables import ClassTables
 from tacit.estimation.group_parts import parts_for
-from tacit.estimation.inversion import Inverted, inverted
+from tacit.estimation.inversion import inverted
 from tacit.estimation.likelihood import has_orbits, most_likely
-from tacit.estimation.pooling import Pooled
 from tacit.estimation.product_rows import class_rows, record_rows
 from tacit.estimation.row_subgroups import RowSubgroup
 from tacit.estimation.subgroups import (
-    LEAST_SHARE,
     ModelledSubgroup,
     OpenSubgroup,
     Subgroup,
@@ -32,7 +29,6 @@ from tacit.estimation.subgroups import (
     everybody,
     tells_all,
 )
-from tacit.estimation.table_subgroups import TableSource
 from tacit.joint import JointModel, fit_joint
 from tacit.joint.classes import LatentClasses
 from tacit.schema import Schema
@@ -62,34 +58,6 @@ def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tup
     listed = [name for part in parts if hasattr(part, "scheme") for name in part.scheme.schema.names]
     order = dict.fromkeys([*(name for name in listed if name in schema), *schema.names])
     return origins, schema.select(order)
-
-
-@dataclass(frozen=True, eq=False)
-class PairTable:
-    """Estimated shares of all people, with the population's errors; `floors` are the errors of the disguise alone."""
-
-    shares: Array
-    errors: Array
-    floors: Array
-    n_reports: int
-
-    @classmethod
-    def of(cls, table: Inverted | Pooled) -> PairTable:
-        if isinstance(table, Inverted):
-            errors, floors = (np.sqrt(table.variances(sampling)) for sampling in ("population", "respondents"))
-        else:  # who is in which of several tables is chance too, so the error of just these people is not known
-            errors = floors = np.sqrt(table.variances)
-        return cls(table.probabilities, errors, floors, table.n_reports)
-
-
-def pair_tables(
-    origins: Sequence[Source], schema: Schema, target: str
-) -> tuple[PairTable, dict[str, PairTable | None]]:
-    """The class alone, and each attribute with the class; None where they are never asked together."""
-    source = TableSource(tuple(origins), schema)
-    classes = PairTable.of(source.known_table([target], target))
-    told = {name: source.table([], [name, target], target) for name in schema.names if name != target}
-    return classes, {name: None if table is None else PairTable.of(table) for name, table in told.items()}
 
 
 def counted_people(
@@ -138,27 +106,21 @@ def _is_split_up(origins: Sequence[Source]) -> bool:
     return sum(not group.channel.is_clear for source in origins for group in source.questionnaire.groups) > 1
 
 
-def pairs_may_pay(origins: Sequence[Source], tables: Sequence[PairTable]) -> bool:
+def pairs_may_pay(origins: Sequence[Source], tables: ClassTables) -> bool:
     """`joint_may_pay`, from tables of two attributes alone."""
-    numbers = []
-    for table in tables:
-        p = np.clip(table.shares, LEAST_SHARE, 1 - LEAST_SHARE)
-        numbers.append(float(np.median(p * (1 - p) / np.maximum(table.errors**2, 1e-300))))
-    return _is_split_up(origins) and bool(numbers) and is_little(float(np.median(numbers)), origins)
+    return _is_split_up(origins) and is_little(tables.effective_people, origins)
 
 
-def modelled_pairs(
-    joint: JointModel, target: str, classes: PairTable, tables: Mapping[str, PairTable | None]
-) -> tuple[PairTable, dict[str, PairTable | None]]:
+def modelled_pairs(joint: JointModel, target: str, tables: ClassTables) -> ClassTables:
     """The same tables as a model of whole records has them; their errors remain those of the estimates."""
-    own = {name: joint.table([name, target]).probabilities for name in tables}
-    return _modelled(classes, joint.table(target).probabilities), {
-        name: _modelled(table or classes, own[name]) for name, table in tables.items()
-    }
-
-
-def _modelled(table: PairTable, shares: Array) -> PairTable:
-    return PairTable(shares, table.errors, np.zeros_like(shares), table.n_reports)
+    classes = tables.classes.modelled(joint.table(target).probabilities)
+    return ClassTables(
+        classes,
+        {
+            name: (table or tables.classes).modelled(joint.table([name, target]).probabilities)
+            for name, table in tables.by_name.items()
+        },
+    )
 
 
 def _most_likely_people(source: Source, schema: Schema, target: str) -> RowSubgroup:

@@ -25,8 +25,9 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.class_tables import ClassTable, ClassTables
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.count_sources import PairTable, ordered_sources, pair_tables
+from tacit.mine.count_sources import ordered_sources
 from tacit.mine.division import joint_model
 from tacit.schema import Schema
 from tacit.table import Table
@@ -97,14 +98,13 @@ class LogisticClassifier(ReportClassifier):
         self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
-        classes, tables = pair_tables(origins, self.schema_, target)
-        self.left_out_ = tuple(name for name, table in tables.items() if table is None)
-        asked = {name: table for name, table in tables.items() if table is not None}
+        tables = ClassTables.of(origins, self.schema_, target)
+        self.left_out_, asked = tables.left_out, dict(tables.asked())
         if not asked:
             raise NotEstimable(
                 f"No attribute is ever asked together with the class {target!r}, so nothing can be learned."
             )
-        self.class_shares_ = _positive(classes.shares) if known is None else known
+        self.class_shares_ = _positive(tables.classes.shares) if known is None else known
         covariates = _covariates(reports, origins, self.schema_.select(asked))
         self.intercepts_, solved, self.converged_ = _solved(
             covariates, self.class_shares_, list(asked.values()), float(self.shrinkage)
@@ -184,7 +184,7 @@ def _coded(schema: Schema, table: Table, weights: Array) -> Covariates:
 
 
 def _solved(
-    covariates: Covariates, classes: Array, tables: Sequence[PairTable], shrinkage: float
+    covariates: Covariates, classes: Array, tables: Sequence[ClassTable], shrinkage: float
 ) -> tuple[Array, list[Array], bool]:
     """Intercepts and coefficients at which the model's tables are the estimated ones, up to the shrinkage."""
     wanted = np.concatenate([classes[None, :], *(_within(table.shares, classes) for table in tables)])

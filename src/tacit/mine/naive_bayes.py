@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable, TacitError, UnknownName
+from tacit.estimation.class_tables import ClassTable, ClassTables
 from tacit.joint.classes import LatentClasses
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.count_sources import PairTable, modelled_pairs, ordered_sources, pair_tables, pairs_may_pay
+from tacit.mine.count_sources import modelled_pairs, ordered_sources, pairs_may_pay
 from tacit.mine.division import HeldReports, folds, held_reports, joint_model
 from tacit.mine.held_out import bayes_logs
 from tacit.schema import Attribute, Schema
@@ -32,7 +33,7 @@ class Likelihoods:
 
     attribute: Attribute
     shares: Array
-    estimated: PairTable
+    estimated: ClassTable
 
 
 class NaiveBayesClassifier(ReportClassifier):
@@ -79,22 +80,19 @@ class NaiveBayesClassifier(ReportClassifier):
         known = checked_class_shares(self.class_shares, self.target_)
         if self.method not in BAYES_METHODS:
             raise UnknownName("Method", str(self.method), BAYES_METHODS)
-        classes, tables = pair_tables(origins, self.schema_, target)
-        asked = [table for table in tables.values() if table is not None]
+        tables = ClassTables.of(origins, self.schema_, target)
         self.method_: BayesMethod = "inversion"
         # Where models are being compared, one of whole records is among them anyway.
-        may_model = self.method == "auto" and not isinstance(reports, HeldReports) and pairs_may_pay(origins, asked)
+        may_model = self.method == "auto" and not isinstance(reports, HeldReports) and pairs_may_pay(origins, tables)
         if self.method == "joint" or (may_model and self._model_is_likelier(reports, target)):
-            classes, tables = modelled_pairs(joint_model(reports), target, classes, tables)
+            tables = modelled_pairs(joint_model(reports), target, tables)
             self.method_ = "joint"
-        self.class_errors_ = classes.errors
-        self.class_shares_ = _proper(classes) if known is None else known
+        self.class_errors_ = tables.classes.errors
+        self.class_shares_ = _proper(tables.classes) if known is None else known
         self.likelihoods_ = tuple(
-            Likelihoods(self.schema_[name], _proper(table), table)
-            for name, table in tables.items()
-            if table is not None
+            Likelihoods(self.schema_[name], _proper(table), table) for name, table in tables.asked()
         )
-        self.left_out_ = tuple(name for name, table in tables.items() if table is None)
+        self.left_out_ = tables.left_out
         if not self.likelihoods_:
             raise NotEstimable(
                 f"No attribute is ever asked together with the class {target!r}, so nothing can be learned."
@@ -105,9 +103,9 @@ class NaiveBayesClassifier(ReportClassifier):
         """Whether tables of a model of whole records make held-out reports likelier than estimated ones do."""
         try:
             learning, testing = next(folds(held_reports(reports), PARTS, 0))
-            estimated = pair_tables(learning.sources(), self.schema_, target)
-            both = [estimated, modelled_pairs(learning.joint, target, *estimated)]
-            models = [_whole_records(self.schema_, target, *each) for each in both]
+            estimated = ClassTables.of(learning.sources(), self.schema_, target)
+            both = [estimated, modelled_pairs(learning.joint, target, estimated)]
+            models = [_whole_records(self.schema_, target, each) for each in both]
             logs = bayes_logs(models, self.schema_, testing.sources())
         except TacitError:  # the model cannot be had: a group too large to be weighed, too few reports to divide
             return False
@@ -163,13 +161,11 @@ class NaiveBayesClassifier(ReportClassifier):
         return "\n".join(lines)
 
 
-def _whole_records(
-    schema: Schema, target: str, classes: PairTable, tables: Mapping[str, PairTable | None]
-) -> LatentClasses:
+def _whole_records(schema: Schema, target: str, tables: ClassTables) -> LatentClasses:
     """The distribution of whole records that the classifier assumes; what is never asked with the class is even."""
-    weights, factors = _proper(classes), []
+    weights, factors = _proper(tables.classes), []
     for attribute in schema:
-        table = None if attribute.name == target else tables[attribute.name]
+        table = None if attribute.name == target else tables.by_name[attribute.name]
         even = np.full((len(weights), attribute.size), 1 / attribute.size)
         factors.append(
             np.eye(len(weights)) if attribute.name == target else even if table is None else _proper(table).T
@@ -177,7 +173,7 @@ def _whole_records(
     return LatentClasses(weights, tuple(factors))
 
 
-def _proper(table: PairTable) -> Array:
+def _proper(table: ClassTable) -> Array:
     """Estimates floored at one standard error and half a person, made to sum to one along the first axis."""
     raised = np.maximum(table.shares, np.maximum(table.floors, 0.5 / table.n_reports))
     return raised / raised.sum(axis=0)
