@@ -1,4 +1,4 @@
-"""What the site's build adds to the written pages: a page of the Python reference for every subject.
+"""What the site's build adds to the written pages: a page of the Python reference for every subject, and pictures of screens.
 
 Each public name stands once, with its docstring; a name of a package that no subject lists stops the build, and so does
 a page that would load anything from elsewhere.
@@ -12,7 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
+sys.path[:0] = [str(Path(__file__).parent.parent / "src"), str(Path(__file__).parent)]
+
+import screens
 
 import tacit
 from tacit import channels, devices
@@ -89,10 +91,26 @@ def on_config(config: Any) -> Any:
     return config
 
 
+PICTURES = "images/screens"
+_made: dict[str, bytes] = {}
+
+
+def on_startup(command: str, **_: Any) -> None:
+    """Make the pictures once, also where the site is served and built anew after each change."""
+    _made.update(screens.make_screens())
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    up = "../" * page.file.src_uri.count("/")
+    return screens.with_pictures(markdown, set(_made), f"{up}{PICTURES}/")
+
+
 def on_files(files: Any, config: Any) -> Any:
     generated = importlib.import_module(type(config).__module__.split(".")[0] + ".structure.files").File.generated
     for subject in SUBJECTS:
         files.append(generated(config, f"{FOLDER}/{subject}.md", content=page(subject)))
+    for name, picture in _made.items():
+        files.append(generated(config, f"{PICTURES}/{name}.png", content=picture))
     return files
 
 

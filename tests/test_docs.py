@@ -67,6 +67,21 @@ def test_every_public_name_is_in_the_python_reference_once(hooks: ModuleType) ->
     assert wanted | {name for name in modules if name.islower()} <= set(shown)
 
 
+def test_pages_show_the_screens_that_the_build_made(hooks: ModuleType) -> None:
+    page = "Before.\n\n<!-- screen: survey-dashboard: Bars and intervals -->\n\nAfter."
+    shown = hooks.screens.with_pictures(page, {"survey-dashboard"}, "../images/screens/")
+    assert "![Bars and intervals](../images/screens/survey-dashboard.png)" in shown
+    assert "<!--" not in hooks.screens.with_pictures(page, set(), "../")  # without Chromium there are none
+    with pytest.raises(SystemExit, match="There is no screen 'survey-dashboard'; there are release-report"):
+        hooks.screens.with_pictures(page, {"release-report"}, "../")
+
+
+def test_screens_are_made_of_the_tutorials_own_files(hooks: ModuleType) -> None:
+    assert "name: smokes" in hooks.screens.named_file("tutorials/survey.md", "health.yaml")
+    with pytest.raises(SystemExit, match="no longer has the file other.yaml"):
+        hooks.screens.named_file("tutorials/survey.md", "other.yaml")
+
+
 def test_what_a_page_would_load_from_elsewhere_is_noticed(hooks: ModuleType) -> None:
     bad = [
         '<script src="https://cdn.example/x.js">',
