@@ -78,7 +78,7 @@ def test_pages_show_the_screens_that_the_build_made(hooks: ModuleType) -> None:
 
 def test_screens_are_made_of_the_tutorials_own_files(hooks: ModuleType) -> None:
     assert "name: smokes" in hooks.screens.named_file("tutorials/survey.md", "health.yaml")
-    with pytest.raises(SystemExit, match="no longer has the file other.yaml"):
+    with pytest.raises(SystemExit, match=r"no longer has the file other\.yaml"):
         hooks.screens.named_file("tutorials/survey.md", "other.yaml")
 
 
