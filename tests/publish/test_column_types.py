@@ -122,6 +122,32 @@ def test_ranges_are_ordered_by_their_numbers():
     assert label(ages, 1, 2) == "5-14"
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ("<=25", "(25,35]", "(35,65]", ">65"),
+        ("under 18", "18 to 64", "65 and over"),
+        ("< 10", "10 - 19", "100+"),
+        ("-5 up to 0", "0 up to 5", "at least 5"),
+    ],
+)
+def test_ranges_without_an_end_stand_at_the_ends(wanted):
+    bands = typed_column("age", column(sorted(wanted, reverse=True)), None, "refuse").attribute
+    assert bands.answers == wanted
+    assert bands.ordered
+
+
+def test_names_among_ranges_leave_all_as_they_are():
+    assert not typed_column("age", column(["1-2", "10-12", "other"]), None, "refuse").attribute.ordered
+
+
+def test_merged_intervals_read_as_one():
+    right = typed_column("age", column(["<=25", "(25,35]", "(35,65]", "(65,80]", ">80"]), None, "refuse").attribute
+    assert [label(right, 0, 1), label(right, 1, 2), label(right, 2, 4)] == ["<=35", "(25,65]", ">35"]
+    left = typed_column("age", column(["<25", "[25,35)", "[35,65)", ">=65"]), None, "refuse").attribute
+    assert [label(left, 0, 2), label(left, 1, 2), label(left, 2, 3)] == ["<65", "[25,65)", ">=35"]
+
+
 def test_missing_dates_and_codes_follow_the_policy():
     data = hospital()
     data["visit"][:7] = [""] * 7

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 ColumnType = Literal["date", "code", "number", "nominal"]
 
 MISSING = "missing"
-_RANGE = re.compile(r"(-?\d+(?:\.\d+)?)(?:-| to )-?\d+(?:\.\d+)?$")
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_BOTH_ENDS = re.compile(rf"[\[(]?{_NUMBER}(?:\s*[-\u2013,]\s*| to | up to ){_NUMBER}[\])]?$")
+_NO_LOW_END = re.compile(rf"(?:<=?|\u2264|under |below |less than |up to |at most )\s*{_NUMBER}$", re.IGNORECASE)
+_NO_HIGH_END = re.compile(
+    rf"(?:>=?|\u2265|over |above |more than |from |at least )\s*{_NUMBER}$|{_NUMBER}(?:\s*\+| and over| or more| and more)$",
+    re.IGNORECASE,
+)
 CODE_WORDS = {
     "zip",
     "zipcode",
@@ -148,12 +154,24 @@ def pseudonym_column(name: str, column: pa.ChunkedArray) -> TypedColumn:
     return TypedColumn(Attribute(name, tuple(answers)), reading)
 
 
+def _ends(answer: str) -> tuple[float, float] | None:
+    """Where a range begins and ends: "5-9", "(25,35]", "under 18", "65+"; nothing for other answers."""
+    text = answer.strip()
+    if match := _BOTH_ENDS.match(text):
+        return float(match[1]), float(match[2])
+    if match := _NO_LOW_END.match(text):
+        return -math.inf, float(match[1])
+    if match := _NO_HIGH_END.match(text):
+        return float(match[1] or match[2]), math.inf
+    return None
+
+
 def _in_order_of_ranges(attribute: Attribute) -> Attribute:
     """Answers that are ranges, such as "5-9" and "10-14", by their numbers: as texts they would be out of order."""
-    lows = {answer: float(match[1]) for answer in attribute.answers if (match := _RANGE.match(answer))}
-    if len(lows) < attribute.size:
+    ends = {answer: place for answer in attribute.answers if (place := _ends(answer))}
+    if len(ends) < attribute.size:
         return attribute
-    return replace(attribute, answers=tuple(sorted(lows, key=lows.__getitem__)), ordered=True)
+    return replace(attribute, answers=tuple(sorted(ends, key=ends.__getitem__)), ordered=True)
 
 
 def _read_column(

@@ -15,6 +15,8 @@ _STEP = re.compile(r"(\S+) (to|up to) (\S+)")
 _DATE = re.compile(r"[A-Z][a-z]+ \d{4}|Q[1-4] \d{4}|\d{4}s|\d{4}-\d\d-\d\d|(four )?weeks? from \d{4}-\d\d-\d\d")
 _CODE = re.compile(r"\w*\*+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_BRACKETS = re.compile(r"([\[(])([^,\s]+),\s*([^,\s]+)([\])])")
+_OPEN_LOW, _OPEN_HIGH = re.compile(r"<=?\s*-?\d+(?:\.\d+)?"), re.compile(r">=?\s*-?\d+(?:\.\d+)?")
 
 
 def label(attribute: Attribute, low: int, high: int) -> str:
@@ -58,6 +60,18 @@ def _span(first: str, last: str) -> str | None:
         return f"{low[1] if low else first} {between} {high[3] if high else last}"
     if all(_DATE.fullmatch(end) for end in (first, last)) or all(_CODE.fullmatch(end) for end in (first, last)):
         return f"{first} to {last}"
+    return _bracketed(first, last)
+
+
+def _bracketed(first: str, last: str) -> str | None:
+    """One interval from two such as "(25,35]", of which either may be open: "<=25", ">65"."""
+    begin, end = _BRACKETS.fullmatch(first), _BRACKETS.fullmatch(last)
+    if begin and end:
+        return f"{begin[1]}{begin[2]},{end[3]}{end[4]}"
+    if end and _OPEN_LOW.fullmatch(first):
+        return f"{'<=' if end[4] == ']' else '<'}{end[3]}"
+    if begin and _OPEN_HIGH.fullmatch(last):
+        return f"{'>' if begin[1] == '(' else '>='}{begin[2]}"
     return None
 
 
