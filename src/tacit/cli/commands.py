@@ -68,6 +68,8 @@ def _built(name: str, place: Place) -> Any:
     known = getattr(importlib.import_module(f"tacit.cli.{module}"), attribute)
     if isinstance(known, typer.Typer):
         return typer.main.get_command(known)
+    from tacit.cli.option_groups import ungrouped
+
     alone = typer.Typer(**PLAIN)
-    alone.command(name)(known)
+    alone.command(name)(ungrouped(known))
     return typer.main.get_command(alone)

@@ -10,23 +10,7 @@ import typer
 
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
-from tacit.cli.sampling import (
-    BootstrapOption,
-    ClustersOption,
-    Drawn,
-    DropOthersOption,
-    Lonely,
-    LonelyOption,
-    ReplicateScaleOption,
-    ReplicatesOption,
-    SampledOption,
-    SeedOption,
-    StrataOption,
-    WeightsOption,
-    number_or_column,
-    replicate_names,
-    sampled_reports,
-)
+from tacit.cli.sampling import UNSAID, SampleOptions, sampled_reports
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -59,29 +43,20 @@ def estimate(
     ] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
-    weights: Annotated[str | None, WeightsOption] = None,
-    strata: Annotated[str | None, StrataOption] = None,
-    clusters: Annotated[str | None, ClustersOption] = None,
-    sampled: Annotated[str | None, SampledOption] = None,
-    lonely: Annotated[Lonely, LonelyOption] = "refuse",
-    bootstrap: Annotated[int | None, BootstrapOption] = None,
-    replicates: Annotated[str, ReplicatesOption] = "",
-    replicate_scale: Annotated[float | None, ReplicateScaleOption] = None,
-    seed: Annotated[int | None, SeedOption] = None,
-    drop_others: Annotated[bool, DropOthersOption] = False,
+    design: SampleOptions = UNSAID,
+    drop_others: Annotated[
+        bool, typer.Option("--drop-others", help="Leave out columns that neither the scheme nor an option names.")
+    ] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
     import tacit
     from tacit.cli.reading import read_or_joined
-    from tacit.count.weighted import SampleColumns
     from tacit.estimation.intervals import checked_level
 
     checked_level(level)
     groups = _groups(given, compare, simultaneous=simultaneous)
-    again = replicate_names(replicates, reports[0])
-    columns = SampleColumns(weights, strata, clusters, number_or_column(sampled), again, replicate_scale)
-    drawn = Drawn(columns, lonely, bootstrap, seed)
+    drawn = design.drawn(reports[0])
     origins: list[ReportSource]
     sample = None
     if drop_others or drawn.is_named:

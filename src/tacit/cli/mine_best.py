@@ -6,20 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli.mine import (
-    ClassOption,
-    ExportOption,
-    JoinOption,
-    Reports,
-    SchemeOption,
-    TestOption,
-    TestSchemeOption,
-    TruthOption,
-    print_scores,
-    read,
-    save_classifier,
-    scores,
-)
+from tacit.cli.mine_options import ClassifierOptions, print_scores
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 
 if TYPE_CHECKING:
@@ -27,14 +14,7 @@ if TYPE_CHECKING:
 
 
 def best(
-    reports: Reports,
-    target: ClassOption,
-    scheme: SchemeOption = None,
-    test: TestOption = None,
-    test_scheme: TestSchemeOption = None,
-    truth: TruthOption = None,
-    join: JoinOption = None,
-    export: ExportOption = None,
+    asked: ClassifierOptions,
     folds: Annotated[
         int | None,
         typer.Option(min=2, help="Parts, each tested on by models fitted to the others (5, of many reports 3)."),
@@ -48,14 +28,13 @@ def best(
     from tacit.mine import choose_model
     from tacit.mine.candidates import exportable_candidates
 
-    models = None if export is None else exportable_candidates(target)
-    choice = choose_model(models, read(reports, scheme or [], join), target=target, folds=folds)
+    models = None if asked.export is None else exportable_candidates(asked.target)
+    choice = choose_model(models, asked.sources(), target=asked.target, folds=folds)
     for score in choice.candidates:
         if score.problem is not None:
             note(f"Left out: {score.name}. {score.problem}")
-    if export is not None:
-        save_classifier(choice.model, export)
-    results = scores(choice.model, test, scheme, test_scheme, truth)
+    asked.save(choice.model)
+    results = asked.scores(choice.model)
     if json:
         document = choice.to_document()
         warnings = [*document["warnings"], *results.pop("warnings", [])]

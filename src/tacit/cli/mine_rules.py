@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tacit.cli.mine_options import Join, Reports, Schemes
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ Method = Literal["inversion", "likelihood"]
 
 
 def rules(
-    reports: Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, or database tables.")],
-    scheme: Annotated[
-        list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
-    ] = None,
+    reports: Reports,
+    scheme: Schemes = None,
     min_support: Annotated[float, typer.Option(help="Least share of people.")] = 0.02,
     max_length: Annotated[int | None, typer.Option(help="Most answers of an itemset.")] = None,
     slack: Annotated[
@@ -33,7 +31,7 @@ def rules(
     certainty: Annotated[
         float, typer.Option(help="List only what is found with this certainty; 0 lists every estimate above.")
     ] = 0.95,
-    join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two parties' files.")] = None,
+    join: Join = None,
     top: Annotated[int, typer.Option(min=1, help="Most rows of each table; --json gives all.")] = 20,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:

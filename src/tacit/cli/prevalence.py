@@ -9,20 +9,7 @@ import typer
 
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
-from tacit.cli.sampling import (
-    BootstrapOption,
-    ClustersOption,
-    Lonely,
-    LonelyOption,
-    ReplicateScaleOption,
-    ReplicatesOption,
-    SampledOption,
-    SeedOption,
-    StrataOption,
-    WeightsOption,
-    number_or_column,
-    replicate_names,
-)
+from tacit.cli.sampling import UNSAID, SampleOptions
 
 if TYPE_CHECKING:
     from tacit.estimation.prevalence_result import AnswerShare, GroupPrevalence, OpenParameter, Prevalence
@@ -36,46 +23,21 @@ def prevalence(
     yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
     sample: Annotated[str | None, typer.Option(help="Column that tells the samples apart.")] = None,
     by: Annotated[str | None, typer.Option(help="Column whose values make groups, to be compared.")] = None,
-    weights: Annotated[str | None, WeightsOption] = None,
-    strata: Annotated[str | None, StrataOption] = None,
-    clusters: Annotated[str | None, ClustersOption] = None,
-    sampled: Annotated[str | None, SampledOption] = None,
-    lonely: Annotated[Lonely, LonelyOption] = "refuse",
+    sampling: SampleOptions = UNSAID,
     control: Annotated[
         str | None, typer.Option(help="Control item with its known prevalence, 'column=0': tells inattention.")
     ] = None,
     answers: Annotated[str, typer.Option(help="The answers, where they are not no,yes.")] = "no,yes",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
-    bootstrap: Annotated[int | None, BootstrapOption] = None,
-    replicates: Annotated[str, ReplicatesOption] = "",
-    replicate_scale: Annotated[float | None, ReplicateScaleOption] = None,
-    seed: Annotated[int | None, SeedOption] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read."""
     import tacit
 
     result = tacit.prevalence(
-        file,
-        item,
-        device,
-        parameters,
-        yes=yes,
-        sample=sample,
-        by=by,
-        weights=weights,
-        strata=strata,
-        clusters=clusters,
-        sampled=number_or_column(sampled),
-        lonely=lonely,
-        control=control,
-        answers=listed_names(answers),
-        level=level,
-        bootstrap=bootstrap,
-        replicates=replicate_names(replicates, file),
-        replicate_scale=replicate_scale,
-        seed=seed,
-    )
+        file, item, device, parameters, yes=yes, sample=sample, by=by, control=control, answers=listed_names(answers),
+        level=level, **sampling.keywords(file),
+    )  # fmt: skip
     if json:
         print_json(result.to_document())
         return

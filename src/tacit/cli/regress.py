@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table
-from tacit.cli.sampling import (
-    BootstrapOption,
-    ClustersOption,
-    Lonely,
-    LonelyOption,
-    ReplicateScaleOption,
-    ReplicatesOption,
-    SampledOption,
-    SeedOption,
-    StrataOption,
-    WeightsOption,
-    number_or_column,
-    replicate_names,
-)
+from tacit.cli.sampling import UNSAID, SampleOptions
 from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.regression import Regression
 
 Family = Literal["logit", "probit", "multinomial", "ordered", "linear", "poisson"]
 Errors = Literal["observed", "opg", "robust"]
@@ -41,15 +31,7 @@ def regress(
     family: Annotated[Family | None, typer.Option(help="Model; logit or multinomial by the answers.")] = None,
     sample: Annotated[str | None, typer.Option(help="Column that tells the samples of a device apart.")] = None,
     yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
-    weights: Annotated[str | None, WeightsOption] = None,
-    strata: Annotated[str | None, StrataOption] = None,
-    clusters: Annotated[str | None, ClustersOption] = None,
-    sampled: Annotated[str | None, SampledOption] = None,
-    lonely: Annotated[Lonely, LonelyOption] = "refuse",
-    bootstrap: Annotated[int | None, BootstrapOption] = None,
-    replicates: Annotated[str, ReplicatesOption] = "",
-    replicate_scale: Annotated[float | None, ReplicateScaleOption] = None,
-    seed: Annotated[int | None, SeedOption] = None,
+    sampling: SampleOptions = UNSAID,
     errors: Annotated[Errors | None, typer.Option(help="Errors from the information, scores, or both.")] = None,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Picture of the prediction along the first covariate.")] = None,
@@ -62,42 +44,29 @@ def regress(
 
     check_picture(plot)
     result = tacit.regress(
-        file,
-        formula,
-        devices=_devices(formula, device or [], parameters),
-        scheme=None if scheme is None else Scheme.read(scheme),
-        family=family,
-        sample=sample,
-        yes=yes,
-        weights=weights,
-        strata=strata,
-        clusters=clusters,
-        sampled=number_or_column(sampled),
-        lonely=lonely,
-        bootstrap=bootstrap,
-        replicates=replicate_names(replicates, file),
-        replicate_scale=replicate_scale,
-        seed=seed,
-        errors=errors,
-        level=level,
-    )
+        file, formula, devices=_devices(formula, device or [], parameters),
+        scheme=None if scheme is None else Scheme.read(scheme), family=family, sample=sample, yes=yes, errors=errors,
+        level=level, **sampling.keywords(file),
+    )  # fmt: skip
     if plot is not None:
         covariate = next(term for term in result.terms if term != "Intercept")
         result.plot(covariate).savefig(plot, format=picture_kind(plot), dpi=150)
     if json:
         print_json(result.to_document())
         return
+    _show(result)
+
+
+def _show(result: Regression) -> None:
     if result.n_missing:
         note(f"{result.n_missing:,} rows lack a value and are left out.")
     rows = [
         (
             c.term,
-            f"{c.estimate:.4f}",
-            f"{c.standard_error:.4f}",
+            *(f"{number:.4f}" for number in (c.estimate, c.standard_error)),
             f"{c.z:.2f}",
             f"{c.p:.3g}",
-            f"{c.low:.4f}",
-            f"{c.high:.4f}",
+            *(f"{number:.4f}" for number in (c.low, c.high)),
         )
         for c in result.coefficients
     ]
@@ -106,10 +75,10 @@ def regress(
         for name, (value, error) in result.open_parameters.items()
     ]
     title = (
-        f"{formula} ({result.family}, by {result.method}): {result.n_reports:,} reports, log-likelihood "
+        f"{result.formula} ({result.family}, by {result.method}): {result.n_reports:,} reports, log-likelihood "
         f"{result.log_likelihood:.4f}; errors: {result.errors}"
     )
-    print_table(title, ("term", "estimate", "standard error", "z", "p", f"{level:.0%} from", "to"), rows)
+    print_table(title, ("term", "estimate", "standard error", "z", "p", f"{result.level:.0%} from", "to"), rows)
     for warning in result.warnings:
         note(f"Warning: {warning}")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,16 +20,49 @@ if TYPE_CHECKING:
 
 Lonely = Literal["refuse", "centre"]
 
-WeightsOption = typer.Option(help="Column of sampling weights.")
-StrataOption = typer.Option(help="Column of strata.")
-ClustersOption = typer.Option(help="Column of clusters, nested in the strata.")
-SampledOption = typer.Option(help="Sampled share of a finite population: a number, or a column.")
-LonelyOption = typer.Option(help="A stratum with one cluster: refuse it, or centre it at the mean of all.")
-BootstrapOption = typer.Option(help="Errors from so many bootstrap repeats of clusters.")
-ReplicatesOption = typer.Option(help="Columns of replicate weights, separated by commas; rw* names all that begin so.")
-ReplicateScaleOption = typer.Option(help="Scale of replicate weights: 1/R if not said, (R-1)/R for a jackknife.")
-SeedOption = typer.Option(help="Makes the bootstrap repeatable.")
-DropOthersOption = typer.Option("--drop-others", help="Leave out columns that neither the scheme nor an option names.")
+Weights = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
+Strata = Annotated[str | None, typer.Option(help="Column of strata.")]
+Clusters = Annotated[str | None, typer.Option(help="Column of clusters, nested in the strata.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions:
+    """How the people were sampled, as the options of `estimate`, `prevalence` and `regress` say it."""
+
+    weights: Weights = None
+    strata: Strata = None
+    clusters: Clusters = None
+    sampled: Annotated[
+        str | None, typer.Option(help="Sampled share of a finite population: a number, or a column.")
+    ] = None
+    lonely: Annotated[
+        Lonely, typer.Option(help="A stratum with one cluster: refuse it, or centre it at the mean of all.")
+    ] = "refuse"
+    bootstrap: Annotated[int | None, typer.Option(help="Errors from so many bootstrap repeats of clusters.")] = None
+    replicates: Annotated[
+        str, typer.Option(help="Columns of replicate weights, separated by commas; rw* names all that begin so.")
+    ] = ""
+    replicate_scale: Annotated[
+        float | None, typer.Option(help="Scale of replicate weights: 1/R if not said, (R-1)/R for a jackknife.")
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Makes the bootstrap repeatable.")] = None
+
+    def drawn(self, file: str) -> Drawn:
+        """The sample; replicate weights may be named by a pattern of the file's columns."""
+        from tacit.count.weighted import SampleColumns
+
+        again = replicate_names(self.replicates, file)
+        share = number_or_column(self.sampled)
+        columns = SampleColumns(self.weights, self.strata, self.clusters, share, again, self.replicate_scale)
+        return Drawn(columns, self.lonely, self.bootstrap, self.seed)
+
+    def keywords(self, file: str) -> dict[str, Any]:
+        """The same as `tacit.prevalence` and `tacit.regress` take it."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return own | {"sampled": number_or_column(self.sampled), "replicates": replicate_names(self.replicates, file)}
+
+
+UNSAID = SampleOptions()
 
 
 def number_or_column(text: str | None) -> float | str | None:

@@ -13,7 +13,7 @@ import typer
 
 from tacit.cli.names import listed_groups
 from tacit.cli.output import JsonFlag, print_json, print_text
-from tacit.cli.sampling import ClustersOption, StrataOption, WeightsOption
+from tacit.cli.sampling import Clusters, Strata, Weights
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def tally(
     order: Annotated[int | None, typer.Option(help="Hold every table of so many attributes.")] = None,
     tables: Annotated[str | None, typer.Option(help="Hold these tables only: 'a,b;c'.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="Hold whole reports (if nothing else is said).")] = False,
-    weights: Annotated[str | None, WeightsOption] = None,
-    strata: Annotated[str | None, StrataOption] = None,
-    clusters: Annotated[str | None, ClustersOption] = None,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
     minus: Annotated[list[Path] | None, typer.Option(help="Tally to take away; repeatable.")] = None,
     watch: Annotated[Path | None, typer.Option(help="Folder whose new report files are added as they come.")] = None,
     days: Annotated[
