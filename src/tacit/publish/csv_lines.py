@@ -50,7 +50,10 @@ def _spelled(rows: pa.Table) -> Iterator[Any]:
     ends = pa.scalar("\n", pa.large_string())
     lines = pc.binary_join_element_wise(pc.binary_join_element_wise(*fields, _large(",")), ends, _large(""))
     for start in range(0, len(alike), LINES_AT_A_TIME):
-        yield lines.take(pa.array(alike[start : start + LINES_AT_A_TIME])).buffers()[2]
+        taken = lines.take(pa.array(alike[start : start + LINES_AT_A_TIME]))
+        _, offsets, texts = taken.buffers()
+        # Only what the lines hold: a buffer may be larger, and what lies behind is no part of the release.
+        yield texts.slice(0, int(np.frombuffer(offsets, np.int64)[len(taken)]))
 
 
 def _encoded(column: pa.ChunkedArray) -> Any:
