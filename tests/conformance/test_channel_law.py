@@ -239,13 +239,17 @@ class Dense(Channel):
         self.whole = channel
 
     def __getattr__(self, name: str) -> object:
-        if name in ("shape", "kind", "parameters", "tally_shape", "matrix", "program"):
+        if name in ("shape", "kind", "parameters", "matrix", "program"):
             return getattr(self.whole, name)
         raise AttributeError(name)
 
     @property
     def shows(self) -> str:  # type: ignore[override]
         return self.whole.shows
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.whole.tally_shape
 
     def reports(self) -> tuple[np.ndarray, ...]:
         return self.whole.reports()

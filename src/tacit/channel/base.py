@@ -26,6 +26,7 @@ from tacit.channel.codes import (
     Codes,
     checked_axes,
     flat,
+    grid,
     joint_codes,
     outer,
     outer_product,
@@ -161,13 +162,19 @@ class Channel(Estimator):
         def matrix(self) -> Array:
             """The dense law ``matrix[report, truth]`` of whole reports, in the order of `reports`."""
 
+    # A report looks like a record, unless a kind says otherwise.
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.shape
+
     def reports(self) -> tuple[Codes, ...]:
         """Every possible report, as columns, in the order of the rows of `matrix`."""
-        raise NotImplementedError
+        return grid(self.tally_shape)
 
     def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
         """The columns of its reports, given the attributes of its group."""
-        raise NotImplementedError
+        return tuple(attributes)
 
     def program(self) -> dict[str, Any]:
         """The sampler as a tree of whole numbers (`tacit.channel.program`): what a respondent's device runs."""
@@ -181,7 +188,7 @@ class Channel(Estimator):
     @property
     def n_reports(self) -> int:
         """Number of possible reports."""
-        return len(self.reports()[0])
+        return math.prod(self.tally_shape) if self._shows_one else len(self.reports()[0])
 
     @property
     def report_members(self) -> int:

@@ -25,7 +25,6 @@ from tacit.channel.codes import (
 )
 from tacit.channel.dense import UNKNOWN, mixture_matrix
 from tacit.errors import NotEstimable
-from tacit.schema import Attribute
 
 
 class MixtureLaw(Channel):
@@ -73,14 +72,6 @@ class MixtureLaw(Channel):
         return self.keep == 1
 
     @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.shape
-
-    @property
-    def n_reports(self) -> int:
-        return self.size
-
-    @property
     def _noise(self) -> Array:
         return (1 - self.keep) * self.personal_distribution.reshape(-1)
 
@@ -95,12 +86,6 @@ class MixtureLaw(Channel):
     def matrix(self) -> Array:
         checked_matrix_size(self.size, self.size)
         return mixture_matrix(self.keep, self.personal_distribution.reshape(-1))
-
-    def reports(self) -> tuple[Codes, ...]:
-        return grid(self.shape)
-
-    def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
-        return tuple(attributes)
 
     def apply(self, truth: Array) -> Array:
         x = flat(truth, len(self.shape))

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array, Channel, Codes, Figures, Orbits, ProductTerm
 from tacit.channel.chances import checked_chance, numerator
-from tacit.channel.codes import checked_axes, checked_matrix_size, flat, grid, joint_codes
+from tacit.channel.codes import checked_axes, checked_matrix_size, flat, joint_codes
 from tacit.channel.dense import UNKNOWN
 from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import ONE, Randomness, coins
-from tacit.schema import Attribute
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +54,6 @@ class FlipChannel(Channel):
         return self.coin / ONE
 
     @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.shape
-
-    @property
-    def n_reports(self) -> int:
-        return self.size
-
-    @property
     def is_clear(self) -> bool:
         return self.chance == 1
 
@@ -81,12 +72,6 @@ class FlipChannel(Channel):
         checked_matrix_size(size, size)
         identity = np.eye(size)
         return self.chance * identity + (1 - self.chance) * identity[::-1]
-
-    def reports(self) -> tuple[Codes, ...]:
-        return grid(self.shape)
-
-    def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
-        return tuple(attributes)
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         flipped = ~coins(randomness, self.coin, len(truths[0]))

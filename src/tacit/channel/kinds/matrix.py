@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array, Channel, Codes
 from tacit.channel.chances import SUM_TOLERANCE, integer_weights
-from tacit.channel.codes import checked_matrix_size, grid, joint_codes, joint_name, split_codes
+from tacit.channel.codes import checked_matrix_size, joint_codes, joint_name, split_codes
 from tacit.channel.dense import singular_extremes
 from tacit.channel.recipe import Kind, Parameters, Recipe, Shape
 from tacit.errors import InvalidInput, NotEstimable
@@ -60,15 +60,8 @@ class MatrixChannel(Channel):
     def tally_shape(self) -> tuple[int, ...]:
         return self.shape if self.labels is None else (len(self.labels),)
 
-    @property
-    def n_reports(self) -> int:
-        return len(self.weights)
-
     def program(self) -> dict[str, Any]:
         return {"weigh": self.weights.T.tolist(), "into": list(self.tally_shape)}
-
-    def reports(self) -> tuple[Codes, ...]:
-        return grid(self.tally_shape)
 
     def report_attributes(self, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
         if self.labels is None:
