@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from tacit.reports import Reports, file_table, scheme_note
 from tacit.table import Missing, Table, encode, read_batches
 from tacit.table.columns import checked_columns
 from tacit.table.files import column_names, table_writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def disguise(
@@ -125,18 +128,38 @@ def disguise_file(
 
     Nothing appears under the name `out` until everything is written. `on_rows` is told how many rows each batch had.
     """
+    randomness, policy = randomness_from(seed), missing or Missing()
+
+    def reports_of(batch: pa.Table, first_row: int) -> pa.Table:
+        truths = encode(batch, scheme.schema, missing=policy, first_row=first_row)
+        return file_table(disguised(truths, scheme, randomness), out)
+
+    note = scheme_note(scheme, is_simulation=randomness.is_simulation)
+    return written_in_batches(
+        source, scheme.schema.names, out, note, reports_of, drop_others=drop_others, on_rows=on_rows
+    )
+
+
+def written_in_batches(
+    source: str | Path,
+    names: Sequence[str],
+    out: str | Path,
+    note: Mapping[str, Any],
+    reports_of: Callable[[pa.Table, int], pa.Table],
+    *,
+    drop_others: bool,
+    on_rows: Callable[[int], None],
+) -> int:
+    """Write the reports of a file's truths, batch by batch; `reports_of` gets a batch and the number of its first row."""
     if Path(source).resolve() == Path(out).resolve():
         raise InvalidInput("The reports would overwrite the truths. Give another name for the output.")
-    checked_columns(column_names(source), scheme.schema.names, drop_others=drop_others)
-    randomness = randomness_from(seed)
-    policy = missing or Missing()
+    checked_columns(column_names(source), names, drop_others=drop_others)
     read = written = 0
-    with table_writer(out, scheme_note(scheme, is_simulation=randomness.is_simulation)) as writer:
-        for batch in read_batches(source, scheme.schema.names):
-            reports = disguised(encode(batch, scheme.schema, missing=policy, first_row=read), scheme, randomness)
-            writer.write(file_table(reports, out))
-            read += batch.num_rows
-            written += reports.n_reports
+    with table_writer(out, note) as writer:
+        for batch in read_batches(source, names):
+            reports = reports_of(batch, read)
+            writer.write(reports)
+            read, written = read + batch.num_rows, written + reports.num_rows
             on_rows(batch.num_rows)
         if not written:
             raise InvalidInput(f"{str(source)!r} has no rows to disguise.")

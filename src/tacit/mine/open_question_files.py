@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.channel.document import document_hash, read_json
+from tacit.disguising import written_in_batches
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.mine.heavy_hitters import OpenQuestion
 from tacit.randomness import randomness_from
-from tacit.table import Missing, read_batches, read_table
+from tacit.table import Missing, read_table
 from tacit.table.columns import as_text, checked_columns, missing_values
-from tacit.table.files import column_names, data_places, read_metadata, table_writer, written_whole
+from tacit.table.files import column_names, data_places, read_metadata, written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,22 +76,19 @@ def disguise_answers(
     """
     import pyarrow as pa
 
-    if Path(source).resolve() == Path(out).resolve():
-        raise InvalidInput("The reports would overwrite the answers. Give another name for the output.")
-    checked_columns(column_names(source), [question.attribute], drop_others=drop_others)
     randomness, policy = randomness_from(seed), missing or Missing()
+
+    def reports_of(batch: pa.Table, first_row: int) -> pa.Table:
+        answers = _answers(batch.column(question.attribute), policy, first_row)
+        return pa.table(question.disguised(answers, randomness))
+
     document = question_document(question)
-    note = {"question": document["hash"], "question_document": document}
-    read = written = 0
-    with table_writer(out, note | ({"simulation": True} if randomness.is_simulation else {})) as writer:
-        for batch in read_batches(source, [question.attribute]):
-            answers = _answers(batch.column(question.attribute), policy, read)
-            writer.write(pa.table(question.disguised(answers, randomness)))
-            read, written = read + batch.num_rows, written + len(answers)
-            on_rows(batch.num_rows)
-        if not written:
-            raise InvalidInput(f"{str(source)!r} has no rows to disguise.")
-    return written
+    note: dict[str, Any] = {"question": document["hash"], "question_document": document}
+    if randomness.is_simulation:
+        note["simulation"] = True
+    return written_in_batches(
+        source, [question.attribute], out, note, reports_of, drop_others=drop_others, on_rows=on_rows
+    )
 
 
 def _answers(column: pa.ChunkedArray, missing: Missing, first_row: int) -> list[str]:
