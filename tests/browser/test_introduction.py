@@ -109,6 +109,34 @@ def test_details_are_one_tap_away(context: Any, served: Served, fresh_survey: St
         assert page.is_visible(shown)
 
 
+# Taps as soon as there is something to tap, before anything was painted.
+TAP_AT_ONCE = """
+new MutationObserver((_, observer) => {
+  const summary = document.querySelector(".more > summary");
+  if (!summary) return;
+  observer.disconnect();
+  window.early = document.querySelector("dl.label") !== null;
+  summary.click();
+  window.tapped = document.querySelector("dl.label") !== null;
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+def test_details_are_made_after_the_first_screen_is_painted_or_with_the_tap(
+    context: Any, served: Served, fresh_survey: StoredSurvey
+) -> None:
+    server, _ = served
+    page = open_page(context, server, fresh_survey)
+    page.wait_for_selector(".more dl.label", state="attached")  # nobody has tapped
+    assert page.locator("dl.label").count() == 1
+    hasty = context.new_page()
+    hasty.add_init_script(TAP_AT_ONCE)
+    hasty.goto(f"{server.url}/s/{fresh_survey.fingerprint}")
+    hasty.wait_for_selector("dl.label")
+    assert hasty.evaluate("[early, tapped]") == [False, True]
+    assert hasty.locator("dl.label").count() == 1
+
+
 def test_words_are_fetched_when_a_language_is_chosen_and_taken_only_as_released(
     context: Any, served: Served, many: StoredSurvey
 ) -> None:
