@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
+from tacit.estimation import estimate
+from tacit.estimation.comparison import GroupDifference
 from tacit.randomness import SeededRandomness
 from tacit.reports import Reports
+from tacit.survey.answer_tables import AnswerTables
 from tacit.survey.definition import Definition
+from tacit.survey.group_differences import group_tables
+from tacit.survey.weighted_groups import weighted_table
 from tacit.survey.weighting import Weighting, given_margins, raked
 from tacit.table import Table
 from tests.statistics import assert_standard_scores
@@ -137,3 +146,75 @@ def test_people_whom_no_report_stands_for_are_named() -> None:
         Weighting.of(young, DEFINITION.scheme, MARGINS)
     with pytest.raises(InvalidInput, match="No weights give the reports these margins"):
         raked(np.array([[0.5, 0.0], [0.0, 0.5]]), [np.array([0.5, 0.5]), np.array([0.9, 0.1])])
+
+
+def compared(n: int, seed: int) -> list[GroupDifference]:
+    """How many more of the north than of the south smoke: weighted, then among who answered."""
+    reports = sampled(n, seed)
+    weighting = Weighting.of(reports, DEFINITION.scheme, MARGINS)
+    tables = (weighted_table(weighting, reports, "town", "smokes"), estimate(reports, ["town", "smokes"]))
+    return [table.compare("town").differences[1] for table in tables]
+
+
+def test_differences_between_groups_are_the_populations_with_the_errors_that_are_stated() -> None:
+    weights = raked(ANSWERS, [AGES, TOWNS])
+    north, south = (ANSWERS * weights * SMOKES).sum(axis=0) / (ANSWERS * weights).sum(axis=0)
+    scores: dict[str, list[float]] = {"weighted": [], "plain": []}
+    for seed in range(60):
+        for kind, one in zip(scores, compared(4_000, 1_000 + seed), strict=True):
+            assert one.unbiased is not None
+            scores[kind].append((one.unbiased - (north - south)) / one.standard_error)
+    assert_standard_scores(scores["weighted"])
+    with pytest.raises(AssertionError, match="p-value"):  # the north is younger among who answered, and the young smoke
+        assert_standard_scores(scores["plain"])
+
+
+def test_the_test_of_weighted_groups_holds_its_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "SMOKES", np.full((3, 2), 0.3))
+    scores = []
+    for seed in range(60):
+        one, _ = compared(2_000, 5_000 + seed)
+        assert one.unbiased is not None
+        scores.append(math.copysign(NormalDist().inv_cdf(1 - one.p / 2), one.unbiased))
+    assert_standard_scores(scores)
+
+
+@pytest.mark.parametrize("margins", [("age", "town"), ("age",), ("town",)])
+@pytest.mark.parametrize("by", ["town", "age"])
+def test_the_weighted_table_of_two_questions_adds_up_to_the_weighted_shares(by: str, margins: tuple[str, ...]) -> None:
+    reports = sampled(2_000, 7)
+    weighting = Weighting.of(reports, DEFINITION.scheme, {name: MARGINS[name] for name in margins})
+    table = weighted_table(weighting, reports, by, "smokes")
+    covariance = table.covariance.reshape(*table.probabilities.shape, *table.probabilities.shape)
+    for name, axis in (("smokes", 0), (by, 1)):
+        shares = table.probabilities.sum(axis=axis)
+        errors = np.sqrt(np.maximum(covariance.sum(axis=(axis, axis + 2)).diagonal(), 0))
+        if name in margins:
+            assert shares == pytest.approx(list(MARGINS[name].values()), abs=1e-9)
+            assert errors == pytest.approx(np.zeros(len(shares)), abs=1e-6)
+        else:
+            alone = weighting.estimate(reports, name)
+            assert shares == pytest.approx([one.probability for one in alone], rel=1e-9)
+            assert errors == pytest.approx([one.standard_error for one in alone], rel=1e-3)
+
+
+def test_two_margins_are_compared_without_an_error_of_their_own_shares() -> None:
+    reports = sampled(2_000, 8)
+    weighting = Weighting.of(reports, DEFINITION.scheme, MARGINS)
+    table = weighted_table(weighting, reports, "town", "age")
+    assert table.probabilities == pytest.approx((weighting.shares * weighting.weights).T, rel=1e-9)
+    assert (table.standard_errors > 0).all()
+
+
+def test_the_dashboard_compares_weighted_groups() -> None:
+    reports = sampled(2_000, 9)
+    tables = AnswerTables(DEFINITION, reports, 10)
+    weighting = Weighting.of(reports, DEFINITION.scheme, MARGINS)
+    plain, weighted = (
+        next(one for one in group_tables(tables, ["smokes"], "town", weights)) for weights in (None, weighting)
+    )
+    assert [plain.to_document()["weighted"], weighted.to_document()["weighted"]] == [False, True]
+    joint = weighted_table(weighting, reports, "town", "smokes").probabilities
+    shares = joint / joint.sum(axis=1, keepdims=True)
+    assert [row.probability for row in weighted.rows] == pytest.approx(shares.reshape(-1), rel=1e-9)
+    assert [row.probability for row in plain.rows] != pytest.approx(shares.reshape(-1), rel=1e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -130,17 +131,17 @@ def dashboard(
 def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) -> Dashboard:
     definition, asked = survey.definition, empty.asked
     names = definition.scheme.schema.names
-    margins = tuple(asked.population or ())
-    counted = kept.counted(_tables(definition, asked.by))
+    weighting, problem = _weighting(kept, definition, asked.population)
+    margins = weighting.names if weighting is not None else ()
+    counted = kept.counted(_tables(definition, asked.by, margins))
     tables = AnswerTables(definition, counted, asked.fakes)
     # Sets are compared report by report, while they are held; all else is counted already.
     fits = [
         fit_of(kept.reports if isinstance(kept.reports, Reports) else counted, group)
         for group in (() if definition.scheme.is_dealt else definition.groups)
     ]
-    weighting, problem = _weighting(kept, definition, asked.population)
     weighted = {
-        name: weighting.estimate(kept.reports, name) for name in names if weighting is not None and name not in margins
+        name: weighting.estimate(counted, name) for name in names if weighting is not None and name not in margins
     }
     by = asked.by
     return Dashboard(
@@ -152,7 +153,7 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         promises=empty.promises,
         tables=[tables.question(name) for name in names],
         crossed=[tables.crossed(name, by) for name in names if name != by] if by else [],
-        groups=group_tables(tables, names, by) if by else [],
+        groups=group_tables(tables, names, by, weighting) if by else [],
         weighted=weighted,
         weighting=weighting,
         fits=fits,
@@ -173,15 +174,16 @@ def _weighting(kept: Kept, definition: Definition, population: Margins | None) -
         return None, [f"Not weighted: {error}"]
 
 
-def _tables(definition: Definition, by: str | None) -> list[list[str]]:
-    """Everything that the page estimates: each question, each with the one they are crossed with, each group."""
+def _tables(definition: Definition, by: str | None, margins: Sequence[str] = ()) -> list[list[str]]:
+    """Everything that the page estimates: each question, each with the one they are crossed with, each group.
+
+    What is weighted is counted with the answers that the weights depend on.
+    """
     scheme = definition.scheme
     crossed = [[by, name] for name in scheme.schema.names if name != by] if by else []
-    return (
-        [[name] for name in scheme.schema.names]
-        + crossed
-        + ([] if scheme.is_dealt else [list(group.names) for group in scheme.groups])
-    )
+    plain = [[name] for name in scheme.schema.names] + crossed
+    weighted = [[*(one for one in margins if one not in names), *names] for names in plain] if margins else []
+    return plain + weighted + ([] if scheme.is_dealt else [list(group.names) for group in scheme.groups])
 
 
 def promises(definition: Definition) -> Promises:

@@ -15,6 +15,8 @@ import numpy as np
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.comparison import Comparison, GroupDifference
 from tacit.survey.answer_tables import AnswerTables, Row
+from tacit.survey.weighted_groups import weighted_table
+from tacit.survey.weighting import Weighting
 
 LEVEL = 0.05
 
@@ -44,6 +46,7 @@ class GroupTable:
     adjusted: float | None = None
     differences: tuple[AnswerDifference, ...] = ()
     note: str = ""
+    is_weighted: bool = False
 
     @property
     def within(self) -> list[tuple[str, list[Row]]]:
@@ -79,13 +82,15 @@ class GroupTable:
         return {
             "attribute": self.attribute, "label": self.title, "by": self.by, "cells": cells, "p": self.p,
             "p_adjusted": self.adjusted, "differs": self.differs, "verdict": self.verdict,
-            "differences": [dict(vars(one)) for one in self.certain],
+            "differences": [dict(vars(one)) for one in self.certain], "weighted": self.is_weighted,
         }  # fmt: skip
 
 
-def group_tables(tables: AnswerTables, names: Sequence[str], by: str) -> list[GroupTable]:
-    """Every question within the groups of `by`, tested together."""
-    made = [_group_table(tables, name, by) for name in names if name != by]
+def group_tables(
+    tables: AnswerTables, names: Sequence[str], by: str, weighting: Weighting | None = None
+) -> list[GroupTable]:
+    """Every question within the groups of `by`, tested together; of the population where reports are weighted."""
+    made = [_group_table(tables, name, by, weighting) for name in names if name != by]
     adjusted = holm([one.p for one in made if one.p is not None])
     return [replace(one, adjusted=next(adjusted)) if one.p is not None else one for one in made]
 
@@ -101,15 +106,16 @@ def holm(p_values: Sequence[float]) -> Any:
     return iter(adjusted.tolist())
 
 
-def _group_table(tables: AnswerTables, name: str, by: str) -> GroupTable:
+def _group_table(tables: AnswerTables, name: str, by: str, weighting: Weighting | None) -> GroupTable:
     from tacit.estimation import estimate
 
     title = tables.definition.label(name)
     try:
         table = estimate(tables.reports, [by, name])
-        compared = table.compare(by)
+        compared = (weighted_table(weighting, tables.reports, by, name) if weighting else table).compare(by)
     except (NotEstimable, InvalidInput) as error:
         return GroupTable(name, title, by, [], note=str(error))
+    # Who is too few to be shown is counted without weights.
     hidden = tables.hidden(table.probabilities * table.n_reports, by, name, within=True)
     text = tables.definition.answer_text
     rows = [
@@ -123,9 +129,10 @@ def _group_table(tables: AnswerTables, name: str, by: str) -> GroupTable:
     ]  # fmt: skip
     shown = {(row.group, row.answer) for row in rows}
     if len({group for group, _ in shown}) < 2:
-        return GroupTable(name, title, by, rows, note="fewer than two groups are large enough to be shown")
+        note = "fewer than two groups are large enough to be shown"
+        return GroupTable(name, title, by, rows, note=note, is_weighted=weighting is not None)
     differences = tuple(_difference(tables, compared, one, name, by) for one in _shown(compared, shown, name, by))
-    return GroupTable(name, title, by, rows, compared.independence.p, None, differences)
+    return GroupTable(name, title, by, rows, compared.independence.p, None, differences, "", weighting is not None)
 
 
 def _shown(compared: Comparison, shown: set[tuple[str, str]], name: str, by: str) -> list[GroupDifference]:

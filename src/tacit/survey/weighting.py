@@ -145,7 +145,7 @@ class Weighting:
         return said
 
     @cached_property
-    def _indicators(self) -> Array:
+    def indicators(self) -> Array:
         """Which answers each cell has: ``(cells, answers of all margins)``."""
         codes = np.indices(self.shares.shape).reshape(self.shares.ndim, -1)
         return np.concatenate([np.eye(size)[code] for size, code in zip(self.shares.shape, codes, strict=True)], axis=1)
@@ -177,7 +177,7 @@ class Weighting:
     def _per_cell(self, name: str) -> tuple[Array, Array]:
         """Weights and indicators of the cells that stand beside a question's answers."""
         if name not in self.names:
-            return self.weights.reshape(-1), self._indicators
+            return self.weights.reshape(-1), self.indicators
         raise InvalidInput(f"{name!r} is itself a margin: its weighted shares are the population's.")
 
 
