@@ -49,6 +49,8 @@ def test_every_kind_is_asked_and_only_what_may_be_is_sent(context: Any, served: 
     problems += violations(page)
     page.fill("#spent-0", "347,50")
     assert "100–999" in page.inner_text("#field-spent")
+    assert page.inner_text("#error-spent") == ""  # what was said of it goes with the mistake
+    assert "What did you spend?" not in page.inner_text(".problem")
     assert page.locator("#often-0").count() == 0
     page.check("#takes-2")
     page.check("#often-1")
@@ -56,7 +58,9 @@ def test_every_kind_is_asked_and_only_what_may_be_is_sent(context: Any, served: 
     assert page.locator("#often-0").count() == 0
     page.check("#takes-1")
     assert page.is_checked("#often-1")
+    assert "One question has no answer yet." in page.inner_text(".problem")
     page.check("#birthday-0")
+    assert page.inner_text(".problem") == ""
     page.screenshot(path=screenshots() / "asked-routed.png", full_page=True)
     problems += violations(page)
     page.click("button[type=submit]")
@@ -77,9 +81,15 @@ def test_every_kind_is_asked_and_only_what_may_be_is_sent(context: Any, served: 
     assert "The canteen." in looked
     assert "1980-01-01 – 1999-12-31" in looked
     assert "1985" not in looked
+    titles = page.locator("dl.odds dt").all_inner_texts()
+    assert titles.count("What do you take?") == 1  # once, though its options are disguised one by one
+    assert "can be at most" in page.inner_text("dl.odds")
     context.route("**/reports/*", lambda route: route.abort())
     page.click("#review button[type=submit]")
     page.wait_for_selector("#survey[data-state=later]")
+    assert "The canteen." in page.inner_text("dl.sent")  # all that goes out is listed, the receipt stands above it
+    receipt, listed = (page.locator(one).bounding_box()["y"] for one in (".receipt", "dl.sent"))
+    assert receipt < listed
     # The report waits here disguised; what was written is not disguised, so it waits sealed.
     left = page.evaluate("JSON.stringify(Object.entries(localStorage))")
     assert "tacit.waiting" in left
@@ -189,4 +199,12 @@ def test_a_grid_and_a_typed_number_read_at_320_pixels_and_from_the_right(browser
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.screenshot(path=screenshots() / "asked-grid-ar-320.png", full_page=True)
     assert violations(page) == []
+    steps = [one.bounding_box()["y"] for one in page.locator("#field-stress_work .step").all()]
+    assert len(set(steps)) == 1  # a scale of the grid stands on one line
+    for line in ("work", "home"):
+        page.check(f"#stress_{line}-0")
+    page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+    # Ranges read from left to right amid words that do not.
+    assert "\u20661980-01-01 – 1999-12-31\u2069" in page.inner_text("dl.open")
     context.close()

@@ -89,7 +89,7 @@ def watched(browser: Any, server: RunningServer, survey: StoredSurvey, folder: P
     page.click("form:has(#by) button")
     page.wait_for_selector("#g-smokes")
     page.screenshot(path=screenshots() / "dashboard.png", full_page=True)
-    assert page.locator("section.question svg.chart").count() >= 5
+    assert page.locator("section.question .chart").count() >= 5
     page.set_viewport_size({"width": 320, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     assert violations(page) == []

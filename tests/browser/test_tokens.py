@@ -131,6 +131,7 @@ def test_a_different_report_under_a_used_token_is_told_so_and_never_thanked(
         assert again.get_attribute("#survey", "data-state") == "refused"
         assert "Another report has already been sent" in again.inner_text("main")
         assert "Thank you" not in again.inner_text("main")
+        assert again.locator(".receipt").count() == 0  # of a report that is not there
     assert store.counts(coded).reports == before
 
 

@@ -30,7 +30,7 @@ function inOrder(page) {
     const own = Math.max(place(`page ${unit[0].name}`), ...before.map((one) => one + 1e-9));
     unit.forEach(({ name }) => rank.set(name, own));
   });
-  return all.toSorted((one, other) => rank.get(one[0].name) - rank.get(other[0].name));
+  return [...all].sort((one, other) => rank.get(one[0].name) - rank.get(other[0].name));
 }
 
 // Comprehension checks of a page that were answered wrongly and not explained yet.
@@ -49,11 +49,14 @@ export function asking(index, { heading, back, next, someoneElse }) {
   keep.checked = session.keepAnswers;
   const askedNames = () => page.questions.filter(isAskedNow).map(({ name }) => name).join();
   let shown = "";
+  let told = null; // what was still open when it was last said: from the first try to go on it is kept up
 
   // Drawn again only where other questions are asked now, or a choice takes back another: nobody loses the place in a text.
   function changed({ isDrawn = false } = {}) {
     saveDraft();
-    if (isDrawn || askedNames() !== shown) draw();
+    const isAnew = isDrawn || askedNames() !== shown;
+    if (isAnew) draw();
+    if (told !== null) tellOpen(isAnew);
   }
 
   function draw() {
@@ -75,17 +78,22 @@ export function asking(index, { heading, back, next, someoneElse }) {
     if (focused) document.getElementById(focused)?.focus();
   }
 
-  function go(event) {
-    event.preventDefault();
+  function tellOpen(isAnew = true) {
     const open = openQuestions(page);
+    const names = open.map(({ name }) => name).join();
+    if (names === told && !isAnew) return;
+    told = names;
     for (const one of page.questions) {
       document.getElementById(`error-${one.name}`)?.replaceChildren(open.includes(one) ? openText(one, words) : "");
     }
-    if (open.length > 0) {
-      const links = open.map((one) => element("li", {}, element("a", { href: `#${one.name}-0`, onclick: jump }, said(one.text))));
-      problem.replaceChildren(element("p", {}, words.missing({ n: open.length })), element("ul", {}, links));
-      return problem.focus();
-    }
+    const links = open.map((one) => element("li", {}, element("a", { href: `#${one.name}-0`, onclick: jump }, said(one.text))));
+    problem.replaceChildren(...(open.length > 0 ? [element("p", {}, words.missing({ n: open.length })), element("ul", {}, links)] : []));
+  }
+
+  function go(event) {
+    event.preventDefault();
+    tellOpen();
+    if (told !== "") return problem.focus();
     const wrong = misunderstood(page);
     if (wrong.length === 0) return next();
     // The first answer is the one that counts; what is right is said once, and then it goes on.

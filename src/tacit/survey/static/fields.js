@@ -61,7 +61,7 @@ function openField({ name, longest }, { texts }, { words }, changed) {
     texts[name] = event.target.value;
     changed();
   };
-  const area = element("textarea", { id: `${name}-0`, rows: 4, maxlength: longest, autocomplete: "off", "aria-labelledby": `field-${name}`, oninput: write });
+  const area = element("textarea", { id: `${name}-0`, rows: 4, dir: "auto", maxlength: longest, autocomplete: "off", "aria-labelledby": `field-${name}`, oninput: write });
   area.value = texts[name] ?? "";
   return [element("p", { id: `warning-${name}`, class: "warning" }, words.textWarning), area];
 }
@@ -129,7 +129,7 @@ function radioList(question, group, { answers, explained = [] }, choices, view, 
     const index = own < 0 ? (from || question.answers.length) : own;
     const disabled = explained.includes(question.name);
     const input = { type: "radio", name: group, id: `${group}-${index}`, checked: answers[question.name] === choice.name, disabled, onchange: choose };
-    return labelled(input, choiceText(question, choice, view));
+    return labelled(input, choiceText(question, choice, view), question.grid && own >= 0 ? "check step" : "check");
   });
 }
 
@@ -140,8 +140,8 @@ function choiceText(question, choice, { words, language }) {
   return isRange && choice.name !== DECLINED ? element("bdi", { dir: "ltr" }, text) : text;
 }
 
-function labelled(input, text) {
-  return element("p", { class: "check" }, element("input", input), element("label", { for: input.id }, text));
+function labelled(input, text, kind = "check") {
+  return element("p", { class: kind }, element("input", input), element("label", { for: input.id }, text));
 }
 
 function boxes(question, { answers }, view, changed) {

@@ -15,8 +15,6 @@ import { send } from "./unsent.js";
 import { withdrawing } from "./withdrawing.js";
 import { upTo } from "./words.js";
 
-const LONG = 180; // characters of an introduction that fit beside the rest
-
 export function introduction({ heading, start, goOn }) {
   const { words, language, whole } = session;
   const [first] = definition.introduction[language].split(/\n\s*\n/);
@@ -62,16 +60,18 @@ function details(first) {
     isFilled = true;
     folded.append(...inDetail(first));
   };
-  const folded = element("details", { class: "more", ontoggle: fill }, element("summary", { onclick: fill }, session.words.more));
+  // The beginning of the introduction is cut to a few lines until more is wanted.
+  const toggled = () => (fill(), document.querySelector(".lead")?.classList.toggle("whole", folded.open));
+  const folded = element("details", { class: "more", ontoggle: toggled }, element("summary", { onclick: fill }, session.words.more));
   requestAnimationFrame(() => setTimeout(fill));
   return folded;
 }
 
 function inDetail(first) {
   const { words, language, whole } = session;
-  const introduction = definition.introduction[language];
+  const rest = definition.introduction[language].slice(first.length).trim();
   return [
-    (introduction.trim() !== first.trim() || first.length > LONG) && paragraphs(introduction),
+    rest && paragraphs(rest),
     element("h2", {}, words.asks),
     paragraphs(definition.contact[language]),
     responsible(),

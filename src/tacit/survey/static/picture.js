@@ -6,11 +6,13 @@ import { isListed, split } from "./program.js";
 
 const DOTS = 100;
 
-// What is shown: rather a question whose reports look like its answers, and one that this device disguises itself.
+// What is shown: rather a question whose reports look like its answers, of the fewest answers, and one that this device
+// disguises itself.
 function pictured(whole) {
   const blocks = blocksOfAll(whole).filter((block) => !block.isOwnDevice);
   const groups = blocks.flatMap((block) => block.groups.map((group) => ({ group, block }))).filter(({ group }) => group.node.size <= MOST_LISTED);
-  return groups.find(({ group }) => looksLikeAnswers(group) && isListed(group.node) && group.names.length === 1) ?? groups[0] ?? null;
+  const plain = groups.filter(({ group }) => looksLikeAnswers(group) && isListed(group.node) && group.names.length === 1);
+  return [...plain].sort((one, other) => one.group.node.size - other.group.node.size)[0] ?? groups[0] ?? null;
 }
 
 export function picture(whole, { words, textOf }) {

@@ -28,17 +28,13 @@ export function review({ heading, back, send }) {
     heading(words.review),
     open.length > 0 && [
       element("h2", {}, words.reviewOpen),
-      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, title(one)), element("dd", {}, (one.kind === "text" ? openText(one) : texts(one).join(", ")) || "–")])),
+      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, title(one)), element("dd", { dir: one.kind === "text" ? "auto" : null }, (one.kind === "text" ? openText(one) : texts(one).join(", ")) || "–")])),
     ],
     element("h2", {}, words.reviewHidden),
-    element(
-      "dl",
-      { class: "odds" },
-      blocks.filter((block) => asked(block).length > 0).map((block) => [
-        asked(block).map((one) => element("dt", {}, title(one))),
-        element("dd", {}, words.reviewSure({ percent: percentAtMost(Math.max(...Object.values(block.worst))) })),
-      ]),
-    ),
+    element("dl", { class: "odds" }, [...bySureness(blocks, asked)].map(([percent, questions]) => [
+      questions.map((one) => element("dt", {}, title(one))),
+      element("dd", {}, words.atMost({ percent })),
+    ])),
     element(
       "form",
       { id: "review", onsubmit: (event) => (event.preventDefault(), send()), novalidate: true },
@@ -50,6 +46,22 @@ export function review({ heading, back, send }) {
       ),
     ),
   ].flat(2).filter(Boolean);
+}
+
+// The questions of which somebody can be equally sure; each once, also where its options are disguised one by one.
+function bySureness(blocks, asked) {
+  const sure = new Map();
+  for (const block of blocks) {
+    const percent = percentAtMost(Math.max(...Object.values(block.worst)));
+    for (const one of asked(block)) sure.set(one, Math.max(percent, sure.get(one) ?? 0));
+  }
+  return grouped([...sure.keys()], (one) => sure.get(one));
+}
+
+function grouped(all, keyOf) {
+  const groups = new Map();
+  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  return groups;
 }
 
 // Disguises, forgets the answers and sends. `told` is called with each state: {state, made, receipt}.
@@ -64,6 +76,7 @@ export async function sendReport(told) {
     body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature }),
     texts: openTexts(receipt.texts),
   };
+  made.texts = Object.entries(submission.texts?.answers ?? {}).map(([name, text]) => [allQuestions(definition).find((one) => one.name === name), text]);
   await keepUnsent(submission);
   if (session.keepAnswers && !isShared) await remember(fingerprint, { truth: truths(definition, session.answers, deal), token, signature: session.bearer?.signature });
   session.isSent = true;
@@ -109,10 +122,10 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
   return [
     heading(isRefused ? words.refused : lines[outcome.state]),
     isRefused && element("p", { role: "alert" }, words.reasons[outcome.word] ?? outcome.reason),
-    !isRefused && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
-    element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
+    !isRefused && element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
     !isRefused && definition.incentive && [element("h2", {}, words.incentive), paragraphs(definition.incentive[session.language])],
     definition.help && [element("h2", {}, words.help), paragraphs(definition.help[session.language])],
+    !isRefused && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
     element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
   ].flat(2).filter(Boolean);
 }
@@ -123,16 +136,18 @@ function sentRows(made) {
   const hidden = groupsOf(definition, made.deal).map(({ node, records, sizes }, index) => {
     const digits = made.groups[index];
     const worst = isListed(node) && (records || sizes) ? reportRatio(node, digits) : null;
-    return [
-      element("dt", {}, words.codeSent, " ", element("bdi", { dir: "ltr" }, digits.join("·"))),
-      element("dd", {}, worst === Infinity || worst === null ? words.codeOpen : words.codeOdds({ times: upTo(worst, language) })),
-    ];
+    return { code: digits.join("·"), odds: worst === Infinity || worst === null ? words.codeOpen : words.codeOdds({ times: upTo(worst, language) }) };
   });
+  const codes = [...grouped(hidden, ({ odds }) => odds)].map(([odds, alike]) => [
+    element("dt", {}, words.codeSent, " ", alike.map(({ code }, index) => [index > 0 && ", ", element("bdi", { dir: "ltr" }, code)])),
+    element("dd", {}, odds),
+  ]);
   const open = publicAttributes(definition).map(({ name, answers: names }, index) => [
     element("dt", {}, textOf(name)),
     element("dd", {}, textOf(name, names[made.open[index]])),
   ]);
-  return [...hidden, ...open];
+  const written = made.texts.map(([one, text]) => [element("dt", {}, said({ [language]: wholeText(one, language) })), element("dd", { dir: "auto" }, text)]);
+  return [...codes, ...open, ...written];
 }
 
 function reportRatio(node, digits) {

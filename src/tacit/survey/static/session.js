@@ -80,7 +80,7 @@ export function place(name) {
 // A question's answers in the order in which they stand on this device.
 function ordered({ name, answers, shuffle }) {
   if (!shuffle) return answers;
-  return answers.toSorted((one, other) => place(`${name} ${one.name}`) - place(`${name} ${other.name}`));
+  return [...answers].sort((one, other) => place(`${name} ${one.name}`) - place(`${name} ${other.name}`));
 }
 
 // Why this respondent is asked no further, in words; null where nothing says so. Only public answers can.

@@ -45,4 +45,7 @@ export function upTo(number, language) {
   return new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(Math.ceil(number / step - 1e-6) * step);
 }
 
-export const answerText = (words, language, answer) => answer.text?.[language] ?? words.answers[answer.name] ?? answer.name;
+// A range of numbers or days reads from left to right in every script, also amid words that do not.
+const isolated = (text, { direction }) => (direction === "rtl" && /^[\d<≥][\d<≥–.\s-]*$/.test(text) ? `\u2066${text}\u2069` : text);
+
+export const answerText = (words, language, answer) => isolated(answer.text?.[language] ?? words.answers[answer.name] ?? answer.name, words);
