@@ -11,12 +11,14 @@ from starlette.testclient import TestClient
 
 from tacit.errors import InvalidInput
 from tacit.reports import Reports
+from tacit.survey.answer_tables import AnswerTables
 from tacit.survey.app import SurveyServer
 from tacit.survey.comparing import control_items
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder
 from tacit.survey.headers import ServerSettings
-from tacit.survey.site import full_quotas
+from tacit.survey.promise import promise
+from tacit.survey.quotas import full_quotas, quota_counts
 from tacit.survey.store.backup import back_up, contents, restore
 from tacit.survey.store.surveys import Store
 from tacit.survey.verification import examine
@@ -280,3 +282,41 @@ def test_a_quota_is_full_when_as_many_have_come_as_were_wanted(server: SurveySer
         table = survey.table("reports")
         server.store.database.run(f"INSERT INTO {table} ({names}) VALUES ({marks})", (key, *row))
         assert full_quotas(server.store, survey) == ([0] if region == "south" else [])
+
+
+def test_quotas_are_told_in_words_and_in_steps_of_ten(server: SurveyServer) -> None:
+    text = ASKED.replace("{when: {region: south}, most: 1}", "{when: [{region: south}, {understood: 'no'}], most: 12}")
+    definition = Definition.from_yaml(text)
+    survey = server.store.add(definition, text)
+    names = ", ".join(f'"{name}"' for name in ("report_key", *survey.wire.names))
+    marks = ", ".join("?" * (len(survey.wire.names) + 1))
+    told = []
+    for n in range(13):
+        row = ["south" if name == "region" else "no" if name == "understood" else "x" for name in survey.wire.names]
+        server.store.database.run(f"INSERT INTO {survey.table('reports')} ({names}) VALUES ({marks})", (str(n), *row))
+        told.append(*map(str, quota_counts(server.store, survey)))
+    who = "Where do you live? In the south or If your answer is Yes, can No be sent? No"
+    assert told[8] == f"{who}: fewer than 10 of 12 (open)"
+    assert told[10] == f"{who}: at least 10 of 12 (open)"
+    assert told[11] == f"{who}: at least 10 of 12 (full)"
+    assert told[12] == f"{who}: at least 10 of 12 (full, and exceeded)"
+    _, lines = promise(definition)
+    assert any("Who is already answering when a quota fills up still counts" in line for line in lines)
+
+
+def test_an_answer_that_ends_the_questions_hides_no_other() -> None:
+    """Nobody's report says abroad: the empty row is no small group that the south must be hidden with."""
+    text = (
+        "{name: a, title: A, introduction: A, contact: A, privacy: strong, screen_out: [{when: {region: abroad}}], pages: "
+        "[{questions: [{name: region, kind: choice, text: Where?, answers: [north, south, abroad], sensitive: false}, "
+        "{name: b, kind: yes-no, text: B, sensitive: true, prefer_not_to_say: false}]}]}"
+    )
+    definition = Definition.from_yaml(text)
+    columns = {"region": ["north"] * 35 + ["south"] * 25, "b": ["yes", "no", "no"] * 20}
+    tables = AnswerTables(definition, Reports.from_arrow(columns, definition.scheme), 10)
+    table = tables.question("region")
+    assert [row.answer for row in table.rows] == ["north", "south"]
+    assert table.hidden == 0
+    crossed = tables.crossed("b", "region")
+    assert {row.group for row in crossed.rows} == {"north", "south"}
+    assert crossed.hidden == 0

@@ -108,7 +108,11 @@ def test_every_question_has_words_a_chart_and_a_place_in_the_navigation(
     client: TestClient, server: SurveyServer, survey: StoredSurvey
 ) -> None:
     fill(server.store, survey, rows(survey, 800, seed=1))
-    page = page_of(client, survey, "?by=region&class=mood")
+    page = page_of(client, survey, "?by=region&class=mood&fakes=7")
+    # Each form passes on what the others asked for.
+    assert page.count('type="hidden" name="by" value="region"') == 3
+    assert page.count('type="hidden" name="class" value="mood"') == 3
+    assert page.count('type="hidden" name="fakes" value="7"') == 3
     names = survey.definition.scheme.schema.names
     for name in names:
         assert f'id="q-{name}"' in page

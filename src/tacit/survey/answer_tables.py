@@ -17,6 +17,7 @@ from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
 from tacit.survey.definition import Definition
 from tacit.survey.fake_reports import largest_shift
+from tacit.survey.routes import alternatives_of, attributes_of
 
 FEWEST_REPORTS = 30
 FEWEST_IN_CELL = 10
@@ -71,6 +72,19 @@ class EstimateTable:
         return shown | ({"hidden": self.hidden} if self.hidden else {})
 
 
+def screened_out_answers(definition: Definition) -> list[tuple[str, str]]:
+    """Public answers that alone end the questions: the attribute and the answer. Nobody's report holds them."""
+    reported = attributes_of(definition.questions)
+    return [
+        (reported[one["question"], one.get("option")], answer)
+        for screen_out in definition.document.get("screen_out", [])
+        for conditions in alternatives_of(screen_out["when"])
+        for one in conditions
+        if len(conditions) == 1
+        for answer in one["answers"]
+    ]
+
+
 def too_few(counts: Sequence[float] | NDArray[np.float64], least: int = FEWEST_IN_CELL) -> Hidden:
     """Which cells of one public question are hidden: those of too few people, and enough others that none is left alone."""
     people = np.asarray(counts, dtype=np.float64)
@@ -116,16 +130,25 @@ class AnswerTables:
     def is_public(self, name: str) -> bool:
         return name in self.definition.scheme.public_names
 
+    def screened_out(self, name: str) -> Hidden:
+        """Which answers of a public question nobody sends, because whoever gives them is asked no further."""
+        answers = self.definition.scheme.schema[name].answers
+        gone = {answer for question, answer in screened_out_answers(self.definition) if question == name}
+        return np.array([answer in gone for answer in answers])
+
     def question(self, name: str) -> EstimateTable:
         """The shares of one question's answers, with how far so many fake respondents could move each."""
         from tacit.estimation import estimate
 
         estimated = estimate(self.reports, [name])
         people = estimated.probabilities * estimated.n_reports
-        hidden = too_few(people) if self.is_public(name) else np.zeros(people.shape, dtype=bool)
+        gone = self.screened_out(name)
+        hidden = np.zeros(people.shape, dtype=bool)
+        if self.is_public(name):
+            hidden[~gone] = too_few(people[~gone])
         rows = []
         for code, cell in enumerate(estimated.cells()):
-            if not hidden[code]:
+            if not hidden[code] and not gone[code]:
                 shift = self._shift(name, code, cell["probability"], estimated.n_reports)
                 rows.append(self._row(name, cell, shift))
         return EstimateTable(
@@ -159,13 +182,20 @@ class AnswerTables:
         rows = [
             self._row(name, cell, by=by) for cell, is_hidden in zip(table.cells(), hidden, strict=True) if not is_hidden
         ]
-        return EstimateTable(name, title, is_disguised, rows, by_title, int(hidden.sum()))
+        gone = np.logical_or.outer(self.screened_out(by), self.screened_out(name)).reshape(-1)
+        return EstimateTable(name, title, is_disguised, rows, by_title, int((hidden & ~gone).sum()))
 
     def hidden(self, people: NDArray[np.float64], by: str, name: str, *, within: bool = False) -> Hidden:
         """Which cells of two questions' table, ``[by, name]``, are not shown.
 
         Shares `within` groups do not add up to the groups' sizes, so that only the small groups themselves are hidden.
         """
+        hidden = np.ones(people.shape, dtype=bool)
+        asked = np.ix_(~self.screened_out(by), ~self.screened_out(name))
+        hidden[asked] = self._hidden(people[asked], by, name, within=within)
+        return hidden
+
+    def _hidden(self, people: NDArray[np.float64], by: str, name: str, *, within: bool) -> Hidden:
         if self.is_public(by) and self.is_public(name):
             return too_few_crossed(people)
         hidden = np.zeros(people.shape, dtype=bool)

@@ -19,6 +19,7 @@ from tacit.survey.group_differences import GroupTable, group_tables
 from tacit.survey.kept_counts import FRESH_UP_TO, KEPT, Kept
 from tacit.survey.mined_models import MinedModel, mined
 from tacit.survey.questionnaire import Margins
+from tacit.survey.quotas import MET_NOT_GUARANTEED, QuotaCount, quota_counts
 from tacit.survey.second_round import SecondRound, second_round
 from tacit.survey.store.surveys import Counts, Store, StoredSurvey
 from tacit.survey.weighting import WeightedShare, Weighting
@@ -82,10 +83,13 @@ class Dashboard:
     controls: list[Compared] = field(default_factory=list)
     models: list[MinedModel] = field(default_factory=list)
     second: SecondRound | None = None
+    quotas: list[QuotaCount] = field(default_factory=list)
+    has_second_round: bool = False
+    quota_note = MET_NOT_GUARANTEED
 
     @property
     def may_offer(self) -> bool:
-        return self.second is None and any(model.document is not None for model in self.models)
+        return self.has_second_round and self.second is None and any(model.document for model in self.models)
 
     fewest_in_cell = FEWEST_IN_CELL
 
@@ -124,7 +128,8 @@ def dashboard(
     kept = KEPT.of(store, survey)
     attributes = [(name, survey.definition.label(name)) for name in names]
     warnings = [*_warnings(kept.counts), *_alarms(kept, survey, arrivals)]
-    empty = Dashboard(kept.counts, kept.at, attributes, warnings, asked, promises(survey.definition))
+    quotas = quota_counts(store, survey)
+    empty = Dashboard(kept.counts, kept.at, attributes, warnings, asked, promises(survey.definition), quotas=quotas)
     return _filled(empty, store, survey, kept) if empty.is_shown else empty
 
 
@@ -161,6 +166,8 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         controls=control_items(counted, definition),
         models=mined(kept.reports, asked.target, definition) if asked.target else [],
         second=second_round(store, survey),
+        quotas=empty.quotas,
+        has_second_round=bool(definition.document["second_round"]),
     )
 
 
@@ -246,6 +253,7 @@ def results_document(
         "crossed": [table.to_document() for table in view.crossed],
         "groups": [table.to_document() for table in view.groups],
         "weighted": _weighted_document(view),
+        "quotas": [quota.to_document() for quota in view.quotas],
         "second_round": None if view.second is None else view.second.to_document(),
         "arms": [one.to_document() for one in view.arms],
         "controls": [one.to_document() for one in view.controls],

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.design.plan import plan
 from tacit.errors import InvalidInput
 from tacit.survey.definition import Definition, surest
+from tacit.survey.quotas import MET_NOT_GUARANTEED
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Group
@@ -50,6 +51,8 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     lines.append(f"  all answers of one person together: amplification {_said(gamma)}")
     lines += plan_lines(needed)
     warnings = _warnings(gamma)
+    if "quotas" in definition.document:
+        warnings.append(f"Quotas are compared on the device when the page is opened. {MET_NOT_GUARANTEED}")
     described = {
         "name": definition.name,
         "wave": definition.wave,

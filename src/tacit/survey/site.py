@@ -13,9 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit.survey.assets import page_script
-from tacit.survey.routes import alternatives_of, attributes_of
-from tacit.survey.store.database import quoted
-from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.survey.quotas import full_quotas
+from tacit.survey.store.surveys import StoredSurvey
 from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.templating import rendered
 from tacit.survey.words import RELEASED, page_words, released
@@ -73,26 +72,6 @@ class Site:
         return compressed(
             Response(released(language), headers={"Cache-Control": "no-store"}, media_type="application/json"), request
         )
-
-
-def full_quotas(store: Store, survey: StoredSurvey) -> list[int]:
-    """The quotas of which as many reports have come as were wanted, by their public answers."""
-    reported = attributes_of(survey.definition.questions)
-    full = []
-    for index, quota in enumerate(survey.definition.document["quotas"]):
-        alternatives, parameters = [], []
-        for conditions in alternatives_of(quota["when"]):
-            each = []
-            for one in conditions:
-                column = reported[one["question"], one.get("option")]
-                each.append(f"{quoted(column)} IN ({', '.join('?' * len(one['answers']))})")
-                parameters.extend(one["answers"])
-            alternatives.append(" AND ".join(each))
-        wanted = " OR ".join(f"({one})" for one in alternatives)
-        ((count,),) = store.database.rows(f"SELECT COUNT(*) FROM {survey.table('reports')} WHERE {wanted}", parameters)
-        if count >= quota["most"]:
-            full.append(index)
-    return full
 
 
 def compressed(page: Response, request: Request) -> Response:

@@ -18,6 +18,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["percent"] = lambda share: f"{100 * share:.1f}%"
     environment.filters["named"] = lambda rows: [(row.label, row) for row in rows]
+    environment.filters["utc"] = lambda at: at.replace("T", " ").replace("+00:00", " UTC")
     return environment
 
 

@@ -1,8 +1,8 @@
 """Two questions together as they are in the population: what groups are compared by when reports are weighted.
 
-Whoever has the same public answers has the same weight. So the weighted table is a sum, over the cells of these answers, of a weight
-times the two questions' table within the cell. Its error has two parts: that of the tables within the cells, and that of how many
-people fell into each cell, of which regression on the margins explains a part (Deville and Sarndal 1992).
+Whoever has the same public answers has the same weight. So the weighted table is a sum, over the cells of these answers, of a
+weight times the two questions' table within the cell. Its error has two parts: that of the tables within the cells, and that of
+how many people fell into each cell, of which regression on the margins explains a part (Deville and Sarndal 1992).
 """
 
 from __future__ import annotations

@@ -27,12 +27,19 @@ def status(
     lines = [
         f"{row['name']} (wave {row['wave']}, {row['state']}): {row['reports']} reports, {row['tests']} tests, "
         f"{row['codes']} codes, {row['started']} started, {row['withdrawn']} withdrawn"
+        + "".join(f"\n  quota {quota['said']}" for quota in row["quotas"])
         for row in rows
     ]
+    if any(row["quotas"] for row in rows):
+        from tacit.survey.quotas import MET_NOT_GUARANTEED
+
+        lines.append(MET_NOT_GUARANTEED)
     show({"surveys": rows}, lines or ["No survey has been opened in this store."], as_json=as_json)
 
 
 def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
+    from tacit.survey.quotas import quota_counts
+
     counts = store.counts(survey)
     return {
         "name": survey.definition.name,
@@ -44,6 +51,7 @@ def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
         "codes": counts.codes,
         "started": counts.started,
         "withdrawn": counts.withdrawn,
+        "quotas": [{**quota.to_document(), "said": str(quota)} for quota in quota_counts(store, survey)],
     }
 
 
