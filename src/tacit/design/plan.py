@@ -176,29 +176,24 @@ def plan(
     (0.9869, 0.983)
     """
     test = {"against": against, "difference": difference, "power": power, "respondents": respondents}
-    asked = [name for name, value in test.items() if value is not None]
     if device is not None:
         if scheme is not None or prior is not None:
             raise InvalidInput("A device is planned without a scheme and a prior; give the share that is expected.")
         from tacit.design.power import planned
 
         return planned(device, parameters, answers, margin, level, share=share, one_sided=one_sided, test=test)
-    if asked or share is not None:
+    if share is not None or any(value is not None for value in test.values()):
         raise InvalidInput("Tests and shares are planned for a device; a scheme takes a margin and a prior.")
-    if (
-        scheme is None
-        or not hasattr(scheme, "questionnaires")
-        or isinstance(margin, bool)
-        or not isinstance(margin, int | float)
-    ):
+    return _of_scheme(scheme, margin, prior, level)
+
+
+def _of_scheme(scheme: Any, margin: Any, prior: Any, level: float) -> Plan:
+    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
+    if not hasattr(scheme, "questionnaires") or not is_number:
         raise InvalidInput(
             f"A plan takes a scheme (or device=...), then a margin such as 0.03, not {type(scheme).__name__} and "
             f"{type(margin).__name__}."
         )
-    return _of_scheme(scheme, margin, prior, level)
-
-
-def _of_scheme(scheme: Scheme, margin: float, prior: Any, level: float) -> Plan:
     if not 0 < margin < 1:
         raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
     people = _People(checked_level(level) / margin)
