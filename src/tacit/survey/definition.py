@@ -24,12 +24,13 @@ from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute, Schema
 from tacit.survey.conditions import to_document
+from tacit.survey.definition_questions import whole_text
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
 from tacit.survey.proposal import GroupDocument, attribute_of, groups_of, written_channel
 from tacit.survey.questionnaire import Deal, Question, SurveyQuestionnaire
 from tacit.survey.questionnaire_file import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
-from tacit.survey.verification import examine, whole_text
+from tacit.survey.verification import examine
 from tacit.survey.words import released
 from tacit.survey.yaml_lines import Located, parse, read
 

@@ -1,0 +1,272 @@
+"""What the reports of a definition tell: groups that must be judged together, and how sure the worst report makes anyone.
+
+Everything is worked out from the programs that the definition carries, as static/whole.js does on the page.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channel.extremes import amplification, is_listed, worst_answers
+from tacit.channel.program import ProgramNode, compiled, joint
+from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
+from tacit.errors import InvalidInput
+from tacit.schema import Attribute
+from tacit.survey.definition_questions import (
+    Document,
+    attribute_names,
+    dealt,
+    is_hidden,
+    questions_of,
+    special_answers,
+)
+from tacit.survey.routes import attributes_of, conditions_of, conditions_on
+
+Array = NDArray[np.float64]
+
+# Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
+WRITTEN = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class GroupProgram:
+    """A group of the scheme with the program that disguises it."""
+
+    names: tuple[str, ...]
+    answers: tuple[tuple[str, ...], ...]
+    records: tuple[tuple[str, ...], ...] | None
+    program: Any
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        return (len(self.records),) if self.records else tuple(map(len, self.answers))
+
+    @cached_property
+    def node(self) -> ProgramNode:
+        return compiled(self.program, self.radices)
+
+    def digits(self, truth: Mapping[str, str]) -> tuple[int, ...]:
+        given = tuple(truth[name] for name in self.names)
+        if self.records is not None:
+            if given not in self.records:
+                raise InvalidInput(f"{', '.join(self.names)} can be answered {given}, which is none of its records.")
+            return (self.records.index(given),)
+        return tuple(answers.index(answer) for answers, answer in zip(self.answers, given, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class AskedBlock:
+    """Groups that must be judged together, with the questions they report and what they tell of each answer."""
+
+    groups: tuple[GroupProgram, ...]
+    questions: tuple[Document, ...]
+    gamma: float
+    worst: Mapping[str, float]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for group in self.groups for name in group.names)
+
+
+def asked_blocks(document: Document, deal: int) -> Iterator[AskedBlock]:
+    groups = group_programs(document, deal)
+    homes = {name: index for index, group in enumerate(groups) for name in group.names}
+    block = list(range(len(groups)))
+
+    def unite(one: int, other: int) -> None:
+        old, new = block[one], block[other]
+        block[:] = [new if value == old else value for value in block]
+
+    by_name = {question["name"]: question for question in questions_of(document)}
+    reported = attributes_of(by_name.values())
+    for question in by_name.values():
+        own = [homes[name] for name in attribute_names(question) if name in homes]
+        if own and (special_answers(question) or question["when"]):
+            for one in own:
+                unite(one, own[0])
+        for condition in conditions_of(question) if own else []:
+            before = reported[condition["question"], condition.get("option")]
+            if before in homes:
+                unite(own[0], homes[before])
+    for head in dict.fromkeys(block):
+        members = tuple(group for index, group in enumerate(groups) if block[index] == head)
+        names = {name for group in members for name in group.names}
+        questions = tuple(one for one in by_name.values() if names & set(attribute_names(one)))
+        yield AskedBlock(members, questions, *_figures(document, members, questions))
+
+
+def group_programs(document: Document, deal: int) -> list[GroupProgram]:
+    answers = {one["name"]: tuple(one["answers"]) for one in document["scheme"]["attributes"]}
+    groups = []
+    for group, program in zip(dealt(document)[deal]["groups"], document["programs"][deal], strict=True):
+        records = group.get("records")
+        listed = [tuple(NOT_ASKED if one is None else one for one in record) for record in records] if records else None
+        names = tuple(group["attributes"])
+        made = GroupProgram(names, tuple(answers[name] for name in names), tuple(listed) if listed else None, program)
+        assert made.node.report_radices  # read now, so that a bad program is refused before anything else is computed
+        groups.append(made)
+    return groups
+
+
+def _figures(
+    document: Document, groups: Sequence[GroupProgram], questions: Sequence[Document]
+) -> tuple[float, dict[str, float]]:
+    """Amplification of a block, and how sure its least lucky report makes someone of each attribute's answer."""
+    is_free = all(not one["when"] and not (special_answers(one) and len(one["attributes"]) > 1) for one in questions)
+    if len(groups) == 1 and groups[0].records is None and is_free and not is_listed(groups[0].node):
+        return _large(document, groups[0])
+    records, situations = _situations(document, questions, {name for group in groups for name in group.names})
+    n_reports = math.prod(group.node.report_count for group in groups)
+    if n_reports * max(int(mask.sum()) for mask in situations) > WRITTEN:
+        return _bounds(groups, records, situations)
+    gamma, worst = 1.0, dict.fromkeys((one.name for one in records.attributes), 0.0)
+    for mask in situations:
+        told, sures = _written(document, groups, records, mask)
+        gamma = max(gamma, told)
+        worst = {name: max(worst[name], sures[name]) for name in worst}
+    return gamma, worst
+
+
+def _large(document: Document, group: GroupProgram) -> tuple[float, dict[str, float]]:
+    """The figures of a group whose law is not written out; under a stated prior a bound from the amplification."""
+    gamma = float(amplification(group.program, group.radices))
+    worst = dict(zip(group.names, worst_answers(group.program, group.radices), strict=True))
+    stated = _stated(document, group)
+    if stated is not None:
+        table = stated.reshape(group.radices)
+        for axis, name in enumerate(group.names):
+            share = float(table.sum(axis=tuple(other for other in range(table.ndim) if other != axis)).max())
+            worst[name] = max(worst[name], made_sure(share, gamma))
+    return gamma, worst
+
+
+def made_sure(share: float, gamma: float) -> float:
+    """How sure an amplification can make someone of what had this share before."""
+    return 1.0 if math.isinf(gamma) else share * gamma / (share * gamma + 1 - share)
+
+
+def _situations(
+    document: Document, questions: Sequence[Document], names: set[str]
+) -> tuple[Records, list[NDArray[np.bool_]]]:
+    """The records that a block can have, and which of them are possible in each public situation."""
+    sizes = {one["name"]: Attribute(one["name"], tuple(one["answers"])) for one in document["scheme"]["attributes"]}
+    hidden = {name for one in questions_of(document) if is_hidden(one) for name in attribute_names(one)} - names
+    asked = [one for one in questions_of(document) if one["attributes"]]
+    reported = attributes_of(asked)
+    routing = Routing(tuple(_asked(one, reported, hidden) for one in asked))
+    block = [one for one in routing.questions if one.name in {question["name"] for question in questions}]
+    attributes = [sizes[name] for one in block for name in one.attributes]
+    records = routing.records(block, attributes)
+    masks = [routing.possible(block, known, records) for known in routing.public_situations(block)]
+    return records, list({mask.tobytes(): mask for mask in masks}.values())
+
+
+def _asked(question: Document, reported: Mapping[tuple[str, str | None], str], elsewhere: set[str]) -> Asked:
+    """A question as far as it is reported in this block: options that other blocks disguise are left out."""
+    names = [name for name in attribute_names(question) if name not in elsewhere]
+    own = [answer["name"] for answer in question["answers"]]
+    ways: list[tuple[str, ...]] = [(name,) for name in own]
+    if question["kind"] == "several":
+        ways = list(itertools.product(("no", "yes"), repeat=len(names)))
+    ways += [(special,) * len(names) for special in special_answers(question)]
+    return Asked(
+        question["name"],
+        tuple(names),
+        tuple(ways),
+        is_public=not is_hidden(question),
+        alternatives=conditions_on(question, reported),
+    )
+
+
+def _written(
+    document: Document, groups: Sequence[GroupProgram], records: Records, mask: NDArray[np.bool_]
+) -> tuple[float, dict[str, float]]:
+    names = [one.name for one in records.attributes]
+    answers = [
+        dict(zip(names, one, strict=True))
+        for one, is_possible in zip(records.answers, mask, strict=True)
+        if is_possible
+    ]
+    law = np.ones((1, len(answers)))
+    for group in groups:
+        rows = _group_law(json.dumps(group.program), group.radices, tuple(group.digits(record) for record in answers))
+        law = (law[:, None, :] * rows[None, :, :]).reshape(-1, len(answers))
+    law = law[law.any(axis=1)]
+    worst = dict.fromkeys(names, 0.0)
+    for prior in _priors(document, groups, answers, records.even(mask)[mask]):
+        joint_chances = law * prior
+        joint_chances = joint_chances[joint_chances.sum(axis=1) > 0]
+        shares = joint_chances / joint_chances.sum(axis=1, keepdims=True)
+        for name in names:
+            for answer in {record[name] for record in answers} - {NOT_ASKED}:
+                own = shares[:, [record[name] == answer for record in answers]].sum(axis=1)
+                worst[name] = max(worst[name], float(own.max(initial=0.0)))
+    return _ratio(law), worst
+
+
+def _ratio(law: Array) -> float:
+    low, high = law.min(axis=1), law.max(axis=1)
+    with np.errstate(divide="ignore"):
+        return float(np.where(high > low, high / low, 1.0).max(initial=1.0))
+
+
+@lru_cache(maxsize=256)
+def _group_law(program: str, radices: tuple[int, ...], truths: tuple[tuple[int, ...], ...]) -> Array:
+    """The chance of every report under each of these truths."""
+    node = compiled(json.loads(program), radices)
+    known = {truth: np.array([float(node.chance(truth, report)) for report in node.reports()]) for truth in set(truths)}
+    return np.stack([known[truth] for truth in truths], axis=1)
+
+
+def _priors(
+    document: Document, groups: Sequence[GroupProgram], answers: Sequence[Mapping[str, str]], even: Array
+) -> Iterator[Array]:
+    """The even prior, and the one that the scheme states for some groups while the rest stays even."""
+    yield even
+    stated = None
+    for group in groups:
+        prior = _stated(document, group)
+        if prior is not None:
+            numbers = np.array([joint(group.digits(record), group.radices) for record in answers])
+            share = np.bincount(numbers, even, minlength=len(prior))
+            stated = (even if stated is None else stated) * prior[numbers] / share[numbers]
+    if stated is not None:
+        yield stated
+
+
+def _stated(document: Document, group: GroupProgram) -> Array | None:
+    """The prior that the scheme states for a group's records; None where it states none."""
+    stated = document["scheme"].get("prior") or {}
+    if "+".join(group.names) in stated:
+        return np.asarray(stated["+".join(group.names)], dtype=np.float64)
+    if group.records is not None or not any(name in stated for name in group.names):
+        return None
+    weights: Array = np.ones(())
+    for name, answers in zip(group.names, group.answers, strict=True):
+        weights = np.multiply.outer(weights, np.asarray(stated.get(name, [1 / len(answers)] * len(answers))))
+    return weights.ravel()
+
+
+def _bounds(
+    groups: Sequence[GroupProgram], records: Records, situations: Sequence[NDArray[np.bool_]]
+) -> tuple[float, dict[str, float]]:
+    """Figures that the truth cannot exceed: the product of the groups' amplifications, applied to the even prior."""
+    gamma = math.prod(float(amplification(group.program, group.radices)) for group in groups)
+    worst = dict.fromkeys((one.name for one in records.attributes), 0.0)
+    for mask in situations:
+        weights = records.even(mask)
+        for axis, attribute in enumerate(records.attributes):
+            for code, answer in enumerate(attribute.answers):
+                share = float(weights[records.codes[:, axis] == code].sum())
+                if answer != NOT_ASKED and share > 0:
+                    worst[attribute.name] = max(worst[attribute.name], made_sure(share, gamma))
+    return gamma, worst
