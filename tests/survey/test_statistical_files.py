@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import pytest
 from tacit.estimation import estimate
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
-from tacit.survey.statistical_files import LONGEST_LABEL, variables
+from tacit.survey.statistical_files import LONGEST_SPSS_LABEL, LONGEST_STATA_LABEL, variables
 from tacit.survey.store.submissions import Submission, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.table.files import read_table
@@ -80,7 +81,9 @@ def test_spss_and_stata_read_labels_and_every_report(exported: tuple[Store, Stor
     assert labels["smokes"] == "disguised: Do you smoke?"
     assert labels["age"] == "not disguised: How old are you? (Größe egal)"
     assert labels["income"].startswith("disguised: What do you earn")
-    assert all(len(label.encode()) <= LONGEST_LABEL for label in labels.values())
+    longest = LONGEST_SPSS_LABEL if file.endswith("sav") else LONGEST_STATA_LABEL
+    assert all(len(label.encode()) <= longest for label in labels.values())
+    assert labels["income"].endswith("a whole year?" if file.endswith("sav") else "...")
     truth = reports_of(store, survey).table
     for name, answers in (("smokes", ("no", "yes")), ("age", ("below 30", "30 or more"))):
         counts = np.bincount(truth[name], minlength=2)
@@ -108,6 +111,8 @@ def test_the_ddi_codebook_names_every_variable_and_the_disguise(exported: tuple[
     found = {one.get("name"): one for one in root.findall("d:dataDscr/d:var", space)}
     assert list(found) == list(survey.wire.names)
     assert [one.text for one in found["smokes"].findall("d:catgry/d:catValu", space)] == ["no", "yes"]
+    assert [one.text for one in found["income"].findall("d:catgry/d:labl", space)] == ["little", "much"]
+    assert found["income"].findtext("d:labl", namespaces=space).endswith("a whole year?")
     assert "gamma-diagonal" in found["smokes"].findtext("d:notes", namespaces=space)
     assert found["age"].find("d:notes", space) is None
 
@@ -117,6 +122,27 @@ def test_the_python_script_runs_and_estimates(exported: tuple[Store, StoredSurve
     done = subprocess.run([sys.executable, "analysis.py"], cwd=folder, capture_output=True, text=True, check=True)
     assert "smokes" in done.stdout
     assert "drugs" in done.stdout
+
+
+def test_the_python_script_estimates_questions_that_share_a_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Routed questions, options and arms: the script asks for questions, whatever the columns of the reports are."""
+    text = QUESTIONNAIRE.split("groups:")[0] + (
+        "      - {name: often, kind: choice, text: Often?, answers: [daily, rarely], sensitive: true, when: {smokes: 'yes'}}\n"
+    )
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(text), text)
+    assert "smokes" not in survey.wire.names
+    row = tuple(next(iter(column.table.values())) for column in survey.wire.columns)
+    store_batch(store.database, [Submission(survey, "reports", str(n), row) for n in range(40)])
+    export_folder(store, survey, tmp_path / "out")
+    store.close()
+    monkeypatch.chdir(tmp_path / "out")
+    runpy.run_path("analysis.py")
+    said = capsys.readouterr().out
+    for name in survey.definition.scheme.schema.names:
+        assert f"{name} from 40 reports" in said
 
 
 R_CALL = re.compile(

@@ -13,9 +13,13 @@ import pytest
 
 from tacit.channel.document import document_hash
 from tacit.errors import InvalidInput, UnknownName
+from tacit.survey import accounts
+from tacit.survey.accounts import Accounts
+from tacit.survey.audit import Audit
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
 from tacit.survey.store import migrations
+from tacit.survey.store.backup import back_up, restore
 from tacit.survey.store.codes import Spending
 from tacit.survey.store.database import StoreUnavailable, connect, without_password
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, store_batch, token_hash
@@ -224,6 +228,54 @@ def test_an_older_database_is_brought_up_to_date(store_url: str, monkeypatch: py
     assert "tacit_classifiers" in database.tables()
     assert migrations.version_of(database) == migrations.VERSION
     database.close()
+
+
+@pytest.mark.parametrize("version", range(1, migrations.VERSION))
+def test_every_earlier_store_is_brought_up_to_date_and_goes_on(
+    store_url: str, definition: Definition, version: int, tmp_path: Path
+) -> None:
+    """An open survey with a report, an administrator and a line of the log, as each version left them."""
+    database = connect(store_url)
+    with pytest.MonkeyPatch.context() as past:
+        past.setattr(migrations, "STEPS", migrations.STEPS[:version])
+        past.setattr(migrations, "VERSION", version)
+        migrations.migrate(database)
+    row = (1, definition.fingerprint, "health", "1", "open", SMALL, definition.to_json())
+    database.run("INSERT INTO tacit_surveys VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    for box, columns in (
+        ("reports", "smokes TEXT, drinks TEXT, age TEXT"),
+        ("tests", "smokes TEXT, drinks TEXT, age TEXT"),
+        ("second", '"right" INTEGER'),
+    ):
+        made = f"CREATE TABLE tacit_{box}_1 (report_key TEXT NOT NULL PRIMARY KEY, {columns})"
+        database.run(made + database.table_suffix)
+    database.run("INSERT INTO tacit_reports_1 VALUES ('random', 'yes', 'no', 'below 30')")
+    database.run(
+        "INSERT INTO tacit_administrators (name, password, failures, locked_until) VALUES ('ana', ?, 0, 0)",
+        (accounts._hasher.hash("a long enough password"),),
+    )
+    database.run(
+        "INSERT INTO tacit_audit (number, at, administrator, action, detail) VALUES (1, '2025', 'ana', 'opened', 'x')"
+    )
+    database.close()
+    store = Store.open(store_url)
+    assert migrations.version_of(store.database) == migrations.VERSION
+    survey = store.named("health")
+    assert stored_rows(store, survey) == [VALUES]
+    assert store_batch(store.database, [submission(survey, "a")]) == [SubmissionOutcome.STORED]
+    administrators = Accounts(store.database)
+    assert administrators.log_in("ana", "a long enough password").role == "owner"
+    chain = Audit(store.database, time.time).chain()
+    assert (chain.lines, chain.broken_at) == (2, None)
+    back_up(store, tmp_path / "backup.db")
+    copy = Store.open(tmp_path / "copy.db")
+    restore(tmp_path / "backup.db", copy)
+    assert stored_rows(copy, copy.named("health")) == [VALUES, VALUES]
+    copy.close()
+    store.close_survey(survey)
+    store.delete_survey(store.named("health"))
+    assert store.surveys() == []
+    store.close()
 
 
 def test_a_failed_batch_stores_nothing_of_it(store: Store, survey: StoredSurvey) -> None:

@@ -21,15 +21,17 @@ from tacit.survey.store.surveys import Store, StoredSurvey
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tacit.survey.definition import Definition
     from tacit.survey.wire import Column
 
 NOTE = (
     "The answers were disguised by chance before they were sent. A single row says nothing reliable about a person; shares and "
     "links must be estimated with the chances in scheme.json, for example by: tacit estimate reports.parquet"
 )
-# Limits of the formats themselves: names of variables, and labels of variables, in bytes.
+# Limits of the formats themselves: names of variables, and labels of variables in Stata and in SPSS, in bytes.
 LONGEST_NAME = 32
-LONGEST_LABEL = 80
+LONGEST_STATA_LABEL = 80
+LONGEST_SPSS_LABEL = 255
 LARGEST_LAW = 1 << 12  # entries of a matrix that is written into a script
 
 
@@ -63,13 +65,12 @@ def _variable(survey: StoredSurvey, column: Column, taken: set[str]) -> Variable
     text = " + ".join(definition.label(part) for part in asked.split("+"))
     label = f"{'not disguised' if is_public else 'disguised'}: {text}"
     answers = () if column.members or column.is_whole_number else tuple(str(value) for value in column.table.values())
-    return Variable(column.name, name, _shortened(label), answers, is_text=bool(column.members))
+    return Variable(column.name, name, " ".join(label.split()), answers, is_text=bool(column.members))
 
 
-def _shortened(label: str) -> str:
-    whole = " ".join(label.split())
-    cut = whole.encode()[:LONGEST_LABEL].decode(errors="ignore")
-    return whole if cut == whole else cut[:-3].rstrip() + "..."
+def _shortened(label: str, longest: int) -> str:
+    cut = label.encode()[:longest].decode(errors="ignore")
+    return label if cut == label else cut[:-3].rstrip() + "..."
 
 
 def coded_frame(store: Store, survey: StoredSurvey) -> pd.DataFrame:
@@ -102,7 +103,7 @@ def write_spss(store: Store, survey: StoredSurvey, path: Path) -> None:
         path,
         file_label=survey.definition.title()[:60],
         note=[NOTE[start : start + 80] for start in range(0, len(NOTE), 80)],
-        **_labels(survey),
+        **_labels(survey, LONGEST_SPSS_LABEL),
     )
 
 
@@ -112,14 +113,18 @@ def write_stata(store: Store, survey: StoredSurvey, path: Path) -> None:
     import pyreadstat
 
     pyreadstat.write_dta(
-        coded_frame(store, survey), path, file_label=survey.definition.title()[:60], version=15, **_labels(survey)
+        coded_frame(store, survey),
+        path,
+        file_label=survey.definition.title()[:60],
+        version=15,
+        **_labels(survey, LONGEST_STATA_LABEL),
     )
 
 
-def _labels(survey: StoredSurvey) -> dict[str, Any]:
+def _labels(survey: StoredSurvey, longest: int) -> dict[str, Any]:
     shown = variables(survey)
     return {
-        "column_labels": {one.name: one.label for one in shown},
+        "column_labels": {one.name: _shortened(one.label, longest) for one in shown},
         "variable_value_labels": {one.name: dict(enumerate(one.answers, 1)) for one in shown if one.answers},
     }
 
@@ -137,18 +142,18 @@ def ddi_codebook(survey: StoredSurvey) -> str:
     data = ElementTree.SubElement(root, "dataDscr")
     laws = {name: json.dumps(group.to_document()["channel"]) for group in definition.groups for name in group.names}
     for one in variables(survey):
-        _ddi_variable(data, one, laws)
+        _ddi_variable(data, one, laws, definition)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _ddi_variable(data: ElementTree.Element, one: Variable, laws: dict[str, str]) -> None:
+def _ddi_variable(data: ElementTree.Element, one: Variable, laws: dict[str, str], definition: Definition) -> None:
     element = ElementTree.SubElement(data, "var", {"ID": one.name, "name": one.column})
     ElementTree.SubElement(element, "labl").text = one.label
     for answer in one.answers:
         category = ElementTree.SubElement(element, "catgry")
         ElementTree.SubElement(category, "catValu").text = answer
-        ElementTree.SubElement(category, "labl").text = answer
+        ElementTree.SubElement(category, "labl").text = definition.answer_text(one.column, answer)
     law = laws.get(re.split(r"[+=:]", one.column)[0])
     if law is not None:
         ElementTree.SubElement(element, "notes", {"subject": "disguise"}).text = law
@@ -156,7 +161,7 @@ def _ddi_variable(data: ElementTree.Element, one: Variable, laws: dict[str, str]
 
 def python_script(survey: StoredSurvey) -> str:
     """Loads the export and estimates every answer."""
-    names = [attribute.name for attribute in survey.definition.columns]
+    names = list(survey.definition.scheme.schema.names)  # questions, which may share a column of the reports
     return f'''"""Estimates from the survey {survey.definition.name!r}. Needs: pip install tacit"""
 
 import tacit
