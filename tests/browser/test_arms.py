@@ -9,7 +9,7 @@ import pytest
 
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store
-from tests.browser.answering import open_page, read_on, send, start
+from tests.browser.answering import open_page, read_on, start
 from tests.browser.test_wire import recorded
 from tests.survey.server import RunningServer
 from tests.survey.test_dealing import ARMS
@@ -62,8 +62,11 @@ def test_each_arm_asks_in_its_own_way(
     page.check("#drinks-0")
     page.reload()  # the same version again
     page.wait_for_selector(f"#{asked}-1:checked")
-    send(page)
-    assert page.get_attribute("#survey", "data-state") == "stored"
+    page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+    assert ("You run the chance device yourself" in page.inner_text("dl.odds")) == (arm == "self")
+    page.click("#review button[type=submit]")
+    page.wait_for_selector("#survey[data-state=stored]")
     (sent,) = [json.loads(one["body"])["report"] for one in traffic if one["method"] == "PUT"]
     shown = dict(zip(survey.wire.names, survey.wire.decode(sent), strict=True))
     assert shown["questionnaire"] == arm

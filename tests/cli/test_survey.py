@@ -128,6 +128,14 @@ def test_unknown_names_are_answered_with_a_suggestion() -> None:
         run("results", "health", "--by", "smoke")
 
 
+def test_opening_says_how_to_go_on() -> None:
+    for text, is_invited in ((SMALL, False), (CODES.replace("name: health", "name: coded"), True)):
+        Path("survey.yaml").write_text(text)
+        said = run("open", "survey.yaml").stdout
+        assert "Serve it with: tacit survey serve --store survey.db" in said
+        assert ("Invite people with: tacit survey invite coded" in said) == is_invited
+
+
 def test_invitations_stand_in_their_file_only_and_work() -> None:
     fingerprint = opened(CODES)
     assert answer("invite", "health", "--count", 3, "--out", "codes.csv", "--url", "https://x.org")["codes"] == 3

@@ -47,7 +47,8 @@ def test_files_with_codes_are_their_owners_alone(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     text = (tmp_path / "print.html").read_text()
     assert text.count("<svg") == text.count("<article>") == 3
-    assert fingerprint_words(survey.fingerprint) in text
+    assert f'Fingerprint: <bdi dir="ltr">{fingerprint_words(survey.fingerprint)}' in text
+    assert text.count("Invitation code: ") == 3
     assert all(one.printed in text for one in invitations)
     assert "<script" not in text
     assert "http" not in text.replace(PAGE, "").replace("http://www.w3.org/2000/svg", "")

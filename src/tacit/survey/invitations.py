@@ -79,6 +79,7 @@ def write_pages(path: Path, survey: StoredSurvey, invitations: Sequence[Invitati
         "invitations.html",
         language=survey.definition.document["languages"][0],
         title=survey.definition.title(),
+        said=survey.definition.page_words(),
         words=fingerprint_words(survey.fingerprint),
         invitations=invitations,
     )

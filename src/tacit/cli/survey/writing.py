@@ -177,7 +177,12 @@ def open_survey(
         document, lines = promise(survey.definition, margin)
     link = link_to(url, survey.fingerprint)
     shown = {**document, "state": survey.state, "link": link}
-    show(shown, [*lines, f"Open: {link}", f"Serve it with: tacit survey serve --store {store}"], as_json=as_json)
+    further = [f"Open: {link}", f"Serve it with: tacit survey serve --store {store}"]
+    if survey.definition.needs_codes:
+        further.append(
+            f"Invite people with: tacit survey invite {definition.name} --store {store} --count 100 --out codes.csv"
+        )
+    show(shown, [*lines, *further], as_json=as_json)
 
 
 def close(survey: SurveyArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:

@@ -7,7 +7,7 @@ import { isListed, ratio, split } from "./program.js";
 import { allQuestions, groupsOf, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
 import { disguised } from "./report.js";
 import { remember } from "./sealed.js";
-import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, said, session, textOf } from "./session.js";
+import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, said, session, textOf, view } from "./session.js";
 import { forgetTokens } from "./tokens.js";
 import { keepUnsent, send } from "./unsent.js";
 import { forgetReceipts, receiptFor } from "./withdrawing.js";
@@ -32,7 +32,7 @@ export function review({ heading, back, send }) {
     ],
     element("h2", {}, words.reviewHidden),
     element("dl", { class: "odds" }, [...bySureness(blocks, asked)].map(([percent, questions]) => [
-      questions.map((one) => element("dt", {}, title(one))),
+      questions.map((one) => [element("dt", {}, title(one)), view().modeNow(one) === "self" && element("dd", {}, words.selfLabel)]),
       element("dd", {}, words.atMost({ percent })),
     ])),
     element(
