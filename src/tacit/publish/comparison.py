@@ -6,7 +6,7 @@ they say of a range of answers must be spread. The error of random queries count
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tacit.publish.methods import Alternative, Answer, find, proven
@@ -124,10 +124,9 @@ def compare(publication: Publication, progress: Progress | None = None) -> Metho
     answer = chosen.answer
     if answer.interrupted is None:
         answer = proven(chosen.publication, answer, progress)
-    results = tuple(
-        MethodResult.of(chosen.publication, answer, written=True) if candidate is chosen else candidate.result
-        for candidate in candidates
-    )
+    same = answer.recoding is chosen.answer.recoding
+    written = replace(chosen.result, written=True) if same else MethodResult.of(chosen.publication, answer, written=True)
+    results = tuple(written if candidate is chosen else candidate.result for candidate in candidates)
     front = tuple(entry for candidate in candidates for entry in candidate.answer.front)
     answers = tuple((own.publication, answer if own is chosen else own.answer) for own in candidates)
     return MethodComparison(chosen.publication, answer, results, front, _reason(chosen, candidates), answers)

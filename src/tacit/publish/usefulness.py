@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import UnknownName
+from tacit.publish.pair_tables import PairTables, label_places
 from tacit.publish.recoding import Recoding
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 TRAINING_SHARE = 2 / 3
 QUERIES = 400
+HALF_A_ROW = 0.5  # running sums are rounded: what holds less than half a row holds none
+MOST_CELLS = 20_000_000  # of running sums that are kept: 320 megabytes
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -28,24 +32,53 @@ def query_error(recoding: Recoding, queries: int = QUERIES, seed: int = 0) -> fl
     The reader of a release spreads each label evenly over the answers it stands for. The ranges are drawn evenly among
     those that are not the whole domain; queries that no row answers are drawn again.
     """
-    rng = np.random.default_rng(seed)
-    codes, counts, kept = recoding.combinations.codes, recoding.counts, recoding.classes >= 0
-    even = [np.cumsum(members / members.sum(axis=1, keepdims=True), axis=1) for members in recoding.members]
+    rng, sums = np.random.default_rng(seed), _Sums(PairTables(recoding))
     usable = [j for j, size in enumerate(recoding.tally.sizes) if size > 1]
+    if not usable:
+        return 0.0
     errors: list[float] = []
     for _ in range(20 * queries):
         if len(errors) == queries:
             break
-        truth, shown = counts.astype(np.float64), np.where(kept, counts, 0).astype(np.float64)
-        for j in rng.choice(usable, min(2, len(usable)), replace=False):
-            low, high = _random_range(int(recoding.tally.sizes[j]), rng)
-            truth = truth * ((codes[:, j] >= low) & (codes[:, j] <= high))
-            inside = even[j][:, high] - (even[j][:, low - 1] if low else 0)
-            shown = shown * inside[recoding.labels[:, j]]
-        if truth.sum():
-            share = truth.sum() / counts.sum()
-            errors.append(abs(shown.sum() / counts[kept].sum() - share) / share)
+        asked = rng.choice(usable, min(2, len(usable)), replace=False).tolist()
+        ranges = {j: _random_range(int(recoding.tally.sizes[j]), rng) for j in asked}
+        truth, shown = sums.of(ranges)
+        if truth > HALF_A_ROW / recoding.counts.sum():
+            errors.append(abs(shown - truth) / truth)
     return float(np.median(errors))
+
+
+class _Sums:
+    """Shares of rows within ranges of two attributes (or of one), before and after, from tables of running sums."""
+
+    def __init__(self, tables: PairTables) -> None:
+        self._tables = tables
+        self._known: dict[tuple[int, int], tuple[Floats, Floats]] = {}
+        self._cells = 0
+
+    def of(self, ranges: Mapping[int, tuple[int, int]]) -> tuple[float, float]:
+        a, b = min(ranges), max(ranges)
+        low, high = ranges[a]
+        first, last = ranges[b] if a != b else (0, 0)
+        before, after = (
+            sums[high + 1, last + 1] - sums[low, last + 1] - sums[high + 1, first] + sums[low, first]
+            for sums in self._running(a, b)
+        )
+        return float(before), float(after)
+
+    def _running(self, a: int, b: int) -> tuple[Floats, Floats]:
+        known = self._known.get((a, b))
+        if known is None:
+            known = _running_sums(self._tables.truth(a, b)), _running_sums(self._tables.spread(a, b))
+            self._cells += known[0].size
+            if self._cells > MOST_CELLS:  # of wide tables only a few are kept
+                self._known, self._cells = {}, known[0].size
+            self._known[a, b] = known
+        return known
+
+
+def _running_sums(table: Floats) -> Floats:
+    return np.pad(np.cumsum(np.cumsum(table, axis=0), axis=1), ((1, 0), (1, 0)))
 
 
 def _random_range(size: int, rng: np.random.Generator) -> tuple[int, int]:
@@ -90,18 +123,11 @@ def table_error(recoding: Recoding) -> float:
 
     Each label is spread evenly over its answers; 0 is perfect, 1 is nothing left.
     """
-    sizes = recoding.tally.sizes
-    even = [members / members.sum(axis=1, keepdims=True) for members in recoding.members]
-    codes = recoding.combinations.codes
-    kept = recoding.classes >= 0
-    errors = []
-    for a, b in itertools.combinations(range(len(sizes)), 2):
-        cells = codes[:, a] * sizes[b] + codes[:, b]
-        truth = np.bincount(cells, recoding.counts, sizes[a] * sizes[b]) / recoding.counts.sum()
-        pairs = recoding.labels[kept, a] * len(even[b]) + recoding.labels[kept, b]
-        labelled = np.bincount(pairs, recoding.counts[kept], len(even[a]) * len(even[b]))
-        shown = even[a].T @ labelled.reshape(len(even[a]), len(even[b])) @ even[b]
-        errors.append(np.abs(truth - shown.ravel() / recoding.counts[kept].sum()).sum() / 2)
+    tables = PairTables(recoding)
+    errors = [
+        np.abs(tables.truth(a, b) - tables.spread(a, b)).sum() / 2
+        for a, b in itertools.combinations(tables.attributes, 2)
+    ]
     return float(np.mean(errors)) if errors else 0.0
 
 
@@ -123,9 +149,7 @@ def linear_survival(recoding: Recoding) -> LinearSurvival:
     before = _correlations(recoding.combinations.codes.astype(np.float64), counts, np.zeros(recoding.labels.shape[1]))
     means, within = [], []
     for j, members in enumerate(recoding.members):
-        places, sizes = np.arange(members.shape[1]), members.sum(axis=1)
-        mean = members @ places / sizes
-        spread = members @ places**2 / sizes - mean**2
+        mean, spread = label_places(members)
         means.append(mean[recoding.labels[kept, j]])
         within.append(np.average(spread[recoding.labels[kept, j]], weights=counts[kept]))
     after = _correlations(np.stack(means, axis=1), counts[kept], np.array(within))
@@ -189,7 +213,7 @@ def survival_in(publication: Publication, recoding: Recoding, target: str, seed:
     training = np.random.default_rng(seed).binomial(counted.counts, TRAINING_SHARE)
     test = counted.counts - training
     shown = recoding.labels[place][:, inputs]
-    middles = np.stack([_middles(recoding.members[j])[recoding.labels[place, j]] for j in inputs], axis=1)
+    middles = np.stack([label_places(recoding.members[j])[0][recoding.labels[place, j]] for j in inputs], axis=1)
     models = {}
     for model in CLASSIFIERS:
         before = _accuracy(model, codes[:, inputs], codes[:, inputs].astype(np.float64), truth, training, test)
@@ -197,11 +221,6 @@ def survival_in(publication: Publication, recoding: Recoding, target: str, seed:
         models[model] = (before, after)
     majority = float(np.bincount(truth, counted.counts).max() / counted.counts.sum())
     return ClassifierSurvival(target, *models["naive Bayes"], majority, models)
-
-
-def _middles(members: NDArray[np.bool_]) -> Floats:
-    """The mean place of the answers behind each label."""
-    return members @ np.arange(members.shape[1]) / members.sum(axis=1)
 
 
 def _accuracy(model: str, codes: Codes, places: Floats, truth: Codes, training: Codes, test: Codes) -> float:
