@@ -23,6 +23,17 @@ def test_combinations_are_numbered_in_order_and_found_again(sizes):
     assert all((columns[j][found.first] == expected[:, j]).all() for j in range(len(sizes)))
 
 
+def test_rows_that_are_the_combinations_are_not_copied():
+    rows = np.array([[0, 1], [0, 2], [3, 0]])
+    ordered = Combinations.of_rows(rows, [4, 3])
+    assert ordered.are_the_rows
+    assert ordered.codes is rows
+    shuffled = Combinations.of_rows(rows[::-1].copy(), [4, 3])  # each once, and out of order
+    assert not shuffled.are_the_rows
+    assert shuffled.codes.tolist() == rows.tolist()
+    assert shuffled.first.tolist() == [2, 1, 0]
+
+
 def test_a_combination_that_never_occurred_is_refused():
     found = Combinations([np.array([0, 2])], [3])
     with pytest.raises(TacitError, match="rows that it did not hold"):

@@ -54,7 +54,7 @@ def publish(
     target: given.Target = None,
     missing: given.Missing = "refuse",
     keep_order: given.KeepOrder = False,
-    evaluations: given.Evaluations = 50_000,
+    evaluations: given.Evaluations = None,
     population: given.PopulationSize = 100,
     polish: given.Polish = True,
     seconds: given.Seconds = None,

@@ -65,7 +65,9 @@ Missing = Annotated[Literal["refuse", "answer", "drop"], typer.Option(help="What
 KeepOrder = Annotated[
     bool, typer.Option("--keep-order", help="Keep the input's order of rows, which tells what it was sorted by.")
 ]
-Evaluations = Annotated[int, typer.Option(help="Generalizations to evaluate.")]
+Evaluations = Annotated[
+    int | None, typer.Option(help="Generalizations to evaluate; 50000, fewer where there are very many combinations.")
+]
 PopulationSize = Annotated[int, typer.Option(help="Population of the search.")]
 Polish = Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")]
 Seconds = Annotated[

@@ -37,9 +37,10 @@ def occurring(
     if times is None:
         distinct, counts = np.unique(keys, return_counts=True)
     else:
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        counts = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(counts, inverse, times)
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+        distinct, counts = keys[first], np.add.reduceat(times[order], first) if len(keys) else times
     return _digits(distinct, ranked, sizes), counts.astype(np.int64)
 
 

@@ -23,7 +23,9 @@ from tacit.publish.problem import Bits, Problem
 Codes = NDArray[np.int64]
 MOST_PATTERNS = 1_000
 LARGEST_KEY = 2**63
-CUTS_TRIED = 120  # further cuts that are tried once cells may go in place of rows
+CUTS_TRIED = 120  # further cuts that are tried once cells may go in place of rows; fewer in large tables
+FEWEST_TRIED = 8
+RECODED = 8_000_000  # combinations that are recoded in all to try them
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +87,18 @@ def _patterns(weights: NDArray[np.float64], several: NDArray[np.bool_]) -> NDArr
     return patterns
 
 
+def recodings_worth(combinations: int) -> int:
+    """How many recodings with hidden cells a table of so many combinations is worth."""
+    return max(FEWEST_TRIED, min(CUTS_TRIED, RECODED // max(1, combinations)))
+
+
 def refine(bits: Bits, problem: Problem, loss_of: Callable[[Bits], float]) -> Bits:
     """Further cuts, those that save most first, while the loss with hidden cells falls.
 
     The search counts every rare row as lost, so it stops cutting too early for rows that only lose a cell.
     """
     best, least, tried = bits.copy(), loss_of(bits), np.zeros(len(bits), np.bool_)
-    for _ in range(CUTS_TRIED):
+    for _ in range(recodings_worth(len(problem.tally.counts))):
         waiting = [bit for bit in _dearest_cuts(best, problem).tolist() if not tried[bit]]
         if not waiting:
             break

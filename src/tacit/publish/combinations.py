@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tacit.errors import InvalidInput, TacitError
 
 Codes = NDArray[np.int64]
 LARGEST_KEY = 2**63
+COUNTED_KEYS = 1 << 22  # possible keys up to which counting them is faster than sorting
 
 
 class Combinations:
@@ -27,11 +29,30 @@ class Combinations:
         self._ranked: list[tuple[int, Codes]] = []  # before which column the key is replaced, and the keys until there
         keys, number = self._numbered(columns)
         self._keys = keys
-        first = np.empty(len(keys), np.int64)
-        first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
-        self.first = first  # of the given rows: the first with each combination
         self.number = number  # of the given rows: their combinations
-        self.codes: Codes = np.stack([np.asarray(column)[first] for column in columns], axis=1).astype(np.int64)
+        self.first = first_with(number, len(keys))  # of the given rows: the first with each combination
+        self._columns = columns
+
+    @classmethod
+    def of_rows(cls, codes: Codes, sizes: Sequence[int]) -> Combinations:
+        """The combinations of a matrix of codes, which are kept as they are where no row repeats and all are in order."""
+        combinations = cls(list(codes.T), sizes)
+        if combinations.are_the_rows:
+            combinations.codes = codes
+        return combinations
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The codes of every combination."""
+        codes = np.empty((len(self), len(self._columns)), np.int64)
+        for j, column in enumerate(self._columns):
+            codes[:, j] = np.asarray(column)[self.first]
+        return codes
+
+    @property
+    def are_the_rows(self) -> bool:
+        """Whether the given rows are the combinations, each once and in their order."""
+        return self.first is self.number
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -45,8 +66,7 @@ class Combinations:
                 keys, span = keys.ravel().astype(np.int64), len(distinct)
             keys = keys * size + column
             span *= size
-        distinct, number = np.unique(keys, return_inverse=True)
-        return distinct.astype(np.int64), number.ravel().astype(np.int64)
+        return _ranked(keys, span)
 
     def places(self, columns: Sequence[NDArray[Any]]) -> Codes:
         """The number of every row's combination; refused where one never occurred."""
@@ -65,6 +85,28 @@ class Combinations:
                 "too many to be numbered in a database. Write the table to a Parquet file and publish that."
             )
         return self._keys
+
+
+def first_with(number: Codes, numbers: int) -> Codes:
+    """Where each of the numbers 0, 1, ... stands first."""
+    if len(number) == numbers and (number[1:] > number[:-1]).all():
+        return number  # each once, in order
+    first = np.empty(numbers, np.int64)
+    first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
+    return first
+
+
+def _ranked(keys: Codes, possible: int) -> tuple[Codes, Codes]:
+    """The distinct keys in ascending order, and the place of every key among them."""
+    if (keys[1:] > keys[:-1]).all():  # as a tally gives them
+        return keys, np.arange(len(keys))
+    if possible <= min(COUNTED_KEYS, 8 * len(keys)):
+        occurs = np.zeros(possible, np.bool_)
+        occurs[keys] = True
+        place = np.cumsum(occurs) - 1
+        return np.flatnonzero(occurs), place[keys]
+    distinct, number = np.unique(keys, return_inverse=True)
+    return distinct, number.ravel()
 
 
 def _found(known: Codes, keys: Codes) -> Codes:

@@ -125,7 +125,9 @@ def compare(publication: Publication, progress: Progress | None = None) -> Metho
     if answer.interrupted is None:
         answer = proven(chosen.publication, answer, progress)
     same = answer.recoding is chosen.answer.recoding
-    written = replace(chosen.result, written=True) if same else MethodResult.of(chosen.publication, answer, written=True)
+    written = (
+        replace(chosen.result, written=True) if same else MethodResult.of(chosen.publication, answer, written=True)
+    )
     results = tuple(written if candidate is chosen else candidate.result for candidate in candidates)
     front = tuple(entry for candidate in candidates for entry in candidate.answer.front)
     answers = tuple((own.publication, answer if own is chosen else own.answer) for own in candidates)

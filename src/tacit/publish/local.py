@@ -177,9 +177,13 @@ def _numbered(boxes: list[Codes], combinations: int) -> Codes:
 
 
 def tight_boxes(codes: Codes, classes: Codes) -> tuple[Codes, Codes]:
-    """Least and greatest code of every attribute in each class."""
+    """Least and greatest code of every attribute in each class; of one without members, more than any and -1. -1 is no class."""
+    order = np.argsort(classes, kind="stable")
+    order = order[np.searchsorted(classes[order], 0) :]
+    occurring, starts = np.unique(classes[order], return_index=True)
     low = np.full((classes.max() + 1, codes.shape[1]), np.iinfo(np.int64).max)
     high = np.full_like(low, -1)
-    np.minimum.at(low, classes, codes)
-    np.maximum.at(high, classes, codes)
+    for j in range(codes.shape[1]):
+        column = codes[order, j]
+        low[occurring, j], high[occurring, j] = (end.reduceat(column, starts) for end in (np.minimum, np.maximum))
     return low, high

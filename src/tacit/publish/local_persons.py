@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish.class_measures import SensitiveAnswers, class_of_persons, shares_of_persons
-from tacit.publish.combinations import Combinations
 from tacit.publish.local import LocalClasses
 from tacit.publish.persons import PersonRows
 from tacit.publish.population import Population
@@ -168,7 +167,7 @@ def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> Codes:
     entries = np.empty(len(persons.counts), np.int64)
     for number, box in enumerate(boxes):
         entries[box.entries] = number
-    combinations = Combinations(list(rows.codes.T), rows.sizes.tolist())
+    combinations = rows.combinations
     by_combination = np.empty(len(combinations), np.int64)
     by_combination[combinations.places(list(persons.codes.T))] = entries
     return np.unique(by_combination[combinations.number], return_inverse=True)[1].ravel().astype(np.int64)

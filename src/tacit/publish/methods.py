@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.achievement import Preference
-from tacit.publish.cells import refine
+from tacit.publish.cells import recodings_worth, refine
 from tacit.publish.every import search_every
 from tacit.publish.lattice import prove_levels
 from tacit.publish.local import LocalClasses, recode_locally
@@ -118,7 +118,7 @@ def _suppress(publication: Publication) -> float:
 def _every(publication: Publication, method: str, progress: Progress | None) -> Answer:
     """The answer for k over every m of the quasi-identifiers; nothing is proven of it unless nothing is lost."""
     effort = publication.settings.effort
-    rng, rounds = np.random.default_rng(effort.seed), effort.evaluations // CUTS_OF_A_ROUND
+    rng, rounds = np.random.default_rng(effort.seed), effort.evolution.evaluations // CUTS_OF_A_ROUND
     searched = search_every(publication.problem, rng, rounds, progress)
     answer = of_cuts(publication, method, written_cuts(searched.bits))
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding))
@@ -176,11 +176,14 @@ def _first_kept(publication: Publication, outcome: SearchOutcome) -> Bits:
 
 
 def _alternatives(publication: Publication, method: str, outcome: SearchOutcome) -> Iterator[Alternative]:
-    """The front of a search; where rows are persons' the classes are counted again."""
-    n_bits = publication.problem.n_bits
-    for i in outcome.front():
+    """The front of a search; where rows are persons' or cells are hidden, each is recoded: then fewer of a large table."""
+    n_bits, front = publication.problem.n_bits, outcome.front()
+    measured = publication.persons is None and not (method == "search" and publication.hides_cells)
+    if not measured:
+        front = _spaced(front, recodings_worth(len(publication.problem.tally.counts)))
+    for i in front:
         bits, m = outcome.chromosome(i, n_bits), outcome.measures[i]
-        if publication.persons is None and not (method == "search" and publication.hides_cells):
+        if measured:
             figures = float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])
         else:
             recoding = publication.generalized(bits, cells=method == "search")
@@ -189,6 +192,13 @@ def _alternatives(publication: Publication, method: str, outcome: SearchOutcome)
             smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
             figures = (*publication.loss_and_bias(recoding), smallest, recoding.suppressed)
         yield Alternative(method, *figures, _suppress(publication), written_cuts(bits))
+
+
+def _spaced(front: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """At most so many entries of a front: its ends, and others evenly between them."""
+    if len(front) <= most:
+        return front
+    return front[np.round(np.linspace(0, len(front) - 1, most)).astype(np.intp)]
 
 
 def _proof_seconds(publication: Publication, method: str) -> float:
@@ -257,14 +267,12 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
         local = recode_persons_locally(
             persons, publication.rows, problem.weights, protection, publication.population, progress
         )
-    recoding = publication.boxed(local.classes, method)
-    if not publication.keeps_its_promise(recoding):
+    answer = of_classes(publication, method, local.classes)
+    if not publication.keeps_its_promise(answer.recoding):
         raise InvalidInput(
             "Local recoding does not show what is wanted (l, t, people of the population) when persons are counted one by one. "
             "Ask for less, or use method 'search'."
         )
-    nwp, necd = publication.loss_and_bias(recoding)
-    smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
-    front = (Alternative(method, nwp, necd, smallest, recoding.suppressed, _suppress(publication)),)
-    interrupted = None if local.complete else "recoding"
-    return replace(of_classes(publication, method, local.classes), front=front, interrupted=interrupted)
+    smallest = min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding))
+    entry = Alternative(method, answer.nwp, answer.necd, smallest, answer.recoding.suppressed, _suppress(publication))
+    return replace(answer, front=(entry,), interrupted=None if local.complete else "recoding")

@@ -222,7 +222,7 @@ def _columns(path: str | Path, wanted: Wanted) -> pa.Table:
     for name in (*(wanted.columns or ()), *wanted.granularity):
         if name not in names:
             raise UnknownName("Column", name, names)
-    return read_table(path, wanted.columns)
+    return read_table(path, wanted.columns, texts_once=True)
 
 
 def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], missing: MissingPolicy) -> Table:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish.combinations import Combinations
 from tacit.publish.recoding import Recoding
 
 if TYPE_CHECKING:
@@ -23,15 +22,14 @@ LABELS_AT_ONCE = 1 << 13
 
 
 class PairTables:
-    """The tables of two attributes of one recoding, made when they are asked for."""
+    """The tables of two attributes of one recoding, in rows, made when they are asked for."""
 
     def __init__(self, recoding: Recoding) -> None:
         self.sizes = recoding.tally.sizes.tolist()
-        kept = recoding.classes >= 0
-        self._codes, self._rows = recoding.combinations.codes, recoding.counts
-        classes = Combinations([recoding.labels[kept, j] for j in self.attributes], [len(own) for own in recoding.names])
-        self._labels = classes.codes
-        self._released = np.bincount(classes.number, recoding.counts[kept]).astype(np.float64)
+        self._codes, self._counts = recoding.combinations.codes, recoding.counts.astype(np.float64)
+        self._labels, rows = recoding.by_class
+        self._rows = rows.astype(np.float64)
+        self.total, self.released = int(recoding.counts.sum()), int(rows.sum())
         self._steps = [_steps(members) for members in recoding.members]
 
     @property
@@ -39,19 +37,18 @@ class PairTables:
         return range(len(self.sizes))
 
     def truth(self, a: int, b: int) -> Floats:
-        """The share of rows with each pair of answers; with ``a == b``, of each answer of one attribute."""
+        """The rows with each pair of answers; with ``a == b``, with each answer of one attribute."""
         if a == b:
-            alone = np.bincount(self._codes[:, a], self._rows, self.sizes[a])
-            return (alone / self._rows.sum())[:, None]
-        cells = self._codes[:, a] * self.sizes[b] + self._codes[:, b]
-        counts = np.bincount(cells, self._rows, self.sizes[a] * self.sizes[b])
-        return counts.reshape(self.sizes[a], self.sizes[b]) / self._rows.sum()
+            return np.bincount(self._codes[:, a], self._counts, self.sizes[a]).astype(np.float64)[:, None]
+        cells = self._codes[:, a].astype(np.int64) * self.sizes[b] + self._codes[:, b]
+        rows = np.bincount(cells, self._counts, self.sizes[a] * self.sizes[b]).astype(np.float64)
+        return rows.reshape(self.sizes[a], self.sizes[b])
 
     def spread(self, a: int, b: int) -> Floats:
-        """The same as read off the release."""
+        """The same as read off the release, of the released rows."""
         from scipy.sparse import diags_array
 
-        rows = diags_array(self._released / self._released.sum())
+        rows = diags_array(self._rows)
         left = self._steps[a][self._labels[:, a]]
         if a == b:
             return np.cumsum((rows @ left).sum(axis=0))[:-1, None]

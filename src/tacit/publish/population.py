@@ -139,7 +139,7 @@ def _any_answer(tally: QuasiTally) -> Codes:
 
 
 def people_in_classes(
-    codes: Codes, counts: Codes, labels: Codes, members: Sequence[NDArray[np.bool_]], chosen: Sequence[int]
+    codes: Codes, counts: Codes, labels: NDArray[Any], members: Sequence[NDArray[np.bool_]], chosen: Sequence[int]
 ) -> tuple[Codes, int]:
     """How many people each row of `labels` could be: those whose answers stand behind all of its labels; and who is none.
 

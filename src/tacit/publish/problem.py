@@ -14,6 +14,7 @@ from tacit.publish._class_kernels import measure_all
 from tacit.publish._demand_kernels import Demand
 from tacit.publish._halves_kernels import HalvedSets, HalvedTally, halved_sets
 from tacit.publish._space_kernels import Space
+from tacit.publish.combinations import Combinations
 from tacit.publish.tally import QuasiTally
 
 Bits = NDArray[np.uint8]
@@ -141,7 +142,8 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
     parts: list[list[int]] = [[], []]
     numbers = [np.zeros(len(tally.counts), np.int64), np.zeros(len(tally.counts), np.int64)]
     for j in sorted(members, key=lambda j: -tally.sizes[j]):
-        grown = [np.unique(number * tally.sizes[j] + tally.codes[:, j], return_inverse=True)[1] for number in numbers]
+        size = int(tally.sizes[j])
+        grown = [Combinations([own, tally.codes[:, j]], [int(own.max()) + 1, size]).number for own in numbers]
         smaller = int(grown[1].max() < grown[0].max())
         if math.prod(int(tally.sizes[i]) for i in (*parts[smaller], j)) >= LARGEST_HALF:
             smaller = 1 - smaller
@@ -153,12 +155,11 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
     left, right = numbers[0][order], numbers[1][order]
     first_left = np.unique(left, return_index=True)[1]
     first_right = np.unique(right, return_index=True)[1]
-    codes = tally.codes[order].astype(np.int64)
     return HalvedTally(
         np.array(parts[0], np.int64),
         np.array(parts[1], np.int64),
-        np.ascontiguousarray(codes[first_left][:, parts[0]].astype(np.uint32)),
-        np.ascontiguousarray(codes[first_right][:, parts[1]].astype(np.uint32)),
+        np.ascontiguousarray(tally.codes[order[first_left]][:, parts[0]].astype(np.uint32)),
+        np.ascontiguousarray(tally.codes[order[first_right]][:, parts[1]].astype(np.uint32)),
         np.append(first_left, len(order)).astype(np.uint32),
         right.astype(np.uint32),
         tally.counts[order].astype(np.uint32),

@@ -17,7 +17,6 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.achievement import Preference
 from tacit.publish.cells import can_hide_cells
 from tacit.publish.column_readings import Reading
-from tacit.publish.combinations import Combinations
 from tacit.publish.every import every_set
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
 from tacit.publish.opening import Wanted, is_stored, open_input, tally
@@ -181,7 +180,8 @@ def pose_publication(
         every=every,
     )
     _refuse_impossible(problem, settings, persons)
-    return Publication(data, _completed(settings, known), source, rows, problem, persons, population)
+    completed = _completed(settings, known, len(problem.tally.counts))
+    return Publication(data, completed, source, rows, problem, persons, population)
 
 
 def _population(settings: Settings, source: ReleaseInput, rows: QuasiTally) -> Population | None:
@@ -205,7 +205,7 @@ def _refuse_absent(population: Population, rows: QuasiTally) -> None:
     beside = with_population(rows, population)
     if beside.people is None:
         return
-    combinations = Combinations(list(beside.codes.T), beside.sizes.tolist())
+    combinations = beside.combinations
     shown, people = (np.bincount(combinations.number, column) for column in (beside.counts, beside.people))
     short = np.flatnonzero(people < shown)
     if len(short):
@@ -228,9 +228,9 @@ def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
     return Wanted(named, apart, tuple(protection.pseudonyms), types, preferences.granularity or {}, readings)
 
 
-def _completed(settings: Settings, known: Mapping[str, Hierarchy]) -> Settings:
+def _completed(settings: Settings, known: Mapping[str, Hierarchy], combinations: int) -> Settings:
     """The settings with what was drawn and read for them, so that they alone make the release again."""
-    effort, preferences = settings.effort, settings.preferences
+    effort, preferences = settings.effort.fitted(combinations), settings.preferences
     seed = secrets.randbits(32) if effort.seed is None else effort.seed
     return dataclasses.replace(
         settings,

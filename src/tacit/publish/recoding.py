@@ -42,7 +42,7 @@ class Recoding:
     tally: QuasiTally
     combinations: Combinations
     classes: Codes  # [combination]
-    labels: Codes  # [combination, attribute]: position in `names`
+    labels: NDArray[np.int32]  # [combination, attribute]: position in `names`; the same within a class
     names: tuple[tuple[str, ...], ...]
     members: tuple[NDArray[np.bool_], ...]  # of each attribute: [label, answer], whether it stands for the answer
     counts: Codes  # [combination]
@@ -59,27 +59,38 @@ class Recoding:
         return self._sizes_by_set
 
     @cached_property
+    def by_class(self) -> tuple[NDArray[np.int32], Codes]:
+        """The labels of every published class of `classes`, and its rows."""
+        kept = np.flatnonzero(self.classes >= 0)
+        classes, counts = self.classes, self.counts
+        if len(kept) < len(classes):
+            classes, counts = classes[kept], counts[kept]
+        first = np.full(int(classes.max()) + 1, -1, np.int64)
+        first[classes[::-1]] = kept[::-1]
+        occurs = first >= 0
+        return self.labels[first[occurs]], np.bincount(classes, counts).astype(np.int64)[occurs]
+
+    @cached_property
     def _sizes_by_set(self) -> list[Codes]:
-        kept = self.classes >= 0
-        labels, counts, widths = self.labels[kept], self.counts[kept], [len(own) for own in self.names]
+        (labels, rows), widths = self.by_class, [len(own) for own in self.names]
         sizes = []
         for members in self.tally.sets:
             possible = [widths[j] for j in members]
             if math.prod(possible) <= SMALL_TABLE:  # in the same order as numbered, and much faster for many small sets
                 table = np.bincount(
-                    np.ravel_multi_index(tuple(labels[:, j] for j in members), possible), counts, math.prod(possible)
+                    np.ravel_multi_index(tuple(labels[:, j] for j in members), possible), rows, math.prod(possible)
                 )
                 sizes.append(table[table > 0].astype(np.int64))
             else:
-                sizes.append(np.bincount(self._numbered(labels, members), counts).astype(np.int64))
+                sizes.append(np.bincount(self._numbered(labels, members), rows).astype(np.int64))
         return sizes
 
-    def class_labels(self, members: Sequence[int]) -> Codes:
+    def class_labels(self, members: Sequence[int]) -> NDArray[np.int32]:
         """The labels of each published class, in the order of `sizes_by_set`."""
-        labels = self.labels[self.classes >= 0]
+        labels, _ = self.by_class
         return labels[np.unique(self._numbered(labels, members), return_index=True)[1]]
 
-    def _numbered(self, labels: Codes, members: Sequence[int]) -> Codes:
+    def _numbered(self, labels: NDArray[np.int32], members: Sequence[int]) -> Codes:
         """The class that each row of labels shows to somebody who knows these attributes."""
         return Combinations([labels[:, j] for j in members], [len(self.names[j]) for j in members]).number
 
@@ -95,7 +106,7 @@ class Recoding:
         """The same labels with the counts of another tally of the same combinations."""
         if tally is self.tally:
             return self
-        own = Combinations(list(tally.codes.T), tally.sizes.tolist())
+        own = tally.combinations
         place = self.combinations.places(list(own.codes.T))  # without those that only people of the population show
         counts = np.bincount(own.number, tally.counts, len(own)).astype(np.int64)
         return dataclasses.replace(
@@ -113,10 +124,9 @@ class Recoding:
 
     def losses(self) -> NDArray[np.float64]:
         """Mean unweighted penalty of each attribute; suppressed rows lose everything."""
-        widths = [part.sum(axis=1)[self.labels[:, j]] for j, part in enumerate(self.members)]
-        share = (np.stack(widths, axis=1) - 1) / np.maximum(1, self.tally.sizes - 1)
-        share[self.classes < 0] = 1
-        return self.counts @ share / self.counts.sum()
+        labels, rows = self.by_class
+        lost = [(part.sum(axis=1) - 1)[labels[:, j]] @ rows for j, part in enumerate(self.members)]
+        return (np.array(lost) / np.maximum(1, self.tally.sizes - 1) + self.suppressed) / self.counts.sum()
 
     def partitions(self) -> dict[str, list[list[str]]]:
         """The answers behind every label; in local recoding labels of different classes may overlap."""
@@ -149,7 +159,7 @@ class Recoding:
 
     def released_labels(self) -> dict[str, dict[str, list[str]]]:
         """What every label that some published row shows stands for."""
-        shown = self.labels[self.classes >= 0]
+        shown, _ = self.by_class
         return {
             attribute.name: {
                 self.names[j][label]: [attribute.answers[code] for code in np.flatnonzero(self.members[j][label])]
@@ -221,31 +231,30 @@ def recode_by_classes(
     tally: QuasiTally, classes: Codes, hierarchies: Mapping[str, Hierarchy] | None = None
 ) -> Recoding:
     """The recoding of given classes of combinations: each is labelled by its tight box, or by the finest group that holds it."""
-    low, high = tight_boxes(tally.codes[classes >= 0], classes[classes >= 0])
-    labels: list[Codes] = []
+    low, high = tight_boxes(tally.codes, classes)
+    labels = np.empty(tally.codes.shape, np.int32)
     texts: list[tuple[str, ...]] = []
     members: list[NDArray[np.bool_]] = []
     for j, attribute in enumerate(tally.attributes):
         if hierarchies and attribute.name in hierarchies:
-            label_of, names, groups = _grouped(tally.codes[:, j], classes, hierarchies[attribute.name])
-            labels.append(label_of)
+            labels[:, j], names, groups = _grouped(tally.codes[:, j], classes, hierarchies[attribute.name])
             texts.append(names)
             members.append(groups)
             continue
-        spans, place = np.unique(np.stack([low[:, j], high[:, j]], axis=1), axis=0, return_inverse=True)
-        labels.append(place.ravel()[classes])
-        texts.append(tuple(label(attribute, int(a), int(b)) for a, b in spans))
+        ends, place = np.unique(low[:, j] * attribute.size + high[:, j], return_inverse=True)
+        spans = np.stack(np.divmod(ends, attribute.size), axis=1)
+        labels[:, j] = place.ravel()[classes]
+        texts.append(tuple(label(attribute, a, b) for a, b in spans.tolist()))
         answers = np.arange(attribute.size)
         members.append((spans[:, :1] <= answers) & (answers <= spans[:, 1:]))
-    return _recoding(tally, classes, np.stack(labels, axis=1), tuple(texts), tuple(members))
+    return _recoding(tally, classes, labels, tuple(texts), tuple(members))
 
 
 def _grouped(codes: Codes, classes: Codes, hierarchy: Hierarchy) -> tuple[Codes, tuple[str, ...], NDArray[np.bool_]]:
     """The label of every combination, the texts and the members, where a class shows the finest group that holds it."""
-    kept = classes >= 0
     group = np.zeros((classes.max() + 1, 2), np.int64)  # fineness and block of every class
     for fineness, blocks in enumerate(hierarchy.blocks):
-        low, high = tight_boxes(blocks[codes[kept], None], classes[kept])
+        low, high = tight_boxes(blocks[codes, None], classes)
         fits = (low == high).ravel()
         group[fits] = np.stack([np.full(fits.sum(), fineness), low.ravel()[fits]], axis=1)
     distinct, place = np.unique(group, axis=0, return_inverse=True)
@@ -312,13 +321,16 @@ def _suppress(problem: Problem, classes: Codes) -> Codes:
 def _recoding(
     tally: QuasiTally,
     classes: Codes,
-    labels: Codes,
+    labels: NDArray[Any],
     names: tuple[tuple[str, ...], ...],
     members: tuple[NDArray[np.bool_], ...],
     by_answer: tuple[NDArray[np.int32], ...] | None = None,
 ) -> Recoding:
     """One entry per combination of quasi-identifiers; in the tally sensitive answers may tell several apart."""
-    combinations = Combinations(list(tally.codes.T), tally.sizes.tolist())
+    combinations = tally.combinations
+    labels = labels.astype(np.int32, copy=False)
+    if combinations.are_the_rows:
+        return Recoding(tally, combinations, classes, labels, names, members, tally.counts, by_answer)
     counts = np.bincount(combinations.number, tally.counts).astype(np.int64)
     return Recoding(
         tally, combinations, classes[combinations.first], labels[combinations.first], names, members, counts, by_answer

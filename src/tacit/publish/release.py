@@ -21,6 +21,7 @@ from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
 from tacit.publish.risk import Risk
+from tacit.publish.settings import EVALUATIONS, Effort
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -282,9 +283,21 @@ def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
         yield ONE_ROW_KNOWN
     elif protection.person is not None:
         yield f"{protection.person!r} is different in every row, so rows are persons and were counted as such."
+    yield from _warnings_of_effort(publication)
     yield from _warnings_of_columns(publication)
     losses = dict(zip(publication.rows.names, answer.recoding.losses().tolist(), strict=True))
     yield from warnings_of_dimension(publication, losses, answer.nwp)
+
+
+def _warnings_of_effort(publication: Publication) -> Iterator[str]:
+    """Where a large table got a shorter search than a small one."""
+    combinations, evaluations = len(publication.problem.tally.counts), publication.settings.effort.evaluations
+    usual, method = Effort().fitted(combinations).evaluations, publication.settings.preferences.method
+    if evaluations == usual != EVALUATIONS and method in ("compare", "search") and publication.problem.can_be_searched:
+        yield (
+            f"The table has {combinations:,} combinations of quasi-identifiers, so the search evaluated {evaluations:,} "
+            f"generalizations in place of {EVALUATIONS:,} (--evaluations)."
+        )
 
 
 def _warnings_of_columns(publication: Publication) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +64,20 @@ class CodedInput:
     readings: Mapping[str, Reading] = field(default_factory=dict)  # how values become answers
 
     def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
-        parts = [MemoryEngine(batch).sparse_tally(columns) for batch in self.batches() if len(batch)]
+        parts: list[list[NDArray[Any]]] = []
+        times = []
+        for batch in self.batches():
+            if len(batch):
+                counted = MemoryEngine(batch).sparse_tally(columns)
+                parts.append([_small(own) for own in counted.codes.T])
+                times.append(counted.counts)
         if not parts:
             raise InvalidInput("The table has no rows: there is nothing to publish.")
         if len(parts) == 1:
-            return parts[0]
-        codes = np.concatenate([part.codes for part in parts])
-        times = np.concatenate([part.counts for part in parts])
-        return SparseTally(tuple(columns), *occurring(list(codes.T), self.schema.shape(columns), times))
+            return counted
+        joined = [np.concatenate(own) for own in zip(*parts, strict=True)]
+        parts.clear()
+        return SparseTally(tuple(columns), *occurring(joined, self.schema.shape(columns), np.concatenate(times)))
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         counts = [np.zeros(self.schema.shape(columns), np.int64) for columns in column_sets]
@@ -107,6 +113,11 @@ class CodedInput:
 
     def fingerprint(self, tally: QuasiTally) -> Fingerprint:
         return self.known_by
+
+
+def _small(codes: NDArray[np.int64]) -> NDArray[Any]:
+    """Codes in as few bytes as they take: of many rows most wait a long time for the last."""
+    return codes.astype(np.min_scalar_type(int(codes.max())))
 
 
 def _counted_rows(recoding: Recoding, others: Sequence[str]) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:

@@ -23,6 +23,9 @@ Method = Literal["compare", "search", "exact", "local", "microaggregate"]
 AnswerOrder = Literal["schema", "data"]
 MissingValues = Literal["refuse", "answer", "drop", "most-frequent"]
 NameSets = tuple[tuple[str, ...], ...]
+EVALUATIONS = 50_000
+FEWEST_EVALUATIONS = 3_000
+COUNTED = 8_000_000_000  # combinations over all evaluations of a search that was given no number of them: about 20 CPU seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +229,8 @@ class Effort:
     Parameters
     ----------
     evaluations, population
-        Of the search.
+        Of the search. By default 50,000 evaluations, and fewer where the table has very many combinations of
+        quasi-identifiers.
     polish
         ``False`` gives the published search alone.
     seconds, nodes
@@ -236,7 +240,7 @@ class Effort:
         Makes the search repeatable.
     """
 
-    evaluations: int = 50_000
+    evaluations: int | None = None
     population: int = 100
     polish: bool = True
     seconds: float | None = None
@@ -244,13 +248,12 @@ class Effort:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        for what, value, least in (("evaluations", self.evaluations, 10), ("population", self.population, 4)):
+        asked = EVALUATIONS if self.evaluations is None else self.evaluations
+        for what, value, least in (("evaluations", asked, 10), ("population", self.population, 4)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInput(f"{what} must be a whole number of at least {least}, not {value!r}.")
-        if self.population > self.evaluations:
-            raise InvalidInput(
-                f"A population of {self.population} cannot be evaluated with {self.evaluations} evaluations."
-            )
+        if self.population > asked:
+            raise InvalidInput(f"A population of {self.population} cannot be evaluated with {asked} evaluations.")
         if self.nodes is not None and (
             isinstance(self.nodes, bool) or not isinstance(self.nodes, int) or self.nodes < 0
         ):
@@ -260,7 +263,14 @@ class Effort:
 
     @property
     def evolution(self) -> EvolutionSettings:
-        return EvolutionSettings(self.evaluations, self.population, polish=self.polish)
+        return EvolutionSettings(self.evaluations or EVALUATIONS, self.population, polish=self.polish)
+
+    def fitted(self, combinations: int) -> Effort:
+        """The effort for a table with so many combinations of quasi-identifiers, each counted in every evaluation."""
+        if self.evaluations is not None:
+            return self
+        affordable = max(FEWEST_EVALUATIONS, COUNTED // max(1, combinations))
+        return dataclasses.replace(self, evaluations=max(self.population, min(EVALUATIONS, affordable)))
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.publish.combinations import Combinations
 from tacit.schema import Attribute
 
 
@@ -36,6 +38,11 @@ class QuasiTally:
     @property
     def sizes(self) -> NDArray[np.int64]:
         return np.array([attribute.size for attribute in self.attributes], np.int64)
+
+    @cached_property
+    def combinations(self) -> Combinations:
+        """The combinations of quasi-identifiers, whatever the sensitive answers."""
+        return Combinations.of_rows(self.codes, self.sizes.tolist())
 
     def marginal(self, j: int) -> NDArray[np.float64]:
         """Rows with each answer of attribute `j`."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TRAINING_SHARE = 2 / 3
 QUERIES = 400
-HALF_A_ROW = 0.5  # running sums are rounded: what holds less than half a row holds none
+ROWS_AT_ONCE = 1 << 18
 MOST_CELLS = 20_000_000  # of running sums that are kept: 320 megabytes
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ def query_error(recoding: Recoding, queries: int = QUERIES, seed: int = 0) -> fl
         asked = rng.choice(usable, min(2, len(usable)), replace=False).tolist()
         ranges = {j: _random_range(int(recoding.tally.sizes[j]), rng) for j in asked}
         truth, shown = sums.of(ranges)
-        if truth > HALF_A_ROW / recoding.counts.sum():
+        if truth:
             errors.append(abs(shown - truth) / truth)
     return float(np.median(errors))
 
@@ -64,7 +64,7 @@ class _Sums:
             sums[high + 1, last + 1] - sums[low, last + 1] - sums[high + 1, first] + sums[low, first]
             for sums in self._running(a, b)
         )
-        return float(before), float(after)
+        return float(before) / self._tables.total, float(after) / self._tables.released
 
     def _running(self, a: int, b: int) -> tuple[Floats, Floats]:
         known = self._known.get((a, b))
@@ -92,7 +92,7 @@ def _random_range(size: int, rng: np.random.Generator) -> tuple[int, int]:
 
 def labels_overlap(recoding: Recoding) -> bool:
     """Whether an answer stands behind two released labels, so that rows cannot be grouped by label without spreading."""
-    shown = recoding.labels[recoding.classes >= 0]
+    shown, _ = recoding.by_class
     return any((members[np.unique(shown[:, j])].sum(axis=0) > 1).any() for j, members in enumerate(recoding.members))
 
 
@@ -125,7 +125,7 @@ def table_error(recoding: Recoding) -> float:
     """
     tables = PairTables(recoding)
     errors = [
-        np.abs(tables.truth(a, b) - tables.spread(a, b)).sum() / 2
+        np.abs(tables.truth(a, b) / tables.total - tables.spread(a, b) / tables.released).sum() / 2
         for a, b in itertools.combinations(tables.attributes, 2)
     ]
     return float(np.mean(errors)) if errors else 0.0
@@ -145,14 +145,10 @@ def linear_survival(recoding: Recoding) -> LinearSurvival:
     The reader spreads each label evenly over its answers: labels stand for their means, and what is within a label adds to
     the variance of its attribute alone.
     """
-    counts, kept = recoding.counts.astype(np.float64), recoding.classes >= 0
-    before = _correlations(recoding.combinations.codes.astype(np.float64), counts, np.zeros(recoding.labels.shape[1]))
-    means, within = [], []
-    for j, members in enumerate(recoding.members):
-        mean, spread = label_places(members)
-        means.append(mean[recoding.labels[kept, j]])
-        within.append(np.average(spread[recoding.labels[kept, j]], weights=counts[kept]))
-    after = _correlations(np.stack(means, axis=1), counts[kept], np.array(within))
+    codes, (labels, rows) = recoding.combinations.codes, recoding.by_class
+    before = _correlations(codes, recoding.counts, [np.arange(size) for size in recoding.tally.sizes], None)
+    places = [label_places(members) for members in recoding.members]
+    after = _correlations(labels, rows, [mean for mean, _ in places], [spread for _, spread in places])
     pairs = np.triu_indices(len(before), 1)
     if not len(pairs[0]):
         return LinearSurvival(0.0, 0.0)
@@ -161,10 +157,23 @@ def linear_survival(recoding: Recoding) -> LinearSurvival:
     )
 
 
-def _correlations(values: Floats, counts: Floats, within: Floats) -> Floats:
-    """The correlation matrix of weighted rows with further variances of their own; constants correlate with nothing."""
-    centred = values - np.average(values, axis=0, weights=counts)
-    covariance = (centred * counts[:, None]).T @ centred / counts.sum() + np.diag(within)
+def _correlations(
+    codes: NDArray[Any], counts: Codes, values: Sequence[NDArray[Any]], within: Sequence[Floats] | None
+) -> Floats:
+    """The correlation matrix of rows whose codes stand for `values`, each with a variance of its own `within`.
+
+    Constants correlate with nothing. In parts, because as many numbers as a large table has would fill the memory.
+    """
+    total, size = counts.sum(), codes.shape[1]
+    shares = [np.bincount(codes[:, j], counts, len(own)) / total for j, own in enumerate(values)]
+    means = np.array([share @ own for share, own in zip(shares, values, strict=True)])
+    covariance = np.diag(
+        [share @ own for share, own in zip(shares, within or [np.zeros(len(s)) for s in shares], strict=True)]
+    )
+    for start in range(0, len(codes), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        centred = np.stack([values[j][codes[part, j]] - means[j] for j in range(size)], axis=1)
+        covariance += (centred * counts[part, None]).T @ centred / total
     deviations = np.sqrt(np.diag(covariance))
     scale = np.where(deviations > 1e-12, deviations, np.inf)
     return covariance / np.outer(scale, scale) + np.diag((deviations <= 1e-12).astype(np.float64))
@@ -223,7 +232,7 @@ def survival_in(publication: Publication, recoding: Recoding, target: str, seed:
     return ClassifierSurvival(target, *models["naive Bayes"], majority, models)
 
 
-def _accuracy(model: str, codes: Codes, places: Floats, truth: Codes, training: Codes, test: Codes) -> float:
+def _accuracy(model: str, codes: NDArray[Any], places: Floats, truth: Codes, training: Codes, test: Codes) -> float:
     """Share of `test` rows that a classifier of the `training` rows gets right; both count combinations.
 
     Naive Bayes sees labels as names, the others see the places of the answers in their order.
