@@ -130,6 +130,23 @@ def test_what_cannot_be_counted_has_no_exact_power():
 
 
 @pytest.mark.parametrize(
+    ("device", "test", "reason"),
+    [
+        ("kuk p1=.7,p2=.3,k=3", {"against": 0.1}, "kuk has 4 reports"),
+        ("cheating-detection p=1:.2,2:.7", {"against": 0.1}, "cheating-detection asks 2 samples"),
+        ("warner p=.7", {"difference": 0.1}, "5,000 respondents in two groups have too many outcomes"),
+        ("warner p=.7", {"against": 0.1}, None),
+    ],
+)
+def test_a_power_that_is_not_counted_says_why(device, test, reason):
+    name, _, parameters = device.partition(" ")
+    planned = tacit.plan(device=name, parameters=parameters, respondents=5000, share=0.2, **test)
+    assert (planned.power_exact is None) == (reason is not None)
+    assert planned.to_document()["warnings"] == list(planned.warnings)
+    assert [warning.endswith(f"as {reason}.") for warning in planned.warnings] == ([True] if reason else [])
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({}, "How sure should it be"),

@@ -130,6 +130,7 @@ def _show_device(needed: DevicePlan, *, json: bool) -> None:
         print_text(
             f"As many respondents asked directly would have power {needed.power_direct:.4f}, if all were honest."
         )
+    show_caveats(needed.warnings)
 
 
 def _show(needed: Plan) -> None:

@@ -88,6 +88,14 @@ class DevicePlan(Shown):
     power_exact: float | None = None
     question: PowerQuestion | None = None
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Whether the power is that of the normal approximation alone."""
+        reason = None if self.question is None else self.question.why_not_counted(self.device, self.respondents)
+        if reason is None:
+            return ()
+        return (f"The power is that of the normal approximation; it is not counted over all outcomes, as {reason}.",)
+
     def headline(self) -> str:
         reached = "" if self.power is None else f", power {self.power:.4f}"
         return (
@@ -134,7 +142,7 @@ class DevicePlan(Shown):
             "power_direct": self.power_direct,
             "power_exact": self.power_exact,
             "wanted": self.wanted,
-            "warnings": [],
+            "warnings": list(self.warnings),
         }
 
 
@@ -213,13 +221,23 @@ class PowerQuestion:
         seen = _normal_cdf(self.effect - critical, actual)
         return seen if self.one_sided else seen + _normal_cdf(-self.effect - critical, actual)
 
+    def why_not_counted(self, device: DeviceDesign, respondents: int) -> str | None:
+        """Why the power of this device is not counted over all outcomes."""
+        if len(device.samples) > 1:
+            return f"{device.name} asks {len(device.samples)} samples"
+        if _chance_of_yes(device) is None:
+            return f"{device.name} has {len(device.reports)} reports"
+        if self.difference is not None and respondents > MOST_COUNTED:
+            return f"{respondents:,} respondents in two groups have too many outcomes"
+        return None
+
     def counted_power(self, device: DeviceDesign | None, respondents: int) -> float | None:
         """The same, counted over all outcomes: None where reports are more than two, or too many to be counted.
 
         A share is tested by the exact binomial test, a difference by the score test with the pooled share.
         """
         law = _chance_of_yes(device)
-        if law is None or (self.difference is not None and respondents > MOST_COUNTED):
+        if law is None or (device is not None and self.why_not_counted(device, respondents)):
             return None
         if self.difference is None:
             tails = law(self.against or 0.0), law(self.share)
