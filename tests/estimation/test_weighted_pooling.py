@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tacit
 from tacit import Attribute, Dataset, Reports, SampleDesign, Scheme, TacitError, channels
+from tacit.count.stored import StoredReports
+from tacit.count.weighted import SampleColumns
 from tests.cli.run import tacit as run
 
 A, B = Attribute("a", ("x", "y", "z")), Attribute("b", ("no", "yes"))
@@ -138,6 +143,52 @@ def test_the_command_weighs_dealt_reports_and_pools_files(tmp_path):
     )
     assert whole["cells"][1]["standard_error"] == pytest.approx(here.standard_errors[1])
     assert json.dumps(whole)
+
+
+def stored(table: pa.Table, columns: dict[str, np.ndarray], scheme: Scheme, path: Path) -> StoredReports:
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values))
+    pq.write_table(table, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return StoredReports.open(path, scheme)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_dealt_questionnaires_in_a_database_have_the_errors_of_memory(tmp_path, clustered):
+    """Clusters hold people of both questionnaires, and one table is asked by a part of them only."""
+    table, columns = survey(dealt_scheme())
+    reports = Reports.from_arrow(table, dealt_scheme())
+    there = stored(table, columns, dealt_scheme(), tmp_path / "dealt.parquet")
+    named = SampleColumns("w", "s", "c" if clustered else None)
+    clusters = columns["c"] if clustered else None
+    design = SampleDesign.of(N, weights=columns["w"], strata=columns["s"], clusters=clusters)
+    for names in (["a", "b"], ["b"], ["a"]):
+        same(tacit.estimate(there, names, sample=named), tacit.estimate(reports, names, sample=design))
+
+
+def test_two_stored_schemes_are_pooled_as_independent_samples(tmp_path):
+    schemes = [
+        Scheme.of([A, B], [(["a"], channels.gamma_diagonal(9)), (["b"], channels.warner(p))]) for p in (0.7, 0.9)
+    ]
+    surveys = [survey(scheme, seed=seed) for seed, scheme in enumerate(schemes)]
+    there = [
+        stored(*one, scheme, tmp_path / f"{at}.parquet")
+        for at, (one, scheme) in enumerate(zip(surveys, schemes, strict=True))
+    ]
+    here = [Reports.from_arrow(table, scheme) for (table, _), scheme in zip(surveys, schemes, strict=True)]
+    designs = [SampleDesign.of(N, weights=own["w"], clusters=own["c"]) for _, own in surveys]
+    named = SampleColumns("w", None, "c")
+    for names in (["a", "b"], ["b"]):
+        same(tacit.estimate(there, names, sample=[named, named]), tacit.estimate(here, names, sample=designs))
+    with pytest.raises(TacitError, match="a population without end"):
+        tacit.estimate(there, ["b"], sample=[SampleColumns("w", sampled=0.5)] * 2)
+
+
+def same(one: tacit.TableEstimate, other: tacit.TableEstimate) -> None:
+    np.testing.assert_allclose(one.unbiased, other.unbiased, atol=1e-12)
+    np.testing.assert_allclose(one.covariance, other.covariance, atol=1e-12)
+    np.testing.assert_allclose(one.interval().low, other.interval().low, atol=1e-9)
 
 
 def test_what_cannot_be_laid_beside_each_other_is_refused():

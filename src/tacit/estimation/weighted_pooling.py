@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
-from tacit.count.weighted import SampleColumns
+from tacit.count.weighted import SampleColumns, stored_groups
 from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.intervals import Interval
 from tacit.estimation.inversion import Inverted, checked_covariance
 from tacit.estimation.pooling import AskedTable, Contribution, Pooled, combined
-from tacit.estimation.weighted_tables import Sample, WeightedTable, sampled_rows, weighted_table, widened
+from tacit.estimation.weighted_tables import Sample, StoredFrame, WeightedTable, sampled_rows, weighted_table, widened
 from tacit.reports import Reports
 
 Codes = NDArray[np.intp]
@@ -37,11 +37,30 @@ class SampledSource:
     source: Source
     sample: Sample
     rows: Codes | None
+    survey: StoredSurvey | None = None  # all stored reports of the same people
 
-    def table(self, names: Sequence[str]) -> WeightedTable:
+    def table(self, names: Sequence[str], *, pooled: bool = False) -> WeightedTable:
         if isinstance(self.sample, SampleDesign) and self.rows is not None:
             return sampled_rows(self.source, names, self.sample, self.rows)
-        return weighted_table(self.source, names, self.sample)
+        # A single table needs no other look at the strata and clusters than its own.
+        alone = self.survey is None or (len(self.survey.origins) == 1 and not pooled)
+        return weighted_table(
+            self.source, names, self.sample, None if alone or self.survey is None else self.survey.frame
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSurvey:
+    """The stored reports of one survey: its questionnaires, and the columns that say how people came into it."""
+
+    origins: tuple[Source, ...]
+    sample: SampleColumns
+
+    @cached_property
+    def frame(self) -> StoredFrame:
+        """Strata and clusters of everybody, whatever they were asked."""
+        answered = [source for source in self.origins if source.engine.n_rows]
+        return StoredFrame.of([stored_groups(source.engine, (), self.sample) for source in answered], self.sample)
 
 
 def sampled_sources(
@@ -66,7 +85,8 @@ def sampled_sources(
 def _sampled(reports: ReportSource, sample: Sample) -> Iterator[SampledSource]:
     origins = sources(reports)
     if not (isinstance(reports, Reports) and reports.scheme.is_dealt):
-        yield from (SampledSource(source, sample, None) for source in origins)
+        survey = StoredSurvey(tuple(origins), sample) if isinstance(sample, SampleColumns) else None
+        yield from (SampledSource(source, sample, None, survey) for source in origins)
         return
     if isinstance(sample, SampleColumns):
         raise InvalidInput("Columns of weights, strata and clusters are those of a stored table; give arrays here.")
@@ -158,17 +178,17 @@ def pooled_sample(asking: Sequence[SampledSource], names: Sequence[str], shape: 
     """The pooled estimate of a table over `names`."""
     made: list[tuple[SampleDesign, WeightedTable]] = []
     for one in asking:
-        if isinstance(one.sample, SampleColumns) or one.sample.sampled.any():
+        design = one.survey.frame.design if one.survey is not None else one.sample
+        if isinstance(design, SampleColumns) or design.sampled.any():
             raise InvalidInput(
-                "Where people answered different things, weights are understood for reports in memory and a population "
-                "without end. Leave out the sampled share, or estimate the tables one by one."
+                "Where people answered different things, weights are understood for a population without end. Leave out the "
+                "sampled share, or estimate the tables one by one."
             )
 
     def table_of(one: SampledSource) -> Callable[[tuple[str, ...]], Inverted]:
         def weighted(mine: tuple[str, ...]) -> Inverted:
-            assert isinstance(one.sample, SampleDesign)
-            table = one.table(mine)
-            made.append((one.sample, table))
+            table = one.table(mine, pooled=True)
+            made.append((table.design, table))
             return table.table
 
         return weighted

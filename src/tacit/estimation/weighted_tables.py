@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
-from tacit.count.weighted import SampleColumns, WeightedTally, checked_keys, stored_groups, weighted_tally
+from tacit.count.weighted import SampleColumns, StoredGroups, WeightedTally, checked_keys, stored_groups, weighted_tally
 from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import SampleDesign, added_by
 from tacit.estimation.group_parts import Part, columns_of, parts_for, solve, solve_pairs, solve_squares
@@ -161,13 +161,20 @@ def widened(law: ShareLaw, p: Array, variances: Array, quantile: float, level: f
     return ShareLaw(law.constant * effect, law.slope * effect, law.curvature * effect).interval(p, level)
 
 
-def weighted_table(source: Source, names: Sequence[str], sample: Sample) -> WeightedTable:
-    """The estimate of a table over `names` from one source of a complex sample."""
+def weighted_table(
+    source: Source, names: Sequence[str], sample: Sample, frame: StoredFrame | None = None
+) -> WeightedTable:
+    """The estimate of a table over `names` from one source of a complex sample.
+
+    A stored source may be one of several of a survey, whose strata and clusters `frame` holds.
+    """
     if isinstance(sample, SampleColumns):
         checked_rows(source)
         parts = tuple(with_guess(source, part) for part in parts_for(source.questionnaire, names))
-        tally, design, rows, again = _stored(source, columns_of(parts), sample)
-        made = _assembled(source, names, parts, tally, design, rows)
+        groups = stored_groups(source.engine, columns_of(parts), sample)
+        frame = frame or StoredFrame.of([groups], sample)
+        tally, again = _stored(source, columns_of(parts), groups, frame)
+        made = _assembled(source, names, parts, tally, frame.design, frame.rows)
         repeated = [made.shares_from(sums) for sums in again]
         return dataclasses.replace(made, repeated=np.array(repeated)) if repeated else made
     if len(sample.weights) != source.engine.n_rows:
@@ -215,33 +222,71 @@ def everybody(sums: Array, shows_one: Sequence[bool]) -> Array:
     return chosen.sum(axis=tuple(range(sum(shows_one))))
 
 
+@dataclass(frozen=True, eq=False)
+class StoredFrame:
+    """The strata and clusters of a stored survey, by their names: those of all its questionnaires."""
+
+    strata: list[str]
+    keys: dict[tuple[str, str], int]  # by stratum and cluster; without clusters by stratum alone
+    design: SampleDesign
+    rows: Array  # people of each stratum
+
+    @classmethod
+    def of(cls, all_groups: Sequence[StoredGroups], sample: SampleColumns) -> StoredFrame:
+        strata = sorted({name for groups in all_groups for name in groups.strata})
+        of_stratum = {name: number for number, name in enumerate(strata)}
+        has_clusters = sample.clusters is not None
+        pairs = sorted({pair for groups in all_groups for pair in _pairs(groups, has_clusters=has_clusters)})
+        numbers = [np.array([of_stratum[name] for name in groups.strata], dtype=np.intp) for groups in all_groups]
+        of_group = np.concatenate([own[groups.stratum] for own, groups in zip(numbers, all_groups, strict=True)])
+        counts = np.concatenate([groups.rows for groups in all_groups])
+        rows = np.bincount(of_group, counts, len(strata)).astype(np.float64)
+        again = None
+        if sample.replicates:
+            again = Repeats.of(0, replicates=np.ones((0, len(sample.replicates))), scale=sample.replicate_scale)
+        design = SampleDesign.grouped(
+            strata,
+            np.array([of_stratum[stratum] for stratum, _ in pairs], dtype=np.intp) if has_clusters else None,
+            rows,
+            of_group,
+            np.concatenate([groups.sampled for groups in all_groups]),
+            again,
+        )
+        return cls(strata, {pair: number for number, pair in enumerate(pairs)}, design, rows)
+
+    def codes(self, groups: StoredGroups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The stratum and the key of each group."""
+        of_stratum = {name: number for number, name in enumerate(self.strata)}
+        stratum = np.array([of_stratum[name] for name in groups.strata], dtype=np.intp)[groups.stratum]
+        if not self.design.has_clusters:
+            return stratum, stratum
+        different, which = np.unique(groups.stratum * len(groups.clusters) + groups.cluster, return_inverse=True)
+        names = [
+            (groups.strata[at // len(groups.clusters)], groups.clusters[at % len(groups.clusters)]) for at in different
+        ]
+        keys = np.array([self.keys[name] for name in names], dtype=np.intp)
+        return stratum, keys[which.reshape(-1)]
+
+
+def _pairs(groups: StoredGroups, *, has_clusters: bool) -> set[tuple[str, str]]:
+    if not has_clusters:
+        return {(name, "") for name in groups.strata}
+    different = np.unique(groups.stratum * len(groups.clusters) + groups.cluster)
+    return {(groups.strata[at // len(groups.clusters)], groups.clusters[at % len(groups.clusters)]) for at in different}
+
+
 def _stored(
-    source: Source, columns: Sequence[str], sample: SampleColumns
-) -> tuple[WeightedTally, SampleDesign, Array, list[Array]]:
-    """The tally, the design and the people of each stratum; and the sums under every replicate weight."""
-    groups = stored_groups(source.engine, columns, sample)
-    n_strata, n_names = len(groups.strata), len(groups.clusters)
-    pairs, cluster = np.unique(groups.stratum * n_names + groups.cluster, return_inverse=True)
-    has_clusters = sample.clusters is not None
-    keys = cluster.reshape(-1) if has_clusters else groups.stratum
-    n_keys = len(pairs) if has_clusters else n_strata
+    source: Source, columns: Sequence[str], groups: StoredGroups, frame: StoredFrame
+) -> tuple[WeightedTally, list[Array]]:
+    """The tally of a stored source, and the sums under every replicate weight."""
+    stratum, keys = frame.codes(groups)
+    n_strata, n_keys = len(frame.strata), len(frame.keys)
     shape = tuple(source.engine.schema[name].size for name in columns)
     checked_keys(math.prod(shape), n_keys)
-    sums: Array = np.bincount(groups.cells * n_keys + keys, groups.sums, math.prod(shape) * n_keys).astype(np.float64)
-    squares: Array = np.bincount(
-        groups.cells * n_strata + groups.stratum, groups.squares, math.prod(shape) * n_strata
-    ).astype(np.float64)
-    rows: Array = np.bincount(groups.stratum, groups.rows, n_strata).astype(np.float64)
-    design = SampleDesign.grouped(
-        groups.strata,
-        (pairs // n_names).astype(np.intp) if has_clusters else None,
-        rows,
-        groups.stratum,
-        groups.sampled,
-        Repeats.of(0, replicates=np.ones((0, len(sample.replicates))), scale=sample.replicate_scale)
-        if sample.replicates
-        else None,
+    sums = np.bincount(groups.cells * n_keys + keys, groups.sums, math.prod(shape) * n_keys)
+    squares = np.bincount(groups.cells * n_strata + stratum, groups.squares, math.prod(shape) * n_strata)
+    tally = WeightedTally(
+        sums.astype(np.float64).reshape(*shape, n_keys), squares.astype(np.float64).reshape(*shape, n_strata)
     )
-    tally = WeightedTally(sums.reshape(*shape, n_keys), squares.reshape(*shape, n_strata))
     again = [added_by(groups.cells, one[:, None], math.prod(shape)).reshape(shape) for one in groups.replicates.T]
-    return tally, design, rows, again
+    return tally, again
