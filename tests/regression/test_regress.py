@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -278,6 +280,7 @@ def test_direct_and_device_samples_are_fitted_together() -> None:
             "not among these",
         ),
         ("r ~ x + I(2 * x)", {}, "not independent of each other"),
+        ("r ~ log(bad)", {}, r"The term 'log\(bad\)' is not a number in 60 of 60 rows"),
         ("r ~ x", {"weights": "bad"}, "weights must be above 0"),
         ("r ~ x", {"weights": "w", "errors": "opg"}, "errors are linearised"),
     ],
@@ -304,6 +307,49 @@ def test_a_group_whose_share_is_beyond_one_is_said() -> None:
     students = {"copied": [1] * 297 + [0] * 360 + [1] * 31 + [0] * 22, "sex": [0] * 657 + [1] * 53}
     with pytest.raises(NotEstimable, match="beyond 0 or 1"):
         tacit.regress(students, "copied ~ sex", devices={"copied": "unrelated-question p=1/2,y=1/12"})
+
+
+def said_to_carry(frame: dict[str, Any] | pd.DataFrame, formula: str, **options: Any) -> int:
+    """The number of respondents that a refusal names."""
+    with pytest.raises(NotEstimable, match=r"About [\d,]+ respondents would carry it") as refusal:
+        tacit.regress(frame, formula, **options)
+    number = re.search(r"About ([\d,]+) respondents", str(refusal.value))
+    assert number is not None
+    return int(number[1].replace(",", ""))
+
+
+def a_rare_group(n: int, random: np.random.Generator) -> dict[str, Any]:
+    """A fifth of the people, of whom 4% carry what 30% of the others do, asked by forced response."""
+    group = (random.random(n) < 0.2).astype(int)
+    carries, lot = random.random(n) < np.where(group, 0.04, 0.3), random.random(n)
+    return {"r": np.where(lot < 2 / 3, carries, lot < 5 / 6).astype(int), "group": group}
+
+
+def test_so_many_respondents_carry_the_model() -> None:
+    """The first study of 400 people that cannot names a number; of 25 new studies of that size at most three cannot."""
+    random = np.random.default_rng(11)
+    refused_study = next(study for study in (a_rare_group(400, random) for _ in range(50)) if not is_carried(study))
+    needed = said_to_carry(refused_study, "r ~ group", devices=FORCED)
+    assert 800 < needed < 8000
+    assert sum(is_carried(a_rare_group(needed, random)) for _ in range(25)) >= 22
+
+
+def is_carried(study: dict[str, Any]) -> bool:
+    try:
+        tacit.regress(study, "r ~ group", devices=FORCED)
+    except NotEstimable:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("family", ["logit", "probit", "ordered", "multinomial"])
+def test_a_refusal_names_respondents_in_every_family_and_with_open_parameters(family: str) -> None:
+    part = pd.DataFrame({"r": [0, 1] * 30 + [1] * 40, "g": ["a"] * 60 + ["b"] * 40})
+    assert 200 <= said_to_carry(part, "r ~ g", devices={"r": TRUTH}, family=family) < 2000
+    samples = pd.DataFrame({"r": [0, 1, 1] * 60 + [1] * 60, "g": ["a"] * 180 + ["b"] * 60, "s": [1, 2] * 120})
+    device = {"r": "stochastic-lie-detector p=1:1/6,2:5/6"}
+    if family == "logit":
+        assert said_to_carry(samples, "r ~ g", devices=device, sample="s") >= 480
 
 
 def test_perfect_separation_is_said() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -71,8 +72,47 @@ def test_reports_files_databases_and_tallies_give_the_same_regression(reports, t
     same(here, tacit.regress(StoredReports.open(tmp_path / "r.parquet", SCHEME), formula))
     with pytest.raises(UnknownName, match="Did you mean 'sex'"):
         tacit.regress(Tally.of(reports), "y ~ sexx")
-    with pytest.raises(InvalidInput, match="no columns of weights"):
+    with pytest.raises(InvalidInput, match="A bootstrap draws people again"):
         tacit.regress(Tally.of(reports), formula, bootstrap=10)
+    with pytest.raises(InvalidInput, match="This tally has no weights"):
+        tacit.regress(Tally.of(reports), formula, weights="w")
+
+
+@pytest.mark.parametrize("names", [("w",), ("w", "stratum"), ("w", "stratum", "cluster"), ("cluster",)])
+def test_weighted_tallies_and_databases_give_the_regression_of_the_file(reports, names, tmp_path: Path):
+    """Outcome alone by likelihood, and disguised covariates by corrected scores; one name in two strata is two clusters."""
+    random = np.random.default_rng(8)
+    n = reports.n_reports
+    columns = {"w": random.uniform(0.5, 2, n), "stratum": np.arange(n) % 3, "cluster": np.arange(n) // 7 % 40}
+    frame = reports.to_arrow().to_pandas().assign(**columns)
+    frame.to_parquet(tmp_path / "r.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a file that does not say its scheme
+        there = StoredReports.open(tmp_path / "r.parquet", SCHEME)
+    options = {{"w": "weights", "stratum": "strata", "cluster": "clusters"}[name]: name for name in names}
+    counted = Tally.weighted(reports, **{option: columns[name] for option, name in options.items()})
+    counted.write(tmp_path / "tally.parquet")
+    for formula in ("y ~ sex", "y ~ town + sex"):
+        listed = tacit.regress(frame, formula, scheme=SCHEME, **options)
+        for other in (counted, Tally.read(tmp_path / "tally.parquet", SCHEME)):
+            same(tacit.regress(other, formula), listed)
+        same(tacit.regress(there, formula, **options), listed)
+        assert tacit.regress(counted, formula).degrees_of_freedom == listed.degrees_of_freedom
+        assert len(tacit.regress(there, formula, **options).design) < n / 3
+    with pytest.raises(InvalidInput, match="knows its weights"):
+        tacit.regress(counted, "y ~ sex", weights="w")
+    if "cluster" in names:
+        again = {"bootstrap": 60, "seed": 5}
+        np.testing.assert_allclose(
+            tacit.regress(counted, "y ~ sex", **again).covariance,
+            tacit.regress(frame, "y ~ sex", scheme=SCHEME, **options, **again).covariance,
+            rtol=1e-6,
+        )
+    else:
+        with pytest.raises(InvalidInput, match="A bootstrap draws people again"):
+            tacit.regress(counted, "y ~ sex", bootstrap=10)
+    with pytest.raises(InvalidInput, match="Replicate weights and sampled shares are read from a file"):
+        tacit.regress(there, "y ~ sex", weights="w", sampled=0.5)
 
 
 def test_a_dealt_scheme_is_fitted_from_those_who_were_asked_it_all():

@@ -6,46 +6,46 @@ import os
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
-from tests.regression.regression_simulation import CASES, Scores, simulated
-from tests.statistics import FALSE_ALARM, assert_standard_scores
+from tests.regression.regression_simulation import CASES, fitted, made, simulated, through_the_door
+from tests.statistics import assert_standard_scores
+from tests.study_scores import SOAKED, Scores, hold_a_few
 
 SOAK = bool(os.environ.get("TACIT_SOAK"))
+# What is known to miss its target, on the safe side: docs/notes/study-accuracy.md says by how much and why.
+KNOWN = {"logit, covariate by warner, outcome by forced-response, clustered": "Intercept: coverage 0.97"}
+
+
+@pytest.mark.parametrize("clustered", [False, True], ids=["simple", "clustered"])
+@pytest.mark.parametrize("name", CASES)
+def test_simulated_studies_are_fitted_as_by_the_public_function(name: str, clustered: bool) -> None:
+    case, (group, study) = CASES[name], made(name, 1, clustered=clustered)
+    quick, public = fitted(case, group, study), through_the_door(case, group, study)
+    assert quick.terms == public.terms
+    np.testing.assert_allclose(quick.estimates, public.estimates, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(quick.covariance, public.covariance, rtol=1e-7, atol=1e-12)
+    assert [one.low for one in quick.coefficients] == pytest.approx([one.low for one in public.coefficients])
+    assert quick.parameters == {name: pytest.approx(own) for name, own in public.parameters.items()}
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("clustered", [False, True], ids=["simple", "clustered"])
 @pytest.mark.parametrize("name", CASES)
-def test_scores_are_standard_and_intervals_cover(name: str) -> None:
+def test_scores_are_standard_and_intervals_cover(name: str, clustered: bool) -> None:
     """2,000 studies under TACIT_SOAK, held to the targets; else a few, held to the same law by computed p-values."""
-    found = simulated(name, range(2000 if SOAK else 8))
+    scores = simulated(name, SOAKED if SOAK else 4, clustered=clustered)
     if SOAK:
-        check_targets(name, found)
+        known = KNOWN.get(f"{name}, clustered" if clustered else name, "nothing")
+        assert not [miss for one in scores for miss in one.misses() if not miss.startswith(known)]
         return
-    assert found.refused + found.at_edge <= 2
-    for scores in found.z.T:
-        assert_standard_scores(scores)
-    assert (binom.cdf(found.covered.sum(axis=0), len(found.z), 0.95) > FALSE_ALARM).all()
-
-
-def check_targets(name: str, found: Scores) -> None:
-    case = CASES[name]
-    loose = case.kind != "likelihood" or bool(case.opens)
-    most, deviation = 0.2 if loose else 0.1, 1.12 if case.clustered else 1.07
-    for scores, covered in zip(found.z.T, found.covered.T, strict=True):
-        assert abs(scores.mean()) < most
-        assert 0.93 < scores.std() < deviation
-        assert 0.93 < covered.mean() < 0.97
-    if len(found.opens):
-        assert abs(found.opens.mean()) < 0.2
-        assert 0.93 < found.opens.std() < deviation
+    hold_a_few(scores, most_left_out=1)
 
 
 def test_an_error_a_fifth_too_small_and_a_shift_would_be_noticed() -> None:
-    random = np.random.default_rng(1965)
-    scores = random.normal(size=(2000, 2))
-    for wrong in (scores * 1.25, scores + 0.3):
-        with pytest.raises(AssertionError):
-            check_targets("logit, warner", Scores(wrong, np.abs(wrong) < 1.96, np.array([]), 0, 0))
+    z = np.random.default_rng(1965).normal(size=2000)
+    for wrong, word in ((z * 1.25, "deviation"), (z + 0.3, "mean"), (z * 0.8, "coverage")):
+        scores = Scores("kind", z=wrong.tolist(), covered=(np.abs(wrong) < 1.96).tolist())
+        assert any(word in miss for miss in scores.misses())
+    assert not Scores("kind", z=z.tolist(), covered=(np.abs(z) < 1.96).tolist()).misses()
     with pytest.raises(AssertionError):
         assert_standard_scores(np.random.default_rng(1).normal(size=8) * 4)

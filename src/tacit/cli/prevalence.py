@@ -76,7 +76,8 @@ def _table(title: str, shares: Sequence[AnswerShare], parameters: Mapping[str, O
         for share in shares
     ]
     rows += [
-        (label, _number(value.estimate), _number(value.standard_error), "", "") for label, value in parameters.items()
+        (label, _number(own.estimate), _number(own.standard_error), _number(own.low), _number(own.high))
+        for label, own in parameters.items()
     ]
     print_table(title, ("answer", "share", "standard error", f"{level:.0%} from", "to"), rows)
 

@@ -71,8 +71,16 @@ def _show(result: Regression) -> None:
         for c in result.coefficients
     ]
     rows += [
-        (name, f"{value:.4f}", "-" if error is None else f"{error:.4f}", "", "", "", "")
-        for name, (value, error) in result.open_parameters.items()
+        (
+            name,
+            _number(own["estimate"]),
+            _number(own["standard_error"]),
+            "",
+            "",
+            _number(own["low"]),
+            _number(own["high"]),
+        )
+        for name, own in result.parameters.items()
     ]
     title = (
         f"{result.formula} ({result.family}, by {result.method}): {result.n_reports:,} reports, log-likelihood "
@@ -81,6 +89,10 @@ def _show(result: Regression) -> None:
     print_table(title, ("term", "estimate", "standard error", "z", "p", f"{result.level:.0%} from", "to"), rows)
     for warning in result.warnings:
         note(f"Warning: {warning}")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _devices(formula: str, devices: list[str], parameters: str | None) -> list[str] | None:

@@ -6,6 +6,7 @@ like counts, so days of a weighted sample are counted once.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.backend import answer
 from tacit.count.columns import value_codes
-from tacit.count.protocol import Product, SparseTally, Totals
+from tacit.count.protocol import CountEngine, Product, SparseTally, Totals
 from tacit.count.table import TableEngine
 from tacit.count.weighted import SampleColumns, StoredGroups, grouped_rows
 from tacit.errors import InvalidInput, NotEstimable
@@ -61,10 +62,13 @@ class WeightedRows:
         return cls(table, parts[0], parts[1], ones, weight, weight**2, sample).merged()
 
     @classmethod
-    def of_stored(cls, engine: TableEngine, sample: SampleColumns) -> WeightedRows:
-        """From reports where they are stored; the database adds."""
-        _checked_columns(engine.schema)
-        names = engine.schema.names
+    def of_stored(
+        cls, engine: TableEngine, sample: SampleColumns, columns: Sequence[str] | None = None
+    ) -> WeightedRows:
+        """From reports where they are stored, all or some of their columns; the database adds."""
+        schema = engine.schema if columns is None else engine.schema.select(columns)
+        _checked_columns(schema)
+        names = schema.names
         result = answer(grouped_rows(engine, names, sample))
         counts = result.column("rows")
         codes = {
@@ -76,7 +80,13 @@ class WeightedRows:
         sums, squares = (np.asarray(result.column(name).to_numpy(), np.float64) for name in ("sums", "squares"))
         strata, clusters = (_names(result.column(name), result.num_rows) for name in KEYS)
         rows = np.asarray(counts.to_numpy(), np.int64)
-        return cls(Table(engine.schema, codes), strata, clusters, rows, sums, squares, sample).merged()
+        return cls(Table(schema, codes), strata, clusters, rows, sums, squares, sample).merged()
+
+    def selected(self, columns: Sequence[str]) -> WeightedRows:
+        """Some of the columns; rows that are alike in them are one."""
+        schema = self.schema.select(columns)
+        table = Table(schema, {name: self.table[name] for name in columns})
+        return dataclasses.replace(self, table=table).merged()
 
     def merged(self) -> WeightedRows:
         """Rows that are alike as one; those that nobody is left of are gone."""
@@ -133,7 +143,7 @@ class WeightedRows:
 
     def _refuse(self, *_: Any) -> NoReturn:
         raise NotEstimable(
-            "This tally is weighted, and only tables are estimated with weights (tacit estimate). Tally the reports without "
+            "This tally is weighted, and only tables (tacit estimate) and regressions know weights. Tally the reports without "
             "weights for anything else."
         )
 
@@ -185,3 +195,23 @@ def _names(values: Any, n: int) -> Texts:
     if None in texts:
         raise InvalidInput(f"Strata and clusters need a value in every row; row {texts.index(None) + 1:,} has none.")
     return np.array(texts, dtype=np.str_) if texts else np.zeros(0, dtype=np.str_)
+
+
+def weighted_rows(engine: CountEngine, columns: Sequence[str], sample: SampleColumns | None) -> WeightedRows | None:
+    """The different rows of a weighted tally, or of a stored table with these columns of weights; None without weights."""
+    if isinstance(engine, WeightedRows):
+        if sample is not None:
+            raise InvalidInput("This tally knows its weights, strata and clusters. Leave them out.")
+        return engine.selected(columns)
+    if sample is None:
+        return None
+    if not isinstance(engine, TableEngine):
+        raise InvalidInput(
+            "This tally has no weights, strata or clusters. Tally the reports with them (tacit tally --weights, Tally.weighted), "
+            "or read the file itself."
+        )
+    if sample.replicates or sample.sampled is not None:
+        raise InvalidInput(
+            "Replicate weights and sampled shares are read from a file or a data frame, not from a stored table. Give its path."
+        )
+    return WeightedRows.of_stored(engine, sample, columns)

@@ -134,6 +134,11 @@ class SampleDesign:
             return self.repeats.n - 1
         return max(self.n_clusters - self.n_strata, 1)
 
+    @property
+    def mean_weight(self) -> float:
+        """Of the people."""
+        return float(self.weights.mean())
+
     def _check_lonely(self, names: Sequence[str], sizes: NDArray[Any]) -> None:
         if self.lonely == "centre" and self.n_clusters > 1:
             return

@@ -9,6 +9,7 @@ flip or one answer of subset selection it is the very law of the reports; elsewh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -263,3 +264,10 @@ def share_intervals(estimates: Array, standard_errors: Array, people: Array, lev
     p = np.clip(estimates, 0.0, 1.0)
     constant = np.maximum(standard_errors**2 - p * (1 - p) / people, 0.0)
     return ShareLaw(constant, 1 / people, 1 / people).interval(estimates, level)
+
+
+def interval_within(estimate: float, standard_error: float, quantile: float) -> tuple[float, float]:
+    """Of a parameter in [0, 1] with the same error whatever it is; from the nearer end where its estimate lies outside."""
+    beyond = estimate - min(max(estimate, 0.0), 1.0)
+    margin = math.hypot(quantile * standard_error, beyond)
+    return min(max(estimate - margin, 0.0), 1.0), min(max(estimate + margin, 0.0), 1.0)

@@ -21,7 +21,7 @@ from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.device_estimates import DeviceEstimate, SampleCounts, estimate_device, with_control
 from tacit.estimation.device_reports import DIRECT, MISSING
-from tacit.estimation.intervals import ShareLaw, checked_level
+from tacit.estimation.intervals import ShareLaw, checked_level, interval_within
 from tacit.estimation.prevalence_result import AnswerShare, Difference, GroupPrevalence, OpenParameter, Prevalence
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws, estimated
@@ -360,38 +360,38 @@ class _Errors:
 
     def shares(self, which: int) -> tuple[AnswerShare, ...]:
         estimate, start = self._estimates[which], self._starts[which]
+        errors = [self._error(start + answer) for answer in range(estimate.n_answers)]
+        ends = self._intervals(estimate, np.array(errors))
         return tuple(
-            AnswerShare(
-                estimate.names[answer],
-                float(estimate.values[answer]),
-                float(estimate.constrained[answer]),
-                self._error(start + answer),
-                *self._interval(estimate, answer, self._error(start + answer)),
+            AnswerShare(name, float(value), float(held), error, low, high)
+            for name, value, held, error, (low, high) in zip(
+                estimate.names, estimate.values, estimate.constrained, errors, ends, strict=False
             )
-            for answer in range(estimate.n_answers)
         )
 
-    def _interval(self, estimate: DeviceEstimate, answer: int, error: float) -> tuple[float, float]:
+    def _intervals(self, estimate: DeviceEstimate, errors: Array) -> list[tuple[float, float]]:
         """By the device's own law, widened by the effect of the design and by Student's distribution."""
-        law = np.array(estimate.variance_law(answer))
-        effect = error**2 / max(float(estimate.covariance[answer, answer]), 1e-300)
-        if effect == 0:  # everybody was asked, and directly: nothing is left to chance
-            return float(estimate.constrained[answer]), float(estimate.constrained[answer])
-        effect *= (self._quantile() / checked_level(self._level)) ** 2
-        ends = ShareLaw(*(law * effect)).interval(estimate.values[answer], self._level)
-        return float(ends.low), float(ends.high)
+        n = estimate.n_answers
+        effect = errors**2 / np.maximum(np.diag(estimate.covariance)[:n], 1e-300)
+        known = effect == 0  # everybody was asked, and directly: nothing is left to chance
+        effect = np.where(known, 1.0, effect * (self._quantile() / checked_level(self._level)) ** 2)
+        laws = np.array([estimate.variance_law(answer) for answer in range(n)]).T
+        ends = ShareLaw(*(laws * effect)).interval(estimate.values[:n], self._level)
+        held = estimate.constrained[:n]
+        low, high = np.where(known, held, ends.low), np.where(known, held, ends.high)
+        return [(float(one), float(other)) for one, other in zip(low, high, strict=True)]
 
     def parameters(self, which: int) -> dict[str, OpenParameter]:
         estimate, start = self._estimates[which], self._starts[which]
         named = {}
         for at in range(estimate.n_answers, len(estimate.values)):
             value, held = estimate.values[at], estimate.constrained[at]
-            known = np.isfinite(value)
-            named[estimate.names[at]] = OpenParameter(
-                float(value) if known else None,
-                self._error(start + at) if known else None,
-                float(held) if np.isfinite(held) else None,
-            )
+            if not np.isfinite(value):
+                named[estimate.names[at]] = OpenParameter(None, None, float(held) if np.isfinite(held) else None)
+                continue
+            error = self._error(start + at)
+            ends = interval_within(float(value), error, self._quantile())
+            named[estimate.names[at]] = OpenParameter(float(value), error, float(held), *ends)
         return named
 
     def group(self, which: int, answers: Mapping[str, str]) -> GroupPrevalence:

@@ -31,6 +31,8 @@ class OpenParameter:
     estimate: float | None
     standard_error: float | None
     constrained: float | None
+    low: float | None = None
+    high: float | None = None
 
     def to_document(self) -> dict[str, Any]:
         return dict(vars(self))

@@ -116,9 +116,11 @@ def _step(problem: Expanded, score: ClearScore, beta: Array, information: Array,
 
 def _too_little(problem: Expanded, value: float, error: float) -> str:
     """How many respondents would carry the model, where that can be told."""
+    # What is left of the information is an estimate: where it is below 0, one error more of it is the least to hope for.
+    hoped, word = (value, "about") if value > 0 else (value + error, "more than about")
     enough = "many times as many"
-    if value > 0:
-        enough = f"about {math.ceil(problem.n_people * (FEWEST_ERRORS * error / value) ** 2):,}"
+    if hoped > 0:
+        enough = f"{word} {math.ceil(problem.n_people * (FEWEST_ERRORS * error / hoped) ** 2):,}"
     return (
         f"The data cannot carry this model: after undoing the disguise {problem.n_people:,.0f} respondents leave no information "
         f"about some combination of its terms. It would take {enough} respondents, fewer covariates, answers merged to "

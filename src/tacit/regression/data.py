@@ -52,6 +52,13 @@ class Disguised:
     laws: Callable[[], Sequence[OpenLaw]] | None = None  # of whole samples, where they are known
     which: Codes | None = None  # the law of each row
 
+    def asked_by(self, kept: NDArray[np.bool_]) -> list[tuple[OpenLaw, NDArray[np.bool_]]]:
+        """Every law with those of the kept rows that were asked by it; none where laws of whole samples are not known."""
+        if self.laws is None or self.which is None:
+            return []
+        which = self.which[kept]
+        return [(law, which == number) for number, law in enumerate(self.laws())]
+
     def empty(self, rows: int) -> Disguised:
         """The same variables, in rows of which nothing is known yet."""
         unknown = np.full((rows, self.chances.shape[1]), np.nan)
@@ -76,7 +83,7 @@ class Formula:
 
     def coded(self, frame: Any) -> Any:
         """A data frame with the plain names."""
-        return frame.rename(columns=dict(self.plain))
+        return frame.rename(columns=dict(self.plain)) if self.plain else frame
 
     def term(self, column: str) -> str:
         """The name of a column of the design, as the formula was written."""
@@ -125,12 +132,15 @@ def _without_backticks(right: str) -> tuple[str, dict[str, str]]:
 def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | None, yes: str | None) -> Disguised:
     """A variable that was asked with a device of the literature."""
     read = device_reports.understood(table, name, device.reports, yes)
-    which = device_reports.samples(table, sample, device)
-    codes = np.maximum(read.codes, 0)
+    return by_codes(name, device, read.codes, device_reports.samples(table, sample, device))
+
+
+def by_codes(name: str, device: DeviceDesign, reports: Codes, which: Codes) -> Disguised:
+    """The same from the code of each row's report (or `MISSING`) and the number of its sample (or `DIRECT`)."""
+    codes, absent = np.maximum(reports, 0), reports == MISSING
     fixed, opened = _laws(device)
     chances = _rows(fixed, which, codes, np.eye(len(device.answers)))
     slopes = None if opened is None else _rows(opened, which, codes, np.zeros((len(device.answers),) * 2))
-    absent = read.codes == MISSING
     chances[absent] = np.nan
     inverse = None
     if not device.opens:
@@ -272,6 +282,9 @@ def _values(column: pa.ChunkedArray) -> Any:
     import pyarrow.compute as pc
 
     absent = missing_values(column)
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        numbers = column.to_numpy().astype(np.float64)
+        return np.where(absent, np.nan, numbers) if absent.any() else numbers
     texts = as_text(column)
     try:
         trimmed = pc.if_else(pa.array(absent), pa.scalar(None, pa.string()), pc.utf8_trim_whitespace(texts))
@@ -288,13 +301,27 @@ def design_matrix(formula: Formula, frame: Any, *, intercept: bool) -> tuple[Arr
     from formulaic.errors import FormulaicError
 
     try:
-        matrix = model_matrix(formula.code, formula.coded(frame), na_action="ignore")
+        with np.errstate(all="ignore"):  # what is no number is refused below
+            matrix = model_matrix(formula.code, formula.coded(frame), na_action="ignore")
     except (FormulaicError, ValueError, KeyError, TypeError) as problem:
         raise InvalidInput(f"The covariates cannot be made from {formula.right!r}: {problem}") from None
     spec = matrix.model_spec
     names = [formula.term(str(name)) for name in matrix.columns]
     values = np.asarray(matrix, dtype=np.float64)
+    _checked_numbers(values, names)
     return *_ordered(values, names, intercept=intercept), spec
+
+
+def _checked_numbers(values: Array, names: Sequence[str]) -> None:
+    """Refuse terms such as the logarithm of 0."""
+    wrong = ~np.isfinite(values)
+    if not wrong.any():
+        return
+    term = int(np.argmax(wrong.any(axis=0)))
+    raise InvalidInput(
+        f"The term {names[term]!r} is not a number in {int(wrong[:, term].sum()):,} of {len(values):,} rows (a logarithm of 0, a "
+        "division by 0). Change the term, or leave these rows out of the file."
+    )
 
 
 def _ordered(values: Array, names: list[str], *, intercept: bool) -> tuple[Array, list[str]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +15,16 @@ from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.sample_columns import design_of
+from tacit.regression.carrying import with_respondents
 from tacit.regression.corrected import CorrectedFit, Expanded, solved
 from tacit.regression.corrected import device_noise as corrected_noise
 from tacit.regression.data import Disguised, Formula, design_matrix
 from tacit.regression.families import ClearScore, Family, FamilyName, family_for
 from tacit.regression.likelihood import (
-    AT_THE_EDGE,
     LikelihoodFit,
     LikelihoodProblem,
     OutcomeLikelihoods,
+    Unbounded,
     checked_information,
     checked_rank,
     device_noise,
@@ -32,9 +32,6 @@ from tacit.regression.likelihood import (
 )
 from tacit.regression.result import Regression
 from tacit.regression.rows import AlikeRows
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Array = NDArray[np.float64]
 Errors = Literal["observed", "opg", "robust"]
@@ -54,8 +51,10 @@ class Sampling:
     bootstrap: int | None
     seed: int | None
 
-    def design(self, table: pa.Table) -> SampleDesign | None:
-        return design_of(table, self.columns, self.lonely, bootstrap=self.bootstrap, seed=self.seed)
+    def design(self, rows: AlikeRows) -> SampleDesign | None:
+        if rows.kept_sums is not None:
+            return rows.kept_sums.design(lonely=self.lonely, bootstrap=self.bootstrap, seed=self.seed)
+        return design_of(rows.table, self.columns, self.lonely, bootstrap=self.bootstrap, seed=self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +80,10 @@ class FormulaData:
         """Whether the outcome is the one disguised variable."""
         return len(self.parts) == 1 and self.parts[0].names == (self.formula.outcome,)
 
+    def design(self, frame: Any, *, intercept: bool) -> tuple[Array, list[str], Any]:
+        """The columns of the formula's right side, their names, and what makes the same columns of other people."""
+        return design_matrix(self.formula, frame, intercept=intercept)
+
     def disguised_covariates(self) -> list[str]:
         return [name for part in self.parts for name in part.names if name != self.formula.outcome]
 
@@ -100,7 +103,7 @@ class Fitting:
         if not kept.any():
             raise InvalidInput("Every row lacks a value of some variable, so nothing can be fitted.")
         rows = self.rows.kept(kept)
-        sample = self.sampling.design(rows.table)
+        sample = self.sampling.design(rows)
         weighing = Weighing(rows, sample)
         fit = self._likelihood if self.layout.is_outcome_alone and not self.layout.parts[0].why_not else self._corrected
         return fit(kept, weighing)
@@ -125,14 +128,17 @@ class Fitting:
                 f"A {kind} model is for an outcome of numbers; {part.names[0]!r} has answers. Use logit."
             )
         family = family_for(kind, part.answers[0])
-        x, terms, spec = design_matrix(self.layout.formula, self.layout.frame[kept], intercept=family.has_intercept)
+        x, terms, spec = self.layout.design(self.layout.frame[kept], intercept=family.has_intercept)
         checked_rank(x, terms)
         opened = None if part.opened is None else part.opened[kept]
         reports = OutcomeLikelihoods(np.ascontiguousarray(part.chances[kept]), opened, part.open_name)
         problem = LikelihoodProblem(family, x, reports, weighing.weights)
-        fit = fitted(problem)
-        checked_information(problem, fit)
-        covariance, said, lost = _errors(fit, problem, weighing, self.errors, _Noise(part, kept))
+        try:
+            fit = fitted(problem)
+            checked_information(problem, fit)
+            covariance, said, lost = _errors(fit, problem, weighing, self.errors, _Noise(part, kept))
+        except Unbounded as refusal:
+            raise with_respondents(refusal, problem, part.asked_by(kept)) from None
         n = len(family.parameters(terms))
         return Regression(
             **self._common(weighing),
@@ -213,7 +219,7 @@ class Weighing:
 
     @cached_property
     def weights(self) -> Array:
-        return self.rows.counts if self.sample is None else self.sample.weights / self.sample.weights.mean()
+        return self.rows.counts if self.sample is None else self.sample.weights / self.sample.mean_weight
 
     def products(self, scores: Array) -> Array:
         """Sums over people of the products of their scores, which are given without weights."""
@@ -267,7 +273,7 @@ def _errors(
     if weighing.sample is not None and kind not in (None, "robust"):
         raise InvalidInput(f"With weights, strata or clusters errors are linearised; {kind!r} errors ignore them.")
     size = len(fit.theta) - int(fit.at_edge)  # an open parameter at an end of [0, 1] is taken as known
-    bread = _inverse(fit.information[:size, :size])
+    bread = _inverse(fit.information[:size, :size], problem)
     again = weighing.repeated(fit.theta, lambda weights: fitted(replace(problem, weights=weights), fit.theta).theta)
     if again is not None:
         return again
@@ -280,7 +286,7 @@ def _errors(
         covariance = sample.covariance(scores * weights[:, None] @ bread, added)
         said = "linearised, from the sample's strata and clusters"
     elif kind == "opg":
-        covariance, said = _inverse(weighing.products(scores)), "outer products of the scores"
+        covariance, said = _inverse(weighing.products(scores), problem), "outer products of the scores"
     elif kind == "robust":
         covariance, said = bread @ weighing.products(scores) @ bread, "robust (sandwich)"
     else:
@@ -290,10 +296,10 @@ def _errors(
     return whole, said, []
 
 
-def _inverse(information: Array) -> Array:
+def _inverse(information: Array, problem: LikelihoodProblem) -> Array:
     values, vectors = np.linalg.eigh(information)
     if values[0] <= 1e-10 * max(values[-1], 1e-300):
-        raise NotEstimable(AT_THE_EDGE)
+        raise Unbounded(problem.reports)
     return (vectors / values) @ vectors.T
 
 
@@ -375,11 +381,11 @@ def _expanded(
 
     names = [name for part in layout.parts for name in part.names]
     levels = [answers for part in layout.parts for answers in part.answers]
-    combinations = list(itertools.product(*levels))
+    n_combinations = math.prod(map(len, levels))
     rows = int(kept.sum())
-    if rows * len(combinations) > MOST_EXPANDED:
+    if rows * n_combinations > MOST_EXPANDED:
         raise InvalidInput(
-            f"{rows:,} respondents with {len(combinations):,} combinations of disguised answers are too many to lay out. "
+            f"{rows:,} respondents with {n_combinations:,} combinations of disguised answers are too many to lay out. "
             "Merge answers, or leave out a disguised covariate."
         )
     inverse = np.ones((rows, 1))
@@ -390,17 +396,22 @@ def _expanded(
                 "device that leaves nothing open."
             )
         inverse = (inverse[:, :, None] * part.inverse[kept][:, None, :]).reshape(rows, -1)
-    frame = layout.frame[kept].loc[lambda each: each.index.repeat(len(combinations))].reset_index(drop=True)
-    for at, name in enumerate(names):
-        values = [combination[at] for combination in combinations] * rows
-        frame[name] = pd.Categorical(values, categories=list(levels[at]))
+    frame = layout.frame.take(np.repeat(np.flatnonzero(kept), n_combinations)).reset_index(drop=True)
+    for name, answers, codes in zip(names, levels, _combined_codes(levels), strict=True):
+        frame[name] = pd.Categorical.from_codes(np.tile(codes, rows), categories=list(answers))
     outcome = layout.formula.outcome
-    x, terms, spec = design_matrix(layout.formula, frame, intercept=True)
+    x, terms, spec = layout.design(frame, intercept=True)
     checked_rank(x, terms)
     y = _outcome(frame[outcome], outcome, kind)
-    shape = (rows, len(combinations))
+    shape = (rows, n_combinations)
     expanded = Expanded(x.reshape(*shape, -1), y.reshape(shape), inverse, weights)
     return expanded, terms, spec
+
+
+def _combined_codes(levels: Sequence[Sequence[str]]) -> NDArray[np.intp]:
+    """``codes[variable, combination]``, the last variable changing first."""
+    sizes = [len(answers) for answers in levels]
+    return np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1)
 
 
 def _outcome(values: Any, name: str, kind: FamilyName) -> Array:

@@ -7,6 +7,7 @@ linearly. Newton's method with the analytic gradient and observed information.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -173,13 +174,14 @@ class LikelihoodProblem:
 def fitted(problem: LikelihoodProblem, start: Array | None = None) -> LikelihoodFit:
     """The best fit over several starts of what the device leaves open, or from one that is known to be near."""
     if start is not None:
-        return _climbed(problem, start)
+        return climbed(problem, start)
     starts = STARTS if problem.reports.n_open else STARTS[:1]
-    fits = [_climbed(problem, problem.start(opened)) for opened in starts]
+    fits = [climbed(problem, problem.start(opened)) for opened in starts]
     return max(fits, key=lambda fit: fit.log_likelihood)
 
 
-def _climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
+def climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
+    """The maximum that Newton's steps lead to from here."""
     here = problem.evaluated(theta)
     converged = False
     for _ in range(MOST_STEPS):
@@ -194,7 +196,8 @@ def _climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
             converged = promised <= 1e-6 * (1 + abs(here.value))
             break
         theta, here = moved
-        _check_separation(here.largest)
+        if here.largest > LARGEST_PREDICTOR:
+            raise Unbounded(problem.reports)
     at_edge = bool(problem.reports.n_open and not 1e-9 < theta[-1] < 1 - 1e-9)
     return LikelihoodFit(theta, here.value, here.information, problem.scores(theta), converged, at_edge)
 
@@ -243,23 +246,30 @@ AT_THE_EDGE = (
 LEAST_INFORMATION = 1e-10
 
 
-def _check_separation(largest: float) -> None:
-    if largest > LARGEST_PREDICTOR:
-        raise NotEstimable(SEPARATED)
+class Unbounded(NotEstimable):
+    """A coefficient has no most likely value."""
+
+    def __init__(self, reports: OutcomeLikelihoods) -> None:
+        self.is_clear = reports.opened is None and bool(((reports.fixed > 0).sum(axis=1) == 1).all())
+        super().__init__(SEPARATED if self.is_clear else AT_THE_EDGE)
+
+
+def moved_by_one(problem: LikelihoodProblem) -> Array:
+    """Sum over people of the squares by which a step of each combination of coefficients moves their predictors."""
+    predictors = problem.family.n_predictors
+    each = np.broadcast_to(np.eye(predictors), (len(problem.x), predictors, predictors))
+    people = problem.family.crossed(problem.x, each * problem.weights[:, None, None])
+    return np.asarray(people + np.eye(problem.n_coefficients) * 1e-12 * np.trace(people))
 
 
 def checked_information(problem: LikelihoodProblem, fit: LikelihoodFit) -> None:
     """Refuse a fit of which some combination of terms is still on its way to infinity."""
     from scipy.linalg import eigh
 
-    size, n = problem.n_coefficients, len(problem.x)
-    each = np.broadcast_to(np.eye(problem.family.n_predictors), (n, *(problem.family.n_predictors,) * 2))
-    people = problem.family.crossed(problem.x, each * problem.weights[:, None, None])
-    people = people + np.eye(size) * 1e-12 * np.trace(people)
-    if eigh(fit.information[:size, :size], people, eigvals_only=True)[0] > LEAST_INFORMATION:
-        return
-    is_clear = bool(((problem.reports.fixed > 0).sum(axis=1) == 1).all()) and problem.reports.opened is None
-    raise NotEstimable(SEPARATED if is_clear else AT_THE_EDGE)
+    size = problem.n_coefficients
+    least = eigh(fit.information[:size, :size], moved_by_one(problem), eigvals_only=True)[0]
+    if not least > LEAST_INFORMATION:
+        raise Unbounded(problem.reports)
 
 
 def device_noise(problem: LikelihoodProblem, theta: Array, law: Array, opened: Array | None, weights: Array) -> Array:
@@ -267,21 +277,38 @@ def device_noise(problem: LikelihoodProblem, theta: Array, law: Array, opened: A
 
     All rows were asked by one `law`; their truths stay as they are, and only the reports are drawn again.
     """
-    chances = problem.family.chances(problem.family.predictors(problem.x, theta[: problem.n_coefficients])).values
-    parameter = 0.0 if opened is None else float(theta[-1])
-    whole = law if opened is None else law + parameter * opened
-    means, total = np.zeros((law.shape[1], len(problem.x), len(theta))), np.zeros((len(theta), len(theta)))
-    for report in range(len(law)):
-        if not whole[report].any():
-            continue
-        rows = np.broadcast_to(law[report], chances.shape)
-        slopes = None if opened is None else np.broadcast_to(opened[report], chances.shape)
-        scores = replace(problem, reports=OutcomeLikelihoods(rows, slopes, problem.reports.name)).scores(theta)
-        total += (scores * (weights * (chances @ whole[report]))[:, None]).T @ scores
-        means += whole[report][:, None, None] * scores
+    total, chances = np.zeros((len(theta), len(theta))), _answer_chances(problem, theta)
+    means = np.zeros((law.shape[1], len(problem.x), len(theta)))
+    for given, scores in _every_report(problem, theta, law, opened):
+        total += (scores * (weights * (chances @ given))[:, None]).T @ scores
+        means += given[:, None, None] * scores
     for answer, mean in enumerate(means):
         total -= (mean * (weights * chances[:, answer])[:, None]).T @ mean
     return total
+
+
+def expected_information(problem: LikelihoodProblem, theta: Array, law: Array, opened: Array | None) -> Array:
+    """Fisher's information of the weighted rows, which were all asked by one `law`."""
+    total, chances = np.zeros((len(theta), len(theta))), _answer_chances(problem, theta)
+    for given, scores in _every_report(problem, theta, law, opened):
+        total += (scores * (problem.weights * (chances @ given))[:, None]).T @ scores
+    return total
+
+
+def _answer_chances(problem: LikelihoodProblem, theta: Array) -> Array:
+    return problem.family.chances(problem.family.predictors(problem.x, theta[: problem.n_coefficients])).values
+
+
+def _every_report(
+    problem: LikelihoodProblem, theta: Array, law: Array, opened: Array | None
+) -> Iterator[tuple[Array, Array]]:
+    """For each report its chances given the answers, and the scores of all rows if they sent it."""
+    whole = law if opened is None else law + float(theta[-1]) * opened
+    shape = (len(problem.x), law.shape[1])
+    for report in np.flatnonzero(whole.any(axis=1)):
+        slopes = None if opened is None else np.broadcast_to(opened[report], shape)
+        sent = OutcomeLikelihoods(np.broadcast_to(law[report], shape), slopes, problem.reports.name)
+        yield whole[report], replace(problem, reports=sent).scores(theta)
 
 
 def checked_rank(x: Array, terms: list[str]) -> None:

@@ -114,7 +114,7 @@ def regress(
     study = _read(parsed(formula), given_devices(devices), known, sample, yes)
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
     asked = bool(columns.named) or sampled is not None or bootstrap is not None or replicate_scale is not None
-    rows = rows_of(data, [*study.columns, *columns.named], study.names, listed=asked)
+    rows = rows_of(data, study.columns, study.names, columns, listed=asked)
     sampling = Sampling(columns, lonely, bootstrap, seed)
     return Fitting(study.laid_out(rows.table), rows, formula, sampling, family, errors, level).result()
 

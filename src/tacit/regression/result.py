@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr, ndtri, stdtr, stdtrit
 
 from tacit.errors import InvalidInput
+from tacit.estimation.intervals import interval_within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,9 +138,11 @@ class Regression:
     @property
     def parameters(self) -> dict[str, dict[str, float | None]]:
         """What the device leaves open: honesty, cheaters, the share of the harmless yes."""
-        return {
-            name: {"estimate": value, "standard_error": error} for name, (value, error) in self.open_parameters.items()
-        }
+        return {name: self._open(value, error) for name, (value, error) in self.open_parameters.items()}
+
+    def _open(self, value: float, error: float | None) -> dict[str, float | None]:
+        low, high = (None, None) if error is None else interval_within(value, error, self._quantile())
+        return {"estimate": value, "standard_error": error, "low": low, "high": high}
 
     @property
     def n_parameters(self) -> int:
@@ -258,9 +261,10 @@ class Regression:
             lines.append(
                 f"{c.term:{width}}{c.estimate:12.4f}{c.standard_error:12.4f}{c.z:9.2f}{c.p:9.3g}{c.low:11.4f}{c.high:11.4f}"
             )
-        for name, (value, error) in self.open_parameters.items():
-            shown = "" if error is None else f"{error:12.4f}"
-            lines.append(f"{name:{width}}{value:12.4f}{shown}")
+        for name, own in self.parameters.items():
+            known = own["standard_error"] is not None
+            shown = f"{own['standard_error']:12.4f}{'':18}{own['low']:11.4f}{own['high']:11.4f}" if known else ""
+            lines.append(f"{name:{width}}{own['estimate']:12.4f}{shown}")
         return "\n".join([*lines, *(f"! {warning}" for warning in self.warnings)])
 
     def __str__(self) -> str:

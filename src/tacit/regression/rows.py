@@ -14,9 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count.abilities import distinct_rows
+from tacit.count.protocol import Source
 from tacit.count.sources import Stored
+from tacit.count.weighted import SampleColumns
+from tacit.count.weighted_rows import weighted_rows
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.group_parts import columns_of, parts_for
+from tacit.estimation.kept_samples import KeptRows
 from tacit.reports import Reports
 from tacit.schema import RESERVED
 from tacit.table import decode
@@ -40,6 +44,7 @@ class AlikeRows:
     table: pa.Table
     counts: NDArray[np.float64]
     people: Codes | None = None
+    kept_sums: KeptRows | None = None  # where people were counted with their weights
 
     def kept(self, which: NDArray[np.bool_]) -> AlikeRows:
         """Without the rows that lack something."""
@@ -49,7 +54,8 @@ class AlikeRows:
         if people is not None:
             place = np.cumsum(which) - 1
             people = place[people[which[people]]]
-        return AlikeRows(self.table.filter(pa.array(which)), self.counts[which], people)
+        sums = None if self.kept_sums is None else self.kept_sums.some(which)
+        return AlikeRows(self.table.filter(pa.array(which)), self.counts[which], people, sums)
 
 
 def as_listed(table: pa.Table) -> AlikeRows:
@@ -94,44 +100,72 @@ def _joint_codes(table: pa.Table) -> NDArray[np.int64] | None:
     return codes
 
 
-def stored_rows(data: Any, names: Sequence[str]) -> AlikeRows | None:
+def stored_rows(data: Any, names: Sequence[str], sample: SampleColumns | None) -> AlikeRows | None:
     """The different rows of stored reports or of a tally, as far as the scheme's variables `names` need; None for others."""
     if isinstance(data, Reports) or not isinstance(data, Stored):
         return None
     import pyarrow as pa
 
-    tables, counts = [], []
     known = [name for source in data.sources() for name in source.questionnaire.attributes]
     for name in names:
         if name not in known:
             raise UnknownName("Attribute", name, list(dict.fromkeys(known)))
-    for source in data.sources():
-        asked = [name for name in names if name in source.questionnaire.attributes]
-        if len(asked) < len(names) or not source.engine.n_rows:
-            continue
-        rows, many = distinct_rows(source.engine, columns_of(parts_for(source.questionnaire, asked)))
-        arrow = decode(rows)
-        values = {name: plain(column) for name, column in zip(arrow.column_names, arrow.columns, strict=True)}
-        tables.append(pa.table({**values, RESERVED: pa.repeat(pa.scalar(source.questionnaire.name), len(many))}))
-        counts.append(many.astype(np.float64))
-    if not tables:
+    parts = [
+        _counted_rows(source, names, sample)
+        for source in data.sources()
+        if set(names) <= set(source.questionnaire.attributes) and source.engine.n_rows
+    ]
+    if not parts:
         raise InvalidInput(f"No reports ask for all of {', '.join(names)}, so nothing can be fitted.")
-    return AlikeRows(pa.concat_tables(tables, promote_options="permissive"), np.concatenate(counts))
+    table = pa.concat_tables([part.table for part in parts], promote_options="permissive")
+    sums = [part.kept_sums for part in parts if part.kept_sums is not None]
+    return AlikeRows(table, np.concatenate([part.counts for part in parts]), kept_sums=_joined(sums) if sums else None)
 
 
-def rows_of(data: Any, wanted: Sequence[str], names: Sequence[str], *, listed: bool) -> AlikeRows:
+def _counted_rows(source: Source, names: Sequence[str], sample: SampleColumns | None) -> AlikeRows:
+    """The different rows of one questionnaire."""
+    import pyarrow as pa
+
+    columns, sums = columns_of(parts_for(source.questionnaire, names)), None
+    weighted = weighted_rows(source.engine, columns, sample)
+    if weighted is None:
+        rows, many = distinct_rows(source.engine, columns)
+    else:
+        rows, many = weighted.table, weighted.counts
+        clusters = None if weighted.sample.clusters is None else weighted.clusters.tolist()
+        sums = KeptRows(weighted.strata.tolist(), clusters, many.astype(np.float64), weighted.sums, weighted.squares)
+    arrow = decode(rows)
+    values = {name: plain(column) for name, column in zip(arrow.column_names, arrow.columns, strict=True)}
+    dealt = pa.repeat(pa.scalar(source.questionnaire.name), len(many))
+    return AlikeRows(pa.table({**values, RESERVED: dealt}), many.astype(np.float64), kept_sums=sums)
+
+
+def _joined(parts: Sequence[KeptRows]) -> KeptRows:
+    """Of several questionnaires: a cluster's people may have answered different ones."""
+    strata = [name for part in parts for name in part.strata]
+    named = [part.clusters for part in parts]
+    clusters = None if any(part is None for part in named) else [name for part in named for name in part or ()]
+    counts, sums, squares = (
+        np.concatenate([getattr(part, each) for part in parts]) for each in ("counts", "sums", "squares")
+    )
+    return KeptRows(strata, clusters, counts, sums, squares)
+
+
+def rows_of(
+    data: Any, wanted: Sequence[str], names: Sequence[str], sample: SampleColumns, *, listed: bool
+) -> AlikeRows:
     """The rows to fit: of a file, a frame, reports, or what is stored; `listed` where every person counts alone."""
-    counted = stored_rows(data, names)
+    counted = stored_rows(data, names, sample if sample.named or sample.sampled is not None else None)
     if counted is not None:
-        if listed:
+        if listed and counted.kept_sums is None:
             raise InvalidInput(
-                "Stored reports and tallies have no columns of weights, strata, clusters or repeats here. Read the file "
-                "itself: give its path."
+                "A bootstrap draws people again, who are not listed in stored reports and tallies. Name their clusters, or read "
+                "the file itself: give its path."
             )
         return counted
     if isinstance(data, Reports):
         data = data.to_arrow()
-    table = read_columns(data, wanted)
+    table = read_columns(data, [*wanted, *sample.named])
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be fitted.")
     return as_listed(table) if listed else alike_together(table)
