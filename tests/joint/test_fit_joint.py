@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tacit
 from tacit import Attribute, Dataset, Reports, Schema, Scheme, channels, disguise, estimate, fit_joint
 from tacit.bundled import binary_votes
 from tacit.count.stored import StoredReports
@@ -236,3 +237,16 @@ def test_a_table_too_large_to_write_out_is_refused() -> None:
         fitted.table(schema.names)
     with pytest.raises(InvalidInput, match="an exact table needs at most 65,536 whole records"):
         fit_joint(Reports.from_truth(truth), models=["table"])
+
+
+def test_a_tally_of_reports_that_show_sets_is_modelled_as_the_reports_are() -> None:
+    rng = np.random.default_rng(8)
+    columns = {"a": rng.choice(["x", "y", "z", "w"], 300).tolist(), "b": rng.choice(["no", "yes"], 300).tolist()}
+    truth = tacit.Dataset.from_arrow(columns)
+    scheme = tacit.Scheme.of(truth.schema, [(["a"], tacit.channels.subset(2, 9)), (["b"], tacit.channels.warner(0.8))])
+    reports = tacit.disguise(truth, scheme, seed=1)
+    tally = tacit.Tally.of(reports)
+    one, other = tacit.fit_joint(reports), tacit.fit_joint(tally)
+    np.testing.assert_allclose(other.table(["a", "b"]).probabilities, one.table(["a", "b"]).probabilities, atol=1e-12)
+    assert one.log_likelihood(tally) == pytest.approx(one.log_likelihood(reports), rel=1e-12)
+    assert str(tacit.attack(tally)) == str(tacit.attack(reports))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
-from tacit.count.memory import MemoryEngine
+from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
 from tacit.count.weighted import SampleColumns, StoredGroups, WeightedTally, checked_keys, stored_groups, weighted_tally
 from tacit.errors import InvalidInput
@@ -184,11 +184,12 @@ def weighted_table(
 
 def sampled_rows(source: Source, names: Sequence[str], design: SampleDesign, rows: NDArray[np.intp]) -> WeightedTable:
     """The same from a source in memory whose reports are these rows of the design."""
-    if not isinstance(source.engine, MemoryEngine):
+    table = held_rows(source.engine)
+    if table is None:
         raise InvalidInput("Arrays of weights belong to reports in memory; name the columns of a stored table instead.")
     checked_rows(source)
     parts = tuple(with_guess(source, part) for part in parts_for(source.questionnaire, names))
-    columns, table = columns_of(parts), source.engine.table
+    columns = columns_of(parts)
     keys = (design.clusters if design.has_clusters else design.strata)[rows]
     stratum_of = design.stratum_of if design.has_clusters else np.arange(design.n_strata)
     tally = weighted_tally(table, columns, design.weights[rows], keys, stratum_of)

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.codes import Array, Codes
 from tacit.channel.scheme import Group, Questionnaire
-from tacit.count.memory import MemoryEngine
+from tacit.count.abilities import coded_parts, held_rows
+from tacit.count.abilities import distinct_rows as listed_rows
 from tacit.count.protocol import CountEngine, Source
 from tacit.errors import InvalidInput
 from tacit.joint.laws import DenseLaw, LawTerm, ReportLaw
@@ -164,16 +164,14 @@ def distinct_rows(source: Source) -> tuple[Table, NDArray[np.int64]]:
     """The distinct whole reports of a source and how often each occurs, counted where they are stored if possible."""
     engine = source.engine
     schema = source.questionnaire.report_schema
-    if not isinstance(engine, MemoryEngine) and all(attribute.shows == "one" for attribute in schema):
-        tally = engine.sparse_tally(schema.names)
-        columns = {name: tally.codes[:, position] for position, name in enumerate(schema.names)}
-        return Table.from_codes(schema, columns), tally.counts
+    if held_rows(engine) is None and all(attribute.shows == "one" for attribute in schema):
+        return listed_rows(engine, schema.names)
     held: Table | None = None
     counts = np.zeros(0, dtype=np.int64)
-    for batch in batches(engine):
+    for batch, times in batches(engine):
         table = batch.select(schema.names)
         held = table if held is None else Table.concatenate([held, table])
-        counts = np.concatenate([counts, np.ones(table.n_rows, dtype=np.int64)])
+        counts = np.concatenate([counts, times])
         first, kind = distinct([held[name] for name in schema.names])
         counts = np.bincount(kind, weights=counts, minlength=len(first)).astype(np.int64)
         held = held.rows(first)
@@ -184,18 +182,18 @@ def distinct_rows(source: Source) -> tuple[Table, NDArray[np.int64]]:
     return held, counts
 
 
-def batches(engine: CountEngine) -> Iterator[Table]:
-    """The rows of an engine, some at a time."""
-    if isinstance(engine, MemoryEngine):
-        for start in range(0, engine.n_rows, BATCH_ROWS):
-            yield engine.table.rows(slice(start, start + BATCH_ROWS))
+def batches(engine: CountEngine) -> Iterator[tuple[Table, NDArray[np.int64]]]:
+    """The rows of an engine, some at a time, and how many reports each stands for."""
+    rows, names = held_rows(engine), engine.schema.names
+    if rows is not None:
+        parts = (rows.rows(slice(start, start + BATCH_ROWS)) for start in range(0, rows.n_rows, BATCH_ROWS))
+    elif (stored := coded_parts(engine, names)) is not None:
+        parts = (part for part in stored if part.n_rows)
+    else:
+        yield listed_rows(engine, names)
         return
-    from tacit.count.backend import streamed
-    from tacit.table import encode
-
-    stored: Any = engine
-    for part in streamed(stored.table):
-        yield encode(part, engine.schema, drop_others=True)
+    for part in parts:
+        yield part, np.ones(part.n_rows, dtype=np.int64)
 
 
 def thinned(counts: NDArray[np.int64], people: int, rng: np.random.Generator) -> NDArray[np.int64]:

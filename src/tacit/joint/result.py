@@ -262,10 +262,10 @@ class JointModel:
         """
         total, people = 0.0, 0
         for source in sources(reports):
-            for table in batches(source.engine):
-                part = laid_out(source.questionnaire, self.schema, table, np.ones(table.n_rows))
-                total += float(self.model.report_logs(part).sum())
-                people += table.n_rows
+            for table, counts in batches(source.engine):
+                part = laid_out(source.questionnaire, self.schema, table, counts.astype(np.float64))
+                total += float(self.model.report_logs(part) @ counts)
+                people += int(counts.sum())
         if not people:
             raise InvalidInput("There are no reports whose likelihood could be told.")
         return total / people
