@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import openpyxl.styles
 import pytest
 import yaml
 
@@ -348,6 +349,40 @@ def test_typed_answers_of_surveyjs_are_carried_over_or_named(tmp_path: Path) -> 
     ):
         assert part in said
     Definition.from_yaml(questionnaire_text(document, "work.json", left_out))
+
+
+def test_the_short_forms_of_surveyjs_are_understood(tmp_path: Path) -> None:
+    elements = [
+        {"type": "radiogroup", "name": "job", "title": "Job?", "choices": ["a|Baker", "b|Smith"], "showNoneItem": True},
+        {"type": "dropdown", "name": "children", "title": "Children?", "choicesMax": 5},
+        {"type": "dropdown", "name": "age", "title": "Age?", "choicesMin": 18, "choicesMax": 98},
+        {"type": "slider", "name": "mood", "title": "Mood?"},
+        {"type": "dropdown", "name": "best", "title": "Best?", "choicesFromQuestion": "job"},
+    ]
+    document, left_out = carried_over(surveyjs(tmp_path / "work.json", {"elements": elements}))
+    asked = questions(document)
+    assert asked["job"]["answers"] == {"a": "Baker", "b": "Smith", "none": "None"}
+    assert list(asked["children"]["answers"]) == ["0", "1", "2", "3", "4", "5"]
+    assert asked["age"]["ranges"] == [38, 58, 78]
+    assert asked["mood"]["ranges"] == [25, 50, 75]
+    assert any("choicesFromQuestion of 'best'" in line for line in left_out)
+    Definition.from_yaml(questionnaire_text(document, "work.json", left_out))
+
+
+def test_old_spellings_and_painted_sheets_are_read(tmp_path: Path) -> None:
+    """The first XLSForms wrote their types out; a sheet that was painted to its end has a million empty rows."""
+    rows = [["type", "name", "label::EN"], ["select one from yes_no or specify other", "good", "A good day?"]]
+    rows.append(["select all that apply from where", "where", "Where?"])
+    path = workbook(tmp_path / "form.xlsx", rows)
+    book = openpyxl.load_workbook(path)
+    book["survey"].cell(row=1_048_576, column=16_384).fill = openpyxl.styles.PatternFill("solid", "FF0000")
+    book.save(path)
+    document, left_out = carried_over(path)
+    assert {name: one["kind"] for name, one in questions(document).items()} == {"good": "yes-no", "where": "several"}
+    assert any("'or_other' of 'good'" in line for line in left_out)
+    (tmp_path / "old.xls").write_bytes(b"x")
+    with pytest.raises(InvalidInput, match=r"old Excel workbook. Save it as .xlsx"):
+        carried_over(tmp_path / "old.xls")
 
 
 def test_many_open_texts_are_shorter_each(tmp_path: Path) -> None:

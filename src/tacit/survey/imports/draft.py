@@ -294,6 +294,8 @@ def carried_over(
     from tacit.survey.imports import surveyjs, xlsform
 
     readers: dict[str, Callable[[Path], Draft]] = {".xlsx": xlsform.read, ".json": surveyjs.read}
+    if path.suffix.lower() == ".xls":
+        raise InvalidInput(f"{path.name!r} is an old Excel workbook. Save it as .xlsx, and carry that over.")
     if path.suffix.lower() not in readers:
         raise InvalidInput(
             f"{path.name!r} is neither an XLSForm workbook (.xlsx: ODK, KoboToolbox, SurveyCTO) nor a SurveyJS document "

@@ -38,6 +38,7 @@ NOT_CARRIED = {
     "defaultValue": "an answer that stands there already would be sent unread.",
     "defaultValueExpression": "an answer that stands there already would be sent unread.",
     "choicesByUrl": "the answers are loaded from elsewhere. List them.",
+    "choicesFromQuestion": "the answers come from another question. List them.",
     "choicesVisibleIf": "all answers are offered. Write two questions where the lists differ.",
     "enableIf": "it is asked of everybody. Write a condition with: when.",
     "requiredIf": "every question can be declined, or is asked of all.",
@@ -138,7 +139,9 @@ class _Carrier:
         if kind in ("radiogroup", "dropdown", "buttongroup", "imagepicker"):
             if kind == "imagepicker" and element.get("multiSelect"):
                 return [self.draft.several(name, text, self._answers(element.get("choices")))]
-            return [self.draft.choice(name, text, self._answers(element.get("choices")))]
+            return [self._choice(name, text, element)]
+        if kind == "slider":
+            return [self.draft.number(name, text, _number(element.get("min", 0)), _number(element.get("max", 100)))]
         if kind == "boolean":
             self.draft.answers[name] = {"true": "yes", "false": "no"}
             return [self.draft.add(name, "yes-no", text)]
@@ -187,6 +190,18 @@ class _Carrier:
     def _titled(self, element: Element) -> Texts:
         return self._texts(element.get("title")) or self._plain(str(element.get("name")))
 
+    def _choice(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
+        """One of the listed answers, or of the numbers that a list is made of."""
+        low, high = _number(element.get("choicesMin", 0)), _number(element.get("choicesMax"))
+        answers = self._answers(element.get("choices"))
+        if not answers and low is not None and high is not None and low < high:
+            if high - low > LONGEST_SCALE or element.get("choicesStep", 1) != 1:
+                return self.draft.number(name, text, low, high)
+            answers = [(str(number), self._plain(str(number))) for number in range(int(low), int(high) + 1)]
+        if element.get("showNoneItem") or element.get("hasNone"):
+            answers.append(("none", self._texts(element.get("noneText")) or self._plain("None")))
+        return self.draft.choice(name, text, answers)
+
     def _rating(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         if element.get("rateValues"):
             return self.draft.choice(name, text, self._answers(element["rateValues"]))
@@ -213,6 +228,10 @@ class _Carrier:
     def _answers(self, choices: Any) -> list[tuple[str, Texts]]:
         answers = []
         for choice in choices or []:
+            if isinstance(choice, str) and "|" in choice:  # the short form of a value with its text
+                value, _, text = choice.partition("|")
+                answers.append((value.strip(), self._plain(text.strip())))
+                continue
             value = choice.get("value") if isinstance(choice, dict) else choice
             texts = self._texts(choice.get("text")) if isinstance(choice, dict) else {}
             answers.append((str(value), texts or self._plain(str(value))))

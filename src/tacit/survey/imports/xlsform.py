@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,13 +38,19 @@ COLUMNS_NOT_CARRIED = {
     "repeat_count": "nothing is repeated.",
     "trigger": "nothing is calculated on the way.",
 }
+MOST_COLUMNS, MOST_EMPTY_ROWS = 300, 1000
+_OLD_SELECT = re.compile(
+    r"(?i)select[ _](?P<many>one|multiple|all that apply)\s+(?:from\s+)?(?P<list>\S+)(?P<other>\s+or[ _](?:specify[ _])?other)?$"
+)
 _EQUAL = re.compile(r"^\$\{(?P<name>[^}]+)\}\s*=\s*['\"](?P<value>[^'\"]*)['\"]$")
 _SELECTED = re.compile(r"^selected\(\s*\$\{(?P<name>[^}]+)\}\s*,\s*['\"](?P<value>[^'\"]*)['\"]\s*\)$")
 
 
 def read(path: Path) -> Draft:
     """The draft of a workbook; SurveyCTO's and KoboToolbox's spellings of columns are understood."""
-    sheets = _sheets(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of pictures and the like, which no form needs
+        sheets = _sheets(path)
     if "survey" not in sheets:
         raise InvalidInput(f"{path.name!r} has no sheet 'survey', so it is no XLSForm. It has {', '.join(sheets)}.")
     settings = sheets.get("settings", [{}])[0] if sheets.get("settings") else {}
@@ -66,13 +73,24 @@ def _sheets(path: Path) -> dict[str, list[Row]]:
         raise InvalidInput(f"{path.name!r} cannot be read as an Excel workbook: {problem}") from None
     sheets = {}
     for sheet in workbook.worksheets:
-        rows = [
-            ["" if cell is None else str(cell).strip() for cell in row] for row in sheet.iter_rows(values_only=True)
-        ]
+        rows = list(_filled_rows(sheet))
         header = [name.lower().replace(" ", "_") if "::" not in name else name for name in (rows[0] if rows else [])]
-        sheets[sheet.title.lower()] = [dict(zip(header, row, strict=False)) for row in rows[1:] if any(row)]
+        sheets[sheet.title.lower()] = [dict(zip(header, row, strict=False)) for row in rows[1:]]
     workbook.close()
     return sheets
+
+
+def _filled_rows(sheet: Any) -> Iterator[list[str]]:
+    """The rows of a sheet that hold something; sheets that were painted to their end have a million that do not."""
+    sheet.reset_dimensions()
+    empty = 0
+    for row in sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS):
+        texts = ["" if cell is None else str(cell).strip() for cell in row]
+        empty = 0 if any(texts) else empty + 1
+        if not empty:
+            yield texts
+        elif empty > MOST_EMPTY_ROWS:
+            return
 
 
 def _languages(survey: list[Row], default: str) -> dict[str, str]:
@@ -91,7 +109,8 @@ def _is_label(column: str) -> bool:
 
 def _tag(name: str) -> str:
     within = re.search(r"\(([A-Za-z-]{2,8})\)", name)
-    tag = within[1] if within else LANGUAGE_NAMES.get(name.lower(), name if re.fullmatch(r"[a-z]{2,3}", name) else "")
+    short = name.lower()
+    tag = within[1] if within else LANGUAGE_NAMES.get(short, short if re.fullmatch(r"[a-z]{2,3}", short) else "")
     if not tag:
         raise InvalidInput(f"The language {name!r} has no tag. Write it behind the name, as in 'label::Polski (pl)'.")
     return tag
@@ -130,7 +149,7 @@ class _Form:
         repeats = 0
         self.within: list[str] = []  # the conditions of the groups that a row stands in
         for row in rows:
-            kind, _, rest = row.get("type", "").partition(" ")
+            kind, _, rest = _spelled(row.get("type", "")).partition(" ")
             kind = kind.lower()
             begins, ends = kind.startswith("begin"), kind.startswith("end")
             if (begins or ends) and "repeat" in f"{kind} {rest}".lower():
@@ -227,6 +246,15 @@ class _Form:
 
     def _left(self, row: Row, way: str) -> None:
         self.draft.leave_out(f"{row.get('type', '')} {row.get('name', '')!r}", way)
+
+
+def _spelled(kind: str) -> str:
+    """A type as it is written today: ``select one from towns or specify other`` is ``select_one towns or_other``."""
+    old = _OLD_SELECT.match(kind.strip())
+    if old is None:
+        return kind
+    one = "select_one" if old["many"].lower() == "one" else "select_multiple"
+    return f"{one} {old['list']}{' or_other' if old['other'] else ''}"
 
 
 def _condition(text: str) -> dict[str, list[str]] | None:
