@@ -229,8 +229,8 @@ class _Carrier:
         answers = []
         for choice in choices or []:
             if isinstance(choice, str) and "|" in choice:  # the short form of a value with its text
-                value, _, text = choice.partition("|")
-                answers.append((value.strip(), self._plain(text.strip())))
+                short, _, text = choice.partition("|")
+                answers.append((short.strip(), self._plain(text.strip())))
                 continue
             value = choice.get("value") if isinstance(choice, dict) else choice
             texts = self._texts(choice.get("text")) if isinstance(choice, dict) else {}
