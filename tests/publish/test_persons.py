@@ -71,6 +71,22 @@ def test_local_recoding_counts_persons_and_so_loses_less_than_with_shares_of_the
     assert exact.nwp < 0.9 * publication.loss_and_bias(shares)[0]
 
 
+def test_local_recoding_of_persons_names_groups_of_a_hierarchy(tmp_path):
+    """The groups do not stand together in the order of the answers, so that cuts by that order would merge all."""
+    (tmp_path / "town.csv").write_text("Ulm;Danube;*\nLinz;Danube;*\nBern;other;*\nRom;other;*\n")
+    data = visits()
+    wishes = WISHES | {"hierarchies": tmp_path, "l": 2}
+    release = anonymize(data, 5, method="local", person="id", **wishes)
+    assert set(release.to_arrow()["town"].to_pylist()) <= {"*", "Danube", "other", "Bern", "Linz", "Rom", "Ulm"}
+    assert "Danube" in release.to_arrow()["town"].to_pylist()  # Linz is rare
+    classes = persons_by_class(release, data)
+    assert min(map(len, classes.values())) == release.effective_k >= 5
+    release.write(tmp_path / "out.csv")
+    compared = anonymize(data, 5, method="compare", person="id", **wishes)
+    assert {result.method for result in compared.methods} >= {"search", "local"}
+    assert release.nwp < next(result.nwp for result in compared.methods if result.method == "search")
+
+
 def test_no_cut_that_would_leave_k_persons_on_both_sides_is_left():
     data = visits(60)
     release = anonymize(data, 4, method="local", person="id", **WISHES)

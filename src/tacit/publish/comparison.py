@@ -140,12 +140,9 @@ def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]
     # With several sets, or persons with several rows, local recoding gives every row its place.
     everyone = publication.persons is not None or len(publication.rows.sets) > 1
     local = publication.with_suppression(0.0) if everyone else publication
-    can_be_local = publication.persons is None or publication.settings.preferences.hierarchies is None
     if not publication.problem.can_be_searched:  # then local recoding alone can serve
         return [(local, "local", True)]
-    contestants = [(publication, "search", True)]
-    if can_be_local:
-        contestants.append((local, "local", True))
+    contestants = [(publication, "search", True), (local, "local", True)]
     if not protection.suppress and len(publication.rows.sets) == 1:
         contestants.insert(1, (publication.with_suppression(SHOWN_SUPPRESSION), "search", False))
     return contestants

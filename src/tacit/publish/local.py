@@ -140,6 +140,16 @@ def _rows(problem: Problem) -> Rows:
     )
 
 
+def cutting_places(problem: Problem) -> list[Codes]:
+    """Of each attribute: the places of its answers in the order they are cut in; groups of a hierarchy stand together."""
+    starts, places = problem.space.first_value, []
+    for j, size in enumerate(problem.tally.sizes):
+        levels = problem.space.levels[:, starts[j] : starts[j + 1]]
+        known = levels[levels[:, 0] >= 0]
+        places.append(np.argsort(hierarchical_order(known)) if len(known) else np.arange(size))
+    return places
+
+
 def hierarchical_order(levels: Codes) -> Codes:
     """Answers in an order in which every group of every level stands together; levels are given coarsest first."""
     return np.lexsort(levels[::-1])

@@ -6,8 +6,8 @@ sides of all cuts of an attribute are counted from two sorted lists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,9 +142,16 @@ def recode_persons_locally(
     protection: Protection,
     population: Population | None = None,
     progress: Progress | None = None,
+    places: Sequence[Codes] | None = None,
 ) -> LocalClasses:
-    """Boxes cut until no cut leaves k persons on both sides; an interruption (Ctrl-C) leaves the boxes as they are."""
-    boxes = _Boxes(persons, weights / np.maximum(1, rows.sizes - 1), protection, population)
+    """Boxes cut until no cut leaves k persons on both sides; an interruption (Ctrl-C) leaves the boxes as they are.
+
+    `places` says where each answer of an attribute stands in the order of cutting, where a hierarchy gives another than its own.
+    """
+    ordered = persons if places is None else replace(persons, codes=_placed(persons.codes, places))
+    if places is not None and population is not None and population.codes is not None:
+        population = replace(population, codes=_placed(population.codes, places))
+    boxes = _Boxes(ordered, weights / np.maximum(1, rows.sizes - 1), protection, population)
     open_boxes, finished = [boxes.whole()], []
     settled, complete = 0, True
     try:
@@ -160,6 +167,10 @@ def recode_persons_locally(
     except KeyboardInterrupt:
         complete = False
     return LocalClasses(_classes(persons, rows, [*finished, *open_boxes]), complete)
+
+
+def _placed(codes: Codes, places: Sequence[Codes]) -> Codes:
+    return np.stack([place[column] for place, column in zip(places, codes.T, strict=True)], axis=1)
 
 
 def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> Codes:

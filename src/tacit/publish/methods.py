@@ -14,7 +14,7 @@ from tacit.publish.achievement import Preference
 from tacit.publish.cells import recodings_worth, refine
 from tacit.publish.every import search_every
 from tacit.publish.lattice import prove_levels
-from tacit.publish.local import LocalClasses, recode_locally
+from tacit.publish.local import LocalClasses, cutting_places, recode_locally
 from tacit.publish.local_bound import least_local_loss
 from tacit.publish.local_persons import recode_persons_locally
 from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
@@ -264,8 +264,9 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
         local = _preferred(publication, recode_locally(problem, progress=progress), method)
     else:
         protection = publication.settings.protection
+        places = cutting_places(problem) if (problem.space.levels >= 0).any() else None
         local = recode_persons_locally(
-            persons, publication.rows, problem.weights, protection, publication.population, progress
+            persons, publication.rows, problem.weights, protection, publication.population, progress, places
         )
     answer = of_classes(publication, method, local.classes)
     if not publication.keeps_its_promise(answer.recoding):

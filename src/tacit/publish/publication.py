@@ -151,7 +151,7 @@ def pose_publication(
         every = None if len(sets) == 1 else every  # all of them: the usual k
     names = tuple(dict.fromkeys(name for members in sets for name in members))
     known = _hierarchies(preferences.hierarchies, source.schema, names)
-    _refuse_combinations(settings, sets, known)
+    _refuse_combinations(settings, sets)
     weights = _weights(preferences.weights, names)
     rows = tally(source, sets, protection.sensitive if protection.asks_diversity else ())
     persons = None if protection.person is None else person_rows(source, rows, protection.person)
@@ -180,7 +180,7 @@ def pose_publication(
         every=every,
     )
     _refuse_impossible(problem, settings, persons)
-    completed = _completed(settings, known, len(problem.tally.counts))
+    completed = _completed(settings, known, problem.tally.codes.size)
     return Publication(data, completed, source, rows, problem, persons, population)
 
 
@@ -228,9 +228,9 @@ def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
     return Wanted(named, apart, tuple(protection.pseudonyms), types, preferences.granularity or {}, readings)
 
 
-def _completed(settings: Settings, known: Mapping[str, Hierarchy], combinations: int) -> Settings:
+def _completed(settings: Settings, known: Mapping[str, Hierarchy], cells: int) -> Settings:
     """The settings with what was drawn and read for them, so that they alone make the release again."""
-    effort, preferences = settings.effort.fitted(combinations), settings.preferences
+    effort, preferences = settings.effort.fitted(cells), settings.preferences
     seed = secrets.randbits(32) if effort.seed is None else effort.seed
     return dataclasses.replace(
         settings,
@@ -291,7 +291,7 @@ def _weights(weights: Mapping[str, float] | None, names: Sequence[str]) -> NDArr
     return values / values.sum()
 
 
-def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mapping[str, Hierarchy]) -> None:
+def _refuse_combinations(settings: Settings, sets: NameSets) -> None:
     """What does not go together, each with a way on."""
     protection, method = settings.protection, settings.preferences.method
     demand = protection.people_demand
@@ -316,10 +316,9 @@ def _refuse_combinations(settings: Settings, sets: NameSets, hierarchies: Mappin
         raise InvalidInput(
             "Method 'exact' counts rows and cannot prove anything of persons with several. Use method 'search' or 'local'."
         )
-    if method in ("local", "microaggregate") and protection.person is not None and (protection.suppress or hierarchies):
+    if method in ("local", "microaggregate") and protection.person is not None and protection.suppress:
         raise InvalidInput(
-            "Local recoding of persons with several rows takes neither suppression nor hierarchies. Leave them away, or use "
-            "method 'search'."
+            "Local recoding of persons with several rows takes no suppression. Leave it away, or use method 'search'."
         )
 
 

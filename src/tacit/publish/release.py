@@ -291,12 +291,12 @@ def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
 
 def _warnings_of_effort(publication: Publication) -> Iterator[str]:
     """Where a large table got a shorter search than a small one."""
-    combinations, evaluations = len(publication.problem.tally.counts), publication.settings.effort.evaluations
-    usual, method = Effort().fitted(combinations).evaluations, publication.settings.preferences.method
+    tally, evaluations = publication.problem.tally, publication.settings.effort.evaluations
+    usual, method = Effort().fitted(tally.codes.size).evaluations, publication.settings.preferences.method
     if evaluations == usual != EVALUATIONS and method in ("compare", "search") and publication.problem.can_be_searched:
         yield (
-            f"The table has {combinations:,} combinations of quasi-identifiers, so the search evaluated {evaluations:,} "
-            f"generalizations in place of {EVALUATIONS:,} (--evaluations)."
+            f"The table has {len(tally.counts):,} combinations of {len(tally.names)} quasi-identifiers, so the search evaluated "
+            f"{evaluations:,} generalizations in place of {EVALUATIONS:,} (--evaluations)."
         )
 
 

@@ -25,7 +25,9 @@ MissingValues = Literal["refuse", "answer", "drop", "most-frequent"]
 NameSets = tuple[tuple[str, ...], ...]
 EVALUATIONS = 50_000
 FEWEST_EVALUATIONS = 3_000
-COUNTED = 8_000_000_000  # combinations over all evaluations of a search that was given no number of them: about 20 CPU seconds
+COUNTED = (
+    40_000_000_000  # cells over all evaluations of a search that was given no number of them: about 20 CPU seconds
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,11 +267,11 @@ class Effort:
     def evolution(self) -> EvolutionSettings:
         return EvolutionSettings(self.evaluations or EVALUATIONS, self.population, polish=self.polish)
 
-    def fitted(self, combinations: int) -> Effort:
-        """The effort for a table with so many combinations of quasi-identifiers, each counted in every evaluation."""
+    def fitted(self, cells: int) -> Effort:
+        """The effort for combinations of quasi-identifiers with so many cells, which every evaluation looks at."""
         if self.evaluations is not None:
             return self
-        affordable = max(FEWEST_EVALUATIONS, COUNTED // max(1, combinations))
+        affordable = max(FEWEST_EVALUATIONS, COUNTED // max(1, cells))
         return dataclasses.replace(self, evaluations=max(self.population, min(EVALUATIONS, affordable)))
 
 
