@@ -131,6 +131,7 @@ def test_whoever_is_screened_out_or_one_too_many_sends_nothing(
         page.click("button[type=submit]")
         page.wait_for_selector("#survey[data-state=ended]")
         assert told in page.inner_text("main")
+        assert "Nothing was sent." in page.inner_text("main")
         assert {one["method"] for one in traffic} == {"GET"}
         assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tacit.draft'))") == []
         context.close()

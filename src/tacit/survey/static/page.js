@@ -84,7 +84,9 @@ async function onward(position) {
   session.isSent = true;
   await forgetAnswers();
   root.dataset.state = "ended";
-  return show(() => [heading(reason), element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, session.words.someoneElse))]);
+  const { words } = session;
+  const isOwnText = reason !== words.screenedOut && reason !== words.quotaFull; // the survey's, which need not say that nothing was sent
+  return show(() => [heading(reason), isOwnText && element("p", {}, words.screenedOut), element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, session.words.someoneElse))]);
 }
 
 // From here on the code stands in no address: the next person is not offered it.
