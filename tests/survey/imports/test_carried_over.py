@@ -385,6 +385,12 @@ def test_old_spellings_and_painted_sheets_are_read(tmp_path: Path) -> None:
         carried_over(tmp_path / "old.xls")
 
 
+def test_a_language_without_words_is_named_with_how_to_write_them(tmp_path: Path) -> None:
+    rows = [["type", "name", "label::Kiswahili (sw)"], ["select_one yes_no", "good", "Nzuri?"]]
+    _, left_out = carried_over(workbook(tmp_path / "form.xlsx", rows))
+    assert any("the page's own words in 'sw'" in line and "tacit survey words sw.yaml" in line for line in left_out)
+
+
 def test_many_open_texts_are_shorter_each(tmp_path: Path) -> None:
     rows = form(["select_one yes_no", "smokes", "Do you smoke?"], *(["text", f"t{n}", f"T {n}?"] for n in range(10)))
     document, left_out = carried_over(workbook(tmp_path / "form.xlsx", rows))

@@ -14,6 +14,7 @@ from typing import Any
 
 from tacit.errors import InvalidInput
 from tacit.survey.questionnaire_file import LONGEST_TEXT, LONGEST_TEXTS
+from tacit.survey.words import RELEASED
 
 Texts = dict[str, str]
 
@@ -196,6 +197,13 @@ class Draft:
         self._refuse_open_routes(questions)
         self._shorten_texts()
         self._repeat_answers()
+        for language in self.languages:
+            if language not in RELEASED:
+                self.leave_out(
+                    f"the page's own words in {language!r}",
+                    f"they are not known here. Write them with: tacit survey words {language}.yaml, translate, and add at the "
+                    f"top: words: {{{language}: {language}.yaml}}; or take the language out.",
+                )
         return {
             "name": re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_")[:40] or "survey",
             "title": self.text(self.title or {self.languages[0]: self.name}),
