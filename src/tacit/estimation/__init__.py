@@ -38,7 +38,7 @@ from tacit.estimation.result import (
     checked_sampling,
 )
 from tacit.estimation.simplex import projected
-from tacit.estimation.weighted_pooling import PooledSample, SampledSource, StoredSurvey, pooled_sample, sampled_sources
+from tacit.estimation.weighted_pooling import PooledSample, SampledSource, StoredSample, pooled_sample, sampled_sources
 from tacit.estimation.weighted_tables import Sample, WeightedTable
 from tacit.schema import Attribute, Schema
 
@@ -145,7 +145,7 @@ def _kept_samples(origins: Sequence[Source]) -> list[SampledSource]:
         )
     # The questionnaires of one tally share what it knows of the sample; other tallies are other people.
     surveys = {
-        id(sample): StoredSurvey(tuple(source for source, own in kept if own is sample), sample)
+        id(sample): StoredSample(tuple(source for source, own in kept if own is sample), sample)
         for _, sample in kept
         if sample is not None
     }

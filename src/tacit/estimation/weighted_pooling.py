@@ -37,7 +37,7 @@ class SampledSource:
     source: Source
     sample: Sample
     rows: Codes | None
-    survey: StoredSurvey | None = None  # all stored reports of the same people
+    survey: StoredSample | None = None  # all stored reports of the same people
 
     def table(self, names: Sequence[str], *, pooled: bool = False) -> WeightedTable:
         if isinstance(self.sample, SampleDesign) and self.rows is not None:
@@ -50,7 +50,7 @@ class SampledSource:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredSurvey:
+class StoredSample:
     """The stored reports of one survey: its questionnaires, and the columns that say how people came into it."""
 
     origins: tuple[Source, ...]
@@ -85,7 +85,7 @@ def sampled_sources(
 def _sampled(reports: ReportSource, sample: Sample) -> Iterator[SampledSource]:
     origins = sources(reports)
     if not (isinstance(reports, Reports) and reports.scheme.is_dealt):
-        survey = StoredSurvey(tuple(origins), sample) if isinstance(sample, SampleColumns) else None
+        survey = StoredSample(tuple(origins), sample) if isinstance(sample, SampleColumns) else None
         yield from (SampledSource(source, sample, None, survey) for source in origins)
         return
     if isinstance(sample, SampleColumns):
