@@ -298,6 +298,16 @@ def test_the_answer_above_stands_until_a_class_is_ahead_by_the_error_of_their_di
     assert Grower(SplitRules(), np.ones(2))._node(counted, parent_label=0).label == 1
 
 
+def test_of_classes_that_are_equal_but_for_rounding_the_first_is_the_answer() -> None:
+    shares, errors, label = kernels.class_figures(np.array([0.3, 0.1 + 0.2]), np.eye(2), np.ones(2))
+    assert 0.1 + 0.2 > 0.3
+    assert label == 0
+    np.testing.assert_allclose(shares, 0.5)
+    assert kernels.class_figures(np.array([0.3, 0.2]), np.eye(2), np.array([1.0, 2.0]))[2] == 1
+    # Of 0.3 and 0.3 the share is one half, and its variance that of (one - other) / 2, a quarter of 2, over 0.6 squared.
+    np.testing.assert_allclose(errors, np.sqrt(0.5) / 0.6)
+
+
 def test_the_score_of_a_split_is_that_of_its_greatest_excess() -> None:
     rng = np.random.default_rng(3)
     table, factors, branch_of = rng.random((4, 3)) / 12, np.array([1.0, 0.5, 2.0]), np.array([0, 1, -1, 1])

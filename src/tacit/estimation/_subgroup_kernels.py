@@ -1,4 +1,4 @@
-"""Compiled loops over product rows. The arguments are assumed to be valid."""
+"""Compiled sums over product rows. The arguments are assumed to be valid."""
 
 from __future__ import annotations
 
@@ -6,105 +6,44 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Patterns = NDArray[np.uint16]
-Places = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from tacit.estimation._row_kernels import Floats, Kinds, Layout, Places, Rows
 
 
-class Layout(NamedTuple):
-    """Attributes stand group by group: group g holds those from starts[g] to starts[g + 1]; `group_of` is the way back."""
-
-    starts: Places
-    group_of: Places
-
-
-@njit(cache=True)
-def _is_zero(row: Patterns, masked: Floats, layout: Layout, group: int, term: int) -> bool:
-    """Whether a term of a row's group has a factor of zero."""
-    zeros = 0
-    for place in range(layout.starts[group], layout.starts[group + 1]):
-        zeros += masked[place, row[place], term] == 0.0
-    return zeros > 0
-
-
-@njit(cache=True)
-def _lost(row: Patterns, masked: Floats, layout: Layout, is_constant: Flags, group: int) -> tuple[bool, bool]:
-    """Whether nothing is left of a row's group, and whether nothing but constant terms is."""
-    nothing, only_constant = True, True
-    for term in range(masked.shape[2]):
-        if not _is_zero(row, masked, layout, group, term):
-            nothing = False
-            only_constant = only_constant and is_constant[group, term]
-    return nothing, only_constant
-
-
-@njit(cache=True)
-def narrowed(
-    patterns: Patterns, masked: Floats, layout: Layout, is_constant: Flags, nothing: Patterns
-) -> tuple[Patterns, Flags, int]:
-    """The rows with the pattern of saying nothing wherever only constant terms are left of a group.
-
-    ``masked[attribute, pattern, term]`` is what is left of each factor within the conditions. Also whether each row says
-    anything at all, and how many rows have lost a group.
-    """
-    result = patterns.copy()
-    says = np.ones(len(patterns), dtype=np.bool_)
-    lost = 0
-    for row in range(len(patterns)):
-        is_lost = False
-        for group in range(len(layout.starts) - 1):
-            is_nothing, only_constant = _lost(patterns[row], masked, layout, is_constant, group)
-            if is_nothing:
-                says[row] = False
-                break
-            if only_constant:
-                is_lost = True
-                for place in range(layout.starts[group], layout.starts[group + 1]):
-                    result[row, place] = nothing[place]
-        lost += is_lost
-    return result, says, lost
-
-
-class Left(NamedTuple):
-    """What is left of one row: of every term of every group, of groups, and of everything.
+class Weighed(NamedTuple):
+    """What is left of every term of every kind, and of the kind as a whole.
 
     A product is kept without its factors of zero, which are counted, so that any factor can be taken out again.
     """
 
-    terms: Floats  # [group, term]
-    zeros: Places  # [group, term]
-    groups: Floats
-    everything: Floats  # the product of the groups that are not zero, and the number of those that are
+    terms: Floats  # [kind, term]
+    zeros: Places  # [kind, term]
+    whole: Floats
 
 
 @njit(cache=True)
-def _weigh(left: Left, row: Patterns, masked: Floats, layout: Layout) -> None:
-    left.everything[0], left.everything[1] = 1.0, 0.0
-    for group in range(len(left.groups)):
-        added = 0.0
-        for term in range(masked.shape[2]):
-            product, zeros = 1.0, 0
-            for place in range(layout.starts[group], layout.starts[group + 1]):
-                factor = masked[place, row[place], term]
-                if factor == 0.0:
-                    zeros += 1
-                else:
-                    product *= factor
-            left.terms[group, term], left.zeros[group, term] = product, zeros
-            if zeros == 0:
-                added += product
-        left.groups[group] = added
-        if added == 0.0:
-            left.everything[1] += 1
-        else:
-            left.everything[0] *= added
+def _weighed(kinds: Kinds, masked: Floats, layout: Layout) -> Weighed:
+    n_kinds, n_terms = len(kinds.patterns), masked.shape[2]
+    left = Weighed(np.empty((n_kinds, n_terms)), np.empty((n_kinds, n_terms), dtype=np.int64), np.zeros(n_kinds))
+    for group in range(len(layout.starts) - 1):
+        start, stop = layout.starts[group], layout.starts[group + 1]
+        for kind in range(kinds.first[group], kinds.first[group + 1]):
+            for term in range(n_terms):
+                product, zeros = 1.0, 0
+                for place in range(start, stop):
+                    factor = masked[place, kinds.patterns[kind, place - start], term]
+                    if factor == 0.0:
+                        zeros += 1
+                    else:
+                        product *= factor
+                left.terms[kind, term], left.zeros[kind, term] = product, zeros
+                if zeros == 0:
+                    left.whole[kind] += product
+    return left
 
 
 @njit(cache=True)
-def _without(product: float, zeros: float, one: float, other: float) -> float:
+def _without(product: float, zeros: int, one: float, other: float) -> float:
     """A product without two of its factors; `product` is that of all factors but zeros, of which there are `zeros`."""
     if one == 0.0:
         zeros -= 1
@@ -115,45 +54,6 @@ def _without(product: float, zeros: float, one: float, other: float) -> float:
     else:
         product /= other
     return product if zeros == 0 else 0.0
-
-
-@njit(cache=True)
-def _term_without(left: Left, group: int, term: int, one: float, other: float) -> float:
-    return _without(left.terms[group, term], left.zeros[group, term], one, other)
-
-
-@njit(cache=True)
-def _pair_terms(
-    weights: Floats, left: Left, row: Patterns, masked: Floats, layout: Layout, place: int, target: int
-) -> int:
-    """What is left of each pair of terms of an attribute's group and the target's without the two; how many they are."""
-    group, home, n_terms = layout.group_of[place], layout.group_of[target], masked.shape[2]
-    if group == home:
-        rest = _without(left.everything[0], left.everything[1], left.groups[home], 1.0)
-        for term in range(n_terms):
-            weights[term] = rest * _term_without(
-                left, home, term, masked[target, row[target], term], masked[place, row[place], term]
-            )
-        return n_terms
-    rest = _without(left.everything[0], left.everything[1], left.groups[home], left.groups[group])
-    for term in range(n_terms):
-        first = rest * _term_without(left, group, term, masked[place, row[place], term], 1.0)
-        for other in range(n_terms):
-            weights[term * n_terms + other] = first * _term_without(
-                left, home, other, masked[target, row[target], other], 1.0
-            )
-    return n_terms * n_terms
-
-
-@njit(cache=True)
-def _add_pair(sums: Floats, products: Floats, weights: Floats, size: int, count: float) -> None:
-    """A row's terms, and their products above the diagonal where they are wanted."""
-    for one in range(size):
-        first = count * weights[one]
-        if first != 0.0:
-            sums[one] += first
-            for two in range(one, len(products) and size):
-                products[one, two] += first * weights[two]
 
 
 class PatternSums(NamedTuple):
@@ -171,42 +71,213 @@ class PatternSums(NamedTuple):
     everything: Floats
 
 
+class Outside(NamedTuple):
+    """What rows are outside the target's group: the product of the groups that are not zero, and how many are."""
+
+    product: Floats
+    zeros: Places
+
+
+class Home(NamedTuple):
+    """What each kind of the target's group is without the target, ``others[kind, term]``, and its pattern of the target."""
+
+    group: int
+    others: Floats
+    pattern: Places
+
+
+@njit(cache=True)
+def _home(kinds: Kinds, weighed: Weighed, masked: Floats, layout: Layout, target: int) -> Home:
+    group = layout.group_of[target]
+    first, size = kinds.first[group], kinds.first[group + 1] - kinds.first[group]
+    home = Home(group, np.empty((size, masked.shape[2])), np.empty(size, dtype=np.int64))
+    for code in range(size):
+        kind = first + code
+        home.pattern[code] = kinds.patterns[kind, target - layout.starts[group]]
+        for term in range(masked.shape[2]):
+            home.others[code, term] = _without(
+                weighed.terms[kind, term], weighed.zeros[kind, term], masked[target, home.pattern[code], term], 1.0
+            )
+    return home
+
+
+@njit(cache=True)
+def _outside(rows: Rows, kinds: Kinds, weighed: Weighed, home: Home) -> tuple[Outside, Floats]:
+    """What rows are outside the target's group; its sum and its sum of squares by the kinds of that group."""
+    outside = Outside(np.ones(len(rows.counts)), np.zeros(len(rows.counts), dtype=np.int64))
+    sums = np.zeros((len(home.pattern), 2))
+    for row in range(len(rows.counts)):
+        for group in range(rows.codes.shape[1]):
+            if group != home.group:
+                whole = weighed.whole[kinds.first[group] + rows.codes[row, group]]
+                if whole == 0.0:
+                    outside.zeros[row] += 1
+                else:
+                    outside.product[row] *= whole
+        if outside.zeros[row] == 0:
+            product, code = outside.product[row], rows.codes[row, home.group]
+            sums[code, 0] += rows.counts[row] * product
+            sums[code, 1] += rows.counts[row] * product**2
+    return outside, sums
+
+
+@njit(cache=True)
+def _add_home(
+    sums: PatternSums, by_kind: Floats, kinds: Kinds, weighed: Weighed, home: Home, masked: Floats, layout: Layout,
+    target: int, free: Places,
+) -> None:  # fmt: skip
+    """What the kinds of the target's group add: to everything, to the target's sums, and to those of their attributes."""
+    n_terms, start = masked.shape[2], layout.starts[home.group]
+    weights = np.zeros(n_terms)
+    for code in range(len(home.pattern)):
+        kind, shown = kinds.first[home.group] + code, home.pattern[code]
+        once, squared = by_kind[code, 0], by_kind[code, 1]
+        sums.everything[0] += once * weighed.whole[kind]
+        sums.everything[1] += squared * weighed.whole[kind] ** 2
+        _add_terms(sums.targets[shown], sums.target_products[shown], home.others[code], once, squared)
+        for position in range(len(free)):
+            place = free[position]
+            if layout.group_of[place] == home.group:
+                pattern = kinds.patterns[kind, place - start]
+                for term in range(n_terms):
+                    weights[term] = _without(
+                        weighed.terms[kind, term],
+                        weighed.zeros[kind, term],
+                        masked[target, shown, term],
+                        masked[place, pattern, term],
+                    )
+                _add_terms(
+                    sums.pairs[position, pattern, shown],
+                    sums.products[position, pattern, shown],
+                    weights,
+                    once,
+                    squared,
+                )
+
+
+@njit(cache=True)
+def _add_terms(sums: Floats, products: Floats, weights: Floats, once: float, squared: float) -> None:
+    """Terms times a sum, and their products, above the diagonal, times a sum of squares where they are wanted."""
+    for one in range(len(weights)):
+        if weights[one] != 0.0:
+            sums[one] += once * weights[one]
+            for two in range(one, len(products) and len(weights)):
+                products[one, two] += squared * weights[one] * weights[two]
+
+
+class Seen(NamedTuple):
+    """Sums over rows by a kind of another group and the pattern of the target: of the home group's terms, times the rest."""
+
+    terms: Floats  # [kind, target pattern, term]
+    products: Floats  # [kind, target pattern, term, term], above the diagonal
+
+
+@njit(cache=True)
+def _seen(
+    seen: Seen, low: int, rows: Rows, kinds: Kinds, weighed: Weighed, home: Home, outside: Outside, group: int
+) -> None:
+    """Fill for the kinds of a group from a code on, as many as there is room for."""
+    seen.terms[:] = 0.0
+    seen.products[:] = 0.0
+    n_terms, room = home.others.shape[1], len(seen.terms)
+    with_products = len(seen.products) > 0
+    for row in range(len(rows.counts)):
+        code = rows.codes[row, group]
+        if code < low or code >= low + room:
+            continue
+        rest = _without(outside.product[row], outside.zeros[row], weighed.whole[kinds.first[group] + code], 1.0)
+        at_home = rows.codes[row, home.group]
+        shown = home.pattern[at_home]
+        for one in range(n_terms):
+            first = rows.counts[row] * rest * home.others[at_home, one]
+            if first != 0.0:
+                seen.terms[code - low, shown, one] += first
+                for two in range(one, n_terms if with_products else 0):
+                    seen.products[code - low, shown, one, two] += first * rest * home.others[at_home, two]
+
+
+@njit(cache=True)
+def _add_seen(
+    sums: PatternSums, seen: Seen, low: int, kinds: Kinds, weighed: Weighed, masked: Floats, layout: Layout, free: Places,
+    group: int,
+) -> None:  # fmt: skip
+    """What the kinds of another group add to the sums of their attributes with the target."""
+    n_terms = masked.shape[2]
+    own = np.zeros(n_terms)
+    for code in range(low, min(low + len(seen.terms), kinds.first[group + 1] - kinds.first[group])):
+        kind = kinds.first[group] + code
+        for position in range(len(free)):
+            place = free[position]
+            if layout.group_of[place] != group:
+                continue
+            pattern = kinds.patterns[kind, place - layout.starts[group]]
+            for term in range(n_terms):
+                own[term] = _without(
+                    weighed.terms[kind, term], weighed.zeros[kind, term], masked[place, pattern, term], 1.0
+                )
+            for shown in range(seen.terms.shape[1]):
+                _add_own(sums.pairs[position, pattern, shown], own, seen.terms[code - low, shown])
+                if len(seen.products):
+                    _add_own_products(sums.products[position, pattern, shown], own, seen.products[code - low, shown])
+
+
+@njit(cache=True)
+def _add_own(sums: Floats, own: Floats, seen: Floats) -> None:
+    """The terms of an attribute's group times those of the target's."""
+    for one in range(len(own)):
+        if own[one] != 0.0:
+            for other in range(len(own)):
+                sums[one * len(own) + other] += own[one] * seen[other]
+
+
+@njit(cache=True)
+def _add_own_products(products: Floats, own: Floats, seen: Floats) -> None:
+    """The products of such pairs of terms, above the diagonal."""
+    n_terms = len(own)
+    for one in range(n_terms):
+        for two in range(one, n_terms if own[one] != 0.0 else 0):
+            value = own[one] * own[two]
+            if value != 0.0:
+                for of_one in range(n_terms):
+                    for of_two in range(of_one if one == two else 0, n_terms):
+                        products[one * n_terms + of_one, two * n_terms + of_two] += (
+                            value * seen[min(of_one, of_two), max(of_one, of_two)]
+                        )
+
+
 @njit(cache=True)
 def pattern_sums(
-    patterns: Patterns, counts: Floats, masked: Floats, layout: Layout, target: int, free: Places, shape: tuple[int, int],
-    with_products: bool,
+    rows: Rows, kinds: Kinds, masked: Floats, layout: Layout, target: int, free: Places, shape: tuple[int, int],
+    with_products: bool, most_seen: int,
 ) -> PatternSums:  # fmt: skip
-    """The sums over all rows; `shape` is how many patterns an attribute and the target may have."""
-    n_groups, n_terms, home = len(layout.starts) - 1, masked.shape[2], layout.group_of[target]
-    size, wanted = n_terms * n_terms, n_terms * n_terms if with_products else 0
+    """The sums over all rows; `shape` is how many patterns an attribute and the target may have.
+
+    ``masked[attribute, pattern, term]`` is what is left of each factor within the conditions. At most so many numbers are
+    held of what is seen from the kinds of a group; of more kinds, some are looked at after the others.
+    """
+    n_terms, size = masked.shape[2], masked.shape[2] ** 2
+    wanted = size if with_products else 0
     sums = PatternSums(
         np.zeros((len(free), shape[0], shape[1], size)), np.zeros((len(free), shape[0], shape[1], wanted, wanted)),
         np.zeros((shape[1], n_terms)), np.zeros((shape[1], n_terms, n_terms)), np.zeros(2),
     )  # fmt: skip
-    left = Left(
-        np.empty((n_groups, n_terms)), np.empty((n_groups, n_terms), dtype=np.int64), np.empty(n_groups), np.empty(2)
-    )
-    weights = np.zeros(size)
-    for number in range(len(patterns)):
-        row, count = patterns[number], counts[number]
-        _weigh(left, row, masked, layout)
-        whole = _without(left.everything[0], left.everything[1], 1.0, 1.0)
-        sums.everything[0] += count * whole
-        sums.everything[1] += count * whole**2
-        kind, rest = row[target], _without(left.everything[0], left.everything[1], left.groups[home], 1.0)
-        for term in range(n_terms):
-            weights[term] = rest * _term_without(left, home, term, masked[target, kind, term], 1.0)
-        _add_pair(sums.targets[kind], sums.target_products[kind], weights, n_terms, count)
-        for position in range(len(free)):
-            place = free[position]
-            terms = _pair_terms(weights, left, row, masked, layout, place, target)
-            _add_pair(
-                sums.pairs[position, row[place], kind],
-                sums.products[position, row[place], kind],
-                weights,
-                terms,
-                count,
+    weighed = _weighed(kinds, masked, layout)
+    home = _home(kinds, weighed, masked, layout, target)
+    outside, by_kind = _outside(rows, kinds, weighed, home)
+    _add_home(sums, by_kind, kinds, weighed, home, masked, layout, target, free)
+    is_asked = np.zeros(rows.codes.shape[1], dtype=np.bool_)
+    is_asked[layout.group_of[free]] = True
+    for group in range(len(is_asked)):
+        if is_asked[group] and group != home.group:
+            n_kinds = kinds.first[group + 1] - kinds.first[group]
+            room = max(1, min(n_kinds, most_seen // (shape[1] * (n_terms + size))))
+            seen = Seen(
+                np.empty((room, shape[1], n_terms)),
+                np.empty((room if with_products else 0, shape[1], n_terms, n_terms)),
             )
+            for low in range(0, n_kinds, room):
+                _seen(seen, low, rows, kinds, weighed, home, outside, group)
+                _add_seen(sums, seen, low, kinds, weighed, masked, layout, free, group)
     return sums
 
 
@@ -301,15 +372,15 @@ def answer_tables(
 
 
 @njit(cache=True)
-def class_table(found: PatternSums, factors: Floats, n_classes: int) -> tuple[Floats, Floats]:
+def class_table(by_pattern: PatternSums, factors: Floats, n_classes: int) -> tuple[Floats, Floats]:
     """The same by class alone; ``factors[pattern, term, class]``."""
     sums, crossed = np.zeros(n_classes), np.zeros((n_classes, n_classes))
-    for kind in range(found.targets.shape[0]):
-        for one in range(found.targets.shape[1]):
+    for kind in range(by_pattern.targets.shape[0]):
+        for one in range(by_pattern.targets.shape[1]):
             for of_class in range(n_classes):
-                sums[of_class] += found.targets[kind, one] * factors[kind, one, of_class]
-            for two in range(one, found.targets.shape[1]):
-                value = found.target_products[kind, one, two]
+                sums[of_class] += by_pattern.targets[kind, one] * factors[kind, one, of_class]
+            for two in range(one, by_pattern.targets.shape[1]):
+                value = by_pattern.target_products[kind, one, two]
                 for of_class in range(n_classes if value != 0.0 else 0):
                     for other in range(n_classes):
                         added = value * factors[kind, one, of_class] * factors[kind, two, other]
@@ -319,13 +390,25 @@ def class_table(found: PatternSums, factors: Floats, n_classes: int) -> tuple[Fl
     return sums, crossed
 
 
+class SubgroupSums(NamedTuple):
+    """Mean contributions by answer and class and their products, by class and theirs, and of the size and its square."""
+
+    tables: Floats  # [free, answer, class]
+    products: Floats  # [free, answer, class, answer, class]
+    classes: Floats
+    class_products: Floats
+    size: Floats
+
+
 @njit(cache=True)
 def subgroup_sums(
-    patterns: Patterns, counts: Floats, masked: Floats, factors: Floats, layout: Layout, target: int, free: Places,
-    shape: tuple[int, int], n_classes: int, with_products: bool, people: float,
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:  # fmt: skip
-    """Mean contributions by answer and class and their products, by class and theirs, and of the size and its square."""
-    sums = pattern_sums(patterns, counts, masked, layout, target, free, shape, with_products)
+    rows: Rows, kinds: Kinds, masked: Floats, factors: Floats, layout: Layout, target: int, free: Places,
+    shape: tuple[int, int], n_classes: int, with_products: bool, people: float, most_seen: int,
+) -> SubgroupSums:  # fmt: skip
+    """The means over all people of what the rows say; products of tables where they are wanted."""
+    sums = pattern_sums(rows, kinds, masked, layout, target, free, shape, with_products, most_seen)
     tables, crossed = answer_tables(sums, factors, layout, target, free, n_classes)
     classes, products = class_table(sums, factors[target], n_classes)
-    return tables / people, crossed / people, classes / people, products / people, sums.everything / people
+    return SubgroupSums(
+        tables / people, crossed / people, classes / people, products / people, sums.everything / people
+    )

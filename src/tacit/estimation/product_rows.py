@@ -7,6 +7,7 @@ spread of what single rows contribute to them, are sums over such rows whatever 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
 from tacit.count.remembered import remembered
 from tacit.errors import NotEstimable
-from tacit.estimation._subgroup_kernels import Layout
+from tacit.estimation._row_kernels import Kinds, Layout, Rows
 from tacit.estimation.group_parts import Part, columns_of, parts_for
 from tacit.estimation.inversion import checked_rows, with_guess
 from tacit.schema import Schema
@@ -31,6 +32,8 @@ TALLIED_CELLS = 1 << 20
 MOST_ROWS = 1 << 22
 # Products a report of one group may be a sum of.
 MOST_TERMS = 16
+# Patterns of one attribute, which are numbered in 16 bits.
+MOST_PATTERNS = 1 << 16
 # Numbers held while the tables of one subgroup are summed.
 MOST_SUMS = 1 << 22
 # Numbers of the inverse of a group whose reports are no short sums of products.
@@ -39,7 +42,7 @@ MOST_CONTRIBUTIONS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """One attribute's factors: which pattern each row has, ``table[pattern, term, answer]``, and what stands for "any answer"."""
+    """One attribute's factors: the pattern of each kind, ``table[pattern, term, answer]``, and what stands for "any answer"."""
 
     patterns: NDArray[np.intp]
     table: Array
@@ -50,13 +53,14 @@ class Factors:
 class ProductRows:
     """Distinct rows with the number of people each stands for, and the factors of every attribute, group by group.
 
-    The last pattern of an attribute says nothing: only its constant terms are there.
+    A row names one of a group's kinds, and a kind has a pattern of each attribute. The last pattern of an attribute says
+    nothing: only its constant terms are there.
     """
 
     schema: Schema  # the attributes in the order of the arrays
     starts: NDArray[np.int64]  # of the groups
-    patterns: NDArray[np.uint16]  # [row, attribute]
-    counts: Array
+    told: Rows
+    kinds: Kinds
     factors: Array  # [attribute, pattern, term, answer]
     open: Array  # [attribute, pattern, term]
     nothing: NDArray[np.uint16]  # the last pattern of each attribute
@@ -91,43 +95,65 @@ def report_rows(source: Source) -> ProductRows | None:
     parts = [with_guess(source, part) for part in asked]
     if any(len(part.attributes) > 1 and not part.channel.sums_to_one for part in parts):
         return None
-    listed = _listed(source, columns_of(parts))
+    listed = _listed(source, parts)
     if listed is None:
         return None
-    columns, counts = listed
-    groups: list[list[Factors]] = []
-    for part in parts:
-        shown, columns = columns[: len(part.columns)], columns[len(part.columns) :]
-        factors = _group_factors(part, shown)
-        if factors is None:
-            return None
-        groups.append(factors)
+    codes, kinds, counts = listed
+    groups = [_group_factors(part, shown) for part, shown in zip(parts, kinds, strict=True)]
+    factors = [group for group in groups if group is not None]
+    if len(factors) < len(groups) or max(len(each.table) for group in factors for each in group) >= MOST_PATTERNS:
+        return None
     names = [name for part in parts for name in part.attributes]
     true = {attribute.name: attribute for group in questionnaire.groups for attribute in group.attributes}
     true |= {attribute.name: attribute for attribute in questionnaire.public}
-    rows = product_rows(Schema(tuple(true[name] for name in names)), groups, counts.astype(np.float64))
+    rows = product_rows(Schema(tuple(true[name] for name in names)), factors, codes, counts.astype(np.float64))
     return rows if rows.is_small else None
 
 
-def _listed(source: Source, names: Sequence[str]) -> tuple[list[Codes], NDArray[np.int64]] | None:
-    """The different whole reports, column by column, and how many people sent each."""
+# Of each group the kind of every row, and the columns of its kinds; then how many people sent each row.
+Listed = tuple[list[NDArray[np.intp]], list[list[Codes]], NDArray[np.int64]]
+
+
+def _listed(source: Source, parts: Sequence[Part]) -> Listed | None:
+    """The different whole reports."""
+    names = columns_of(parts)
     columns = [source.engine.schema[name] for name in names]
     shape = tuple(column.tally_size for column in columns)
     if all(column.shows == "one" for column in columns) and math.prod(shape) <= TALLIED_CELLS:
-        tally = source.engine.tally(names).reshape(-1)
-        cells = np.flatnonzero(tally)
-        return [codes.astype(np.int64) for codes in np.unravel_index(cells, shape)], tally[cells]
+        return _tallied(source.engine.tally(names), [len(part.columns) for part in parts])
     if min(source.engine.n_rows, math.prod(shape)) > MOST_ROWS:
         return None
     try:
         table, counts = distinct_rows(source.engine, names)
     except NotEstimable:
         return None
-    return [table[name] for name in names], counts
+    codes, kinds = [], []
+    for part in parts:
+        shown = [table[name] for name in part.columns]
+        first, numbers = _distinct(shown)
+        codes.append(numbers)
+        kinds.append([column[first] for column in shown])
+    return codes, kinds, counts
 
 
-def product_rows(schema: Schema, groups: Sequence[Sequence[Factors]], counts: Array) -> ProductRows:
-    """Rows from the factors of every attribute, listed group by group."""
+def _tallied(tally: NDArray[np.int64], widths: Sequence[int]) -> Listed:
+    """The cells that are not empty; `widths` are how many axes each group has."""
+    ends = np.cumsum([0, *widths])
+    shapes = [tally.shape[start:end] for start, end in itertools.pairwise(ends)]
+    cells = np.flatnonzero(tally)
+    codes, kinds = [], []
+    for own, shape in zip(np.unravel_index(cells, [math.prod(shape) for shape in shapes]), shapes, strict=True):
+        occurs = np.zeros(math.prod(shape), dtype=np.bool_)
+        occurs[own] = True
+        codes.append((np.cumsum(occurs) - 1)[own])
+        kinds.append([column.astype(np.int64) for column in np.unravel_index(np.flatnonzero(occurs), shape)])
+    return codes, kinds, tally.reshape(-1)[cells]
+
+
+def product_rows(
+    schema: Schema, groups: Sequence[Sequence[Factors]], codes: Sequence[NDArray[np.intp]], counts: Array
+) -> ProductRows:
+    """Rows from the factors of every attribute, listed group by group, and the kinds of each group that rows are of."""
     factors = [each for group in groups for each in group]
     n_terms = max(each.table.shape[1] for each in factors)
     n_patterns = max(len(each.table) for each in factors) + 1
@@ -148,22 +174,32 @@ def product_rows(schema: Schema, groups: Sequence[Sequence[Factors]], counts: Ar
             table[place, size, :terms, : each.table.shape[2]] = each.table[0] * kept[:, None]
             left_open[place, size, :terms] = each.open[0] * kept
     return ProductRows(
-        schema, starts, np.stack([each.patterns for each in factors], axis=1).astype(np.uint16), counts, table, left_open,
+        schema, starts, Rows(np.stack(codes, axis=1).astype(np.int32), counts), _kinds(groups), table, left_open,
         np.array([len(each.table) for each in factors], dtype=np.uint16), constant, float(counts.sum()),
     )  # fmt: skip
 
 
+def _kinds(groups: Sequence[Sequence[Factors]]) -> Kinds:
+    sizes = [len(group[0].patterns) for group in groups]
+    first = np.cumsum([0, *sizes])
+    patterns = np.zeros((int(first[-1]), max(len(group) for group in groups)), dtype=np.uint16)
+    for start, size, group in zip(first, sizes, groups, strict=False):
+        for place, each in enumerate(group):
+            patterns[start : start + size, place] = each.patterns
+    return Kinds(patterns, first)
+
+
 def record_rows(schema: Schema, codes: Sequence[Codes], weights: Array) -> ProductRows:
     """Whole records as they are, with weights: an estimated or modelled distribution that is written out."""
-    groups = [[_told(column, attribute.size)] for column, attribute in zip(codes, schema, strict=True)]
-    return product_rows(schema, groups, weights)
+    group = [_told(column, attribute.size) for column, attribute in zip(codes, schema, strict=True)]
+    return product_rows(schema, [group], [np.arange(len(weights))], weights)
 
 
 def class_rows(schema: Schema, weights: Array, factors: Sequence[Array]) -> ProductRows:
     """Latent classes: one row each, whose factors are the shares of answers within it."""
     patterns = np.arange(len(weights))
-    groups = [[Factors(patterns, table[:, None, :], np.ones((len(weights), 1)))] for table in factors]
-    return product_rows(schema, groups, weights)
+    group = [Factors(patterns, table[:, None, :], np.ones((len(weights), 1))) for table in factors]
+    return product_rows(schema, [group], [patterns], weights)
 
 
 def _told(codes: Codes, size: int) -> Factors:
@@ -175,7 +211,7 @@ def _is_same(table: Array) -> bool:
 
 
 def _group_factors(part: Part, columns: Sequence[Codes]) -> list[Factors] | None:
-    """The factors of a group's attributes for every row; None where its reports are no short sums of products."""
+    """The factors of a group's attributes for every kind; None where its reports are no short sums of products."""
     channel = part.channel
     if channel.is_clear and part.shows_one:
         return [_told(column, size) for column, size in zip(columns, channel.shape, strict=True)]

@@ -12,47 +12,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
-from tacit.estimation import _subgroup_kernels as kernels
+from tacit.estimation import _row_kernels, _subgroup_kernels
 from tacit.estimation.product_rows import ProductRows
 from tacit.estimation.result import Sampling
-from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes
+from tacit.estimation.subgroups import AnswerBreakdown, Choice, ClassShares, Codes
 from tacit.estimation.uncertainty import counted_covariance
 from tacit.schema import Attribute
 
 # Rows that have lost a group are folded into one where they are this share of all, and at least so many.
 FOLDED, FEWEST_FOLDED = 0.25, 64
 LARGEST_KEY = 1 << 62
+# Numbers held at once of what is seen from the kinds of one group.
+MOST_SEEN = 1 << 20
 
 
-Free = tuple[Attribute, int, Codes]
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What is asked of every subgroup: by which target, and whether with the errors of tables."""
+
+    rows: ProductRows
+    target: int  # its place
+    n_classes: int
+    patterns: tuple[int, int]  # of any attribute at most, and of the target
+    with_errors: bool
+
+    @classmethod
+    def of(cls, rows: ProductRows, target: str, with_errors: bool) -> Wanted:
+        place = rows.places[target]
+        return cls(
+            rows, place, rows.schema[target].size, (rows.factors.shape[1], int(rows.nothing[place]) + 1), with_errors
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class RowSubgroup:
-    """A subgroup of people who are told of by product rows.
+    """A subgroup of people who are told of by product rows."""
 
-    ``factors[attribute, pattern, term, answer]`` are without the answers that the conditions rule out,
-    ``masked[attribute, pattern, term]`` is what is left of each factor: summed over the answers that meet the conditions.
-    """
-
-    rows: ProductRows
-    target: str
-    free: tuple[Free, ...]  # what can still be split on: attributes, their places, and the answers that are left
-    factors: Array
-    masked: Array
-    patterns: NDArray[np.uint16]
-    counts: Array
-    with_errors: bool = True
+    wanted: Wanted
+    choices: tuple[Choice, ...]
+    places: NDArray[np.int64]  # of the attributes that leave a choice
+    left: _row_kernels.Narrowed
 
     @classmethod
     def everybody(cls, rows: ProductRows, target: str, order: tuple[Attribute, ...], with_errors: bool = True) -> Self:
         """All people; splits are listed in the given order of the attributes."""
-        free = tuple(
-            (attribute, rows.places[attribute.name], tuple(range(attribute.size)))
+        choices = tuple(
+            (attribute, tuple(range(attribute.size)))
             for attribute in order
             if attribute.name != target and attribute.size > 1
         )
-        return cls(rows, target, free, rows.factors, rows.open, rows.patterns, rows.counts, with_errors)
+        places = np.array([rows.places[attribute.name] for attribute, _ in choices], dtype=np.int64)
+        left = _row_kernels.Narrowed(rows.told, rows.kinds, rows.factors, rows.open, 0)
+        return cls(Wanted.of(rows, target, with_errors), choices, places, left)
 
     @property
     def by_level(self) -> bool:
@@ -63,71 +74,71 @@ class RowSubgroup:
         """Nothing is left to be counted."""
 
     @cached_property
-    def _sums(self) -> tuple[Array, Array, Array, Array, Array]:
-        rows, target = self.rows, self.rows.places[self.target]
-        places = np.array([place for _, place, _ in self.free], dtype=np.int64)
-        widths = (rows.factors.shape[1], int(rows.nothing[target]) + 1)
-        return kernels.subgroup_sums(
-            self.patterns, self.counts, self.masked, self.factors, rows.layout, target, places, widths,
-            rows.schema[self.target].size, self.with_errors, rows.people,
+    def _sums(self) -> _subgroup_kernels.SubgroupSums:
+        wanted, left = self.wanted, self.left
+        return _subgroup_kernels.subgroup_sums(
+            left.rows, left.kinds, left.masked, left.factors, wanted.rows.layout, wanted.target, self.places,
+            wanted.patterns, wanted.n_classes, wanted.with_errors, wanted.rows.people, MOST_SEEN,
         )  # fmt: skip
 
     def shares(self) -> ClassShares:
-        _, _, classes, products, (size, square) = self._sums
-        n = self.rows.people
+        _, _, classes, products, moments = self._sums
+        n, (size, square) = self.wanted.rows.people, moments.tolist()
         return ClassShares(
-            float(size), max(float(square - size**2), 0.0) / max(n - 1, 1), max(float(square - size), 0.0) / n, classes,
+            size, max(square - size**2, 0.0) / max(n - 1, 1), max(square - size, 0.0) / n, classes,
             counted_covariance(products, classes, n), counted_covariance(products, classes, n, "respondents"),
         )  # fmt: skip
 
-    def by_answer(self) -> list[AnswerTable]:
-        tables = self._sums[0]
-        return [
-            AnswerTable(attribute, table[: attribute.size], codes)
-            for (attribute, _, codes), table in zip(self.free, tables, strict=True)
-        ]
+    def by_answer(self) -> AnswerBreakdown:
+        return AnswerBreakdown(self.choices, self._sums.tables)
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
-        position = next(number for number, (each, _, _) in enumerate(self.free) if each.name == attribute.name)
-        shares, products = (self._sums[part][position] for part in (0, 1))
-        size, n_classes, n = attribute.size, shares.shape[1], self.rows.people
-        p, both = shares[:size].reshape(-1), products[:size, :, :size].reshape(size * n_classes, -1)
-        return counted_covariance(both, p, n, sampling).reshape(size, n_classes, size, n_classes)
+        position, size = self._position(attribute), attribute.size
+        covariances = self._disguise if sampling == "respondents" else self._covariances(sampling)
+        return np.ascontiguousarray(covariances[position, :size, :, :size])
+
+    @cached_property
+    def _disguise(self) -> Array:
+        return self._covariances("respondents")
+
+    def _covariances(self, sampling: Sampling) -> Array:
+        """Of all tables: ``[attribute, answer, class, answer, class]``."""
+        tables, products = self._sums.tables, self._sums.products
+        n_tables, cells = len(tables), tables.shape[1] * tables.shape[2]
+        covariances = counted_covariance(
+            products.reshape(n_tables, cells, cells), tables.reshape(n_tables, cells), self.wanted.rows.people, sampling
+        )
+        return covariances.reshape(products.shape)
+
+    def _position(self, attribute: Attribute) -> int:
+        return next(place for place, (each, _) in enumerate(self.choices) if each.name == attribute.name)
 
     def within(self, attribute: Attribute, codes: Codes) -> RowSubgroup:
-        place = self.rows.places[attribute.name]
-        allowed = np.zeros(self.factors.shape[3])
-        allowed[list(codes)] = 1
-        factors, masked = self.factors.copy(), self.masked.copy()
-        factors[place] = self.rows.factors[place] * allowed
-        masked[place] = factors[place].sum(axis=2)
-        left = [(each, at, codes if at == place else own) for each, at, own in self.free]
-        free = tuple(each for each in left if len(each[2]) > 1)
-        patterns, counts = _narrowed(self.rows, masked, self.patterns, self.counts)
-        return RowSubgroup(self.rows, self.target, free, factors, masked, patterns, counts, self.with_errors)
+        rows = self.wanted.rows
+        left = _row_kernels.narrowed(
+            self.left, rows.layout, rows.is_constant, rows.nothing, rows.places[attribute.name], np.array(codes)
+        )
+        if left.lost >= max(FEWEST_FOLDED, FOLDED * len(left.rows.counts)):
+            left = left._replace(rows=_folded(left.rows, left.kinds))
+        choices = [(each, codes if each.name == attribute.name else own) for each, own in self.choices]
+        free = [place for place, (_, own) in enumerate(choices) if len(own) > 1]
+        return RowSubgroup(self.wanted, tuple(choices[place] for place in free), self.places[free], left)
 
 
-def _narrowed(
-    rows: ProductRows, masked: Array, before: NDArray[np.uint16], counts: Array
-) -> tuple[NDArray[np.uint16], Array]:
-    """The rows that still say something; those that no longer differ in what they say are folded into one."""
-    patterns, says, lost = kernels.narrowed(before, masked, rows.layout, rows.is_constant, rows.nothing)
-    if not lost:
-        patterns = before  # one array for all subgroups in which every row says what it said before
-    if not says.all():
-        patterns, counts = patterns[says], counts[says]
-    if lost < FEWEST_FOLDED or lost < FOLDED * len(counts):
-        return patterns, counts
-    _, first, kinds = np.unique(_row_keys(patterns, rows.nothing), return_index=True, return_inverse=True)
-    return patterns[first], np.bincount(kinds.reshape(-1), weights=counts, minlength=len(first)).astype(np.float64)
+def _folded(told: _row_kernels.Rows, kinds: _row_kernels.Kinds) -> _row_kernels.Rows:
+    """Rows that no longer differ in what they say made one."""
+    keys = _row_keys(told.codes, np.diff(kinds.first))
+    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.bincount(numbers.reshape(-1), weights=told.counts, minlength=len(first))
+    return _row_kernels.Rows(told.codes[first], counts.astype(np.float64))
 
 
-def _row_keys(patterns: NDArray[np.uint16], largest: NDArray[np.uint16]) -> NDArray[Any]:
+def _row_keys(codes: NDArray[np.int32], sizes: NDArray[np.int64]) -> NDArray[Any]:
     """One value for each different row: a whole number where it fits, else its bytes."""
-    if math.prod(int(size) + 1 for size in largest) >= LARGEST_KEY:
-        return patterns.view(np.dtype((np.void, patterns.dtype.itemsize * patterns.shape[1]))).reshape(-1)
-    keys = np.zeros(len(patterns), dtype=np.int64)
-    for place, size in enumerate(largest):
-        keys *= int(size) + 1
-        keys += patterns[:, place]
+    if math.prod(sizes.tolist()) >= LARGEST_KEY:
+        return codes.view(np.dtype((np.void, codes.dtype.itemsize * codes.shape[1]))).reshape(-1)
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for group, size in enumerate(sizes):
+        keys *= size
+        keys += codes[:, group]
     return keys

@@ -7,7 +7,7 @@ other; a model may stand in for the estimates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
@@ -47,6 +47,39 @@ class AnswerTable:
     codes: Codes
 
 
+# An attribute, and the answers of it that the conditions leave.
+Choice = tuple[Attribute, Codes]
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerBreakdown:
+    """The tables with the target of all attributes that leave a choice, one behind the other.
+
+    ``shares[attribute, answer, class]`` are zero beyond the answers of an attribute.
+    """
+
+    choices: tuple[Choice, ...]
+    shares: Array
+
+    @classmethod
+    def of(cls, tables: Sequence[AnswerTable]) -> AnswerBreakdown:
+        shape = [max((table.shares.shape[axis] for table in tables), default=0) for axis in (0, 1)]
+        shares = np.zeros((len(tables), *shape))
+        for own, table in zip(shares, tables, strict=True):
+            own[: len(table.shares)] = table.shares
+        return cls(tuple((table.attribute, table.codes) for table in tables), shares)
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def __iter__(self) -> Iterator[AnswerTable]:
+        return map(self.table, range(len(self)))
+
+    def table(self, place: int) -> AnswerTable:
+        attribute, codes = self.choices[place]
+        return AnswerTable(attribute, self.shares[place, : attribute.size], codes)
+
+
 class Subgroup(Protocol):
     """The people whose answers lie within a path of conditions, as far as the reports tell of them."""
 
@@ -59,7 +92,7 @@ class Subgroup(Protocol):
 
     def shares(self) -> ClassShares: ...
 
-    def by_answer(self) -> list[AnswerTable]:
+    def by_answer(self) -> AnswerBreakdown:
         """For each attribute that leaves a choice, its table with the target, where they are told of together."""
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
@@ -123,7 +156,7 @@ class OpenSubgroup:
             (spread - np.multiply.outer(own.classes, own.classes)) / self.people, spread / self.people,
         )  # fmt: skip
 
-    def by_answer(self) -> list[AnswerTable]:
+    def by_answer(self) -> AnswerBreakdown:
         return self.model.by_answer()
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
@@ -156,7 +189,7 @@ class ModelledSubgroup:
         own, counted = self.model.shares(), self.counted.shares()
         return replace(counted, size=own.size, classes=own.classes)
 
-    def by_answer(self) -> list[AnswerTable]:
+    def by_answer(self) -> AnswerBreakdown:
         return self.model.by_answer()
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:

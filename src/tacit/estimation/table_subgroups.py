@@ -21,7 +21,7 @@ from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.inversion import COVARIANCE_CELLS, filled, tallied_columns
 from tacit.estimation.pooling import MOST_POOLED, EstimatedTable, estimated_table, never_together
 from tacit.estimation.result import Sampling
-from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes
+from tacit.estimation.subgroups import AnswerBreakdown, AnswerTable, ClassShares, Codes
 from tacit.schema import Attribute, Schema
 
 Path = Mapping[str, NDArray[np.bool_]]
@@ -158,8 +158,8 @@ class TableSubgroup:
         errors = [float(self._covariance(size, [], each)[0, 0]) for each in ("population", "respondents")]
         return ClassShares(whole, max(errors[0], 0.0), max(errors[1], 0.0), own, covariance, disguise)
 
-    def by_answer(self) -> list[AnswerTable]:
-        result = []
+    def by_answer(self) -> AnswerBreakdown:
+        tables = []
         for attribute in self.source.schema:
             allowed = self.path.get(attribute.name, np.ones(attribute.size, dtype=np.bool_))
             codes = tuple(allowed.nonzero()[0].tolist())
@@ -171,8 +171,8 @@ class TableSubgroup:
             table = self._table(names)
             if table is not None:
                 shares = self._kept(table, names) @ table.probabilities.reshape(-1)
-                result.append(AnswerTable(attribute, shares.reshape(attribute.size, -1), codes))
-        return result
+                tables.append(AnswerTable(attribute, shares.reshape(attribute.size, -1), codes))
+        return AnswerBreakdown.of(tables)
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
         names = [attribute.name, self.target]

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
+# Shares of all people closer than this are equal but for rounding; no two numbers of people are.
+SAME_SHARE = 1e-12
+
 
 @njit(cache=True)
 def _impurity(counts: Floats, total: float, criterion: int) -> float:
@@ -68,14 +71,15 @@ def branch_shares(table: Floats, branch_of: Places, n_branches: int) -> Floats:
 
 
 @njit(cache=True)
-def split_worths(table: Floats, ways: Places, criterion: int) -> Floats:
-    """What each split of one attribute gains; ``ways[split, answer]`` is the branch of an answer.
+def split_worths(tables: Floats, factors: Floats, branch_of: Places, table_of: Places, criterion: int) -> Floats:
+    """What each split gains: of the table ``table_of[split]``, into the branches ``branch_of[split, answer]``.
 
-    Estimates can be negative; they are clipped here, for the worth alone.
+    Estimates, each class multiplied by its factor, can be negative; they are clipped here, for the worth alone.
     """
-    worths = np.zeros(len(ways))
-    for way in range(len(ways)):
-        worths[way] = _worth(branch_shares(table, ways[way], n_branches(ways[way])), criterion)
+    worths = np.zeros(len(branch_of))
+    for split in range(len(branch_of)):
+        branches = branch_shares(tables[table_of[split]], branch_of[split], n_branches(branch_of[split]))
+        worths[split] = _worth(branches * factors, criterion)
     return worths
 
 
@@ -167,6 +171,20 @@ def greatest_score(table: Floats, covariance: Floats, branch_of: Places, factors
         elif excess != 0.0:
             return np.inf
     return greatest
+
+
+@njit(cache=True)
+def class_figures(counts: Floats, covariance: Floats, factors: Floats) -> tuple[Floats, Floats, int]:
+    """Proportions of the classes with their errors, each class multiplied by its factor, and which is the greatest.
+
+    Of classes that are equal but for rounding it is the first.
+    """
+    weighed, greatest = counts * factors, 0
+    errors = np.sqrt(share_variances(weighed, covariance * np.outer(factors, factors)))
+    for which in range(1, len(weighed)):
+        if weighed[which] > weighed[greatest] + SAME_SHARE:
+            greatest = which
+    return clipped_shares(weighed), errors, greatest
 
 
 @njit(cache=True)

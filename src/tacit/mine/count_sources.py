@@ -11,12 +11,12 @@ import numpy as np
 from tacit.channel.codes import Codes
 from tacit.count.abilities import distinct_in_memory
 from tacit.count.protocol import Source
-from tacit.count.remembered import Remembered
+from tacit.count.remembered import Remembered, remembered
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
 from tacit.estimation import true_schema
 from tacit.estimation.class_tables import ClassTables
-from tacit.estimation.group_parts import parts_for
+from tacit.estimation.group_parts import columns_of, parts_for
 from tacit.estimation.inversion import inverted
 from tacit.estimation.likelihood import has_orbits, most_likely
 from tacit.estimation.product_rows import class_rows, record_rows
@@ -66,6 +66,9 @@ def counted_people(
     """Everybody, by the classes of a target, and the method that was taken."""
     if method == "likelihood":
         _checked_likelihood(origins, schema)
+    if method == "auto" and _may_be_likely(origins, schema):
+        # Both the estimate and the likelihood begin with the tally of whole reports.
+        origins = [remembered(origins[0], [columns_of(parts_for(origins[0].questionnaire, schema.names))])]
     people = everybody(origins, schema, target, with_errors=with_errors)
     if method == "joint":
         return modelled_people(fit_joint(Remembered(tuple(origins))), schema, target, people), "joint"
@@ -144,11 +147,16 @@ def _checked_likelihood(origins: Sequence[Source], schema: Schema) -> None:
         )
 
 
-def _likelihood_pays(origins: Sequence[Source], schema: Schema) -> bool:
-    """Whether the noise of inversion is great, and the likelihood is quickly found."""
+def _may_be_likely(origins: Sequence[Source], schema: Schema) -> bool:
+    """Whether the likelihood of whole records is quickly found."""
     if len(origins) > 1 or not tells_all(origins[0]) or math.prod(schema.shape()) > JOINT_CELLS:
         return False
-    if not has_orbits(parts_for(origins[0].questionnaire, schema.names)):
+    return has_orbits(parts_for(origins[0].questionnaire, schema.names))
+
+
+def _likelihood_pays(origins: Sequence[Source], schema: Schema) -> bool:
+    """Whether the noise of inversion is great, and the likelihood is quickly found."""
+    if not _may_be_likely(origins, schema):
         return False
     negative = -float(np.minimum(inverted(origins[0], schema.names).probabilities, 0).sum())
     return negative > MOST_NEGATIVE

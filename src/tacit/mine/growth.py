@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from tacit.channel.base import Array
 from tacit.errors import NotEstimable
-from tacit.estimation.subgroups import AnswerTable, ClassShares, Codes, Subgroup
+from tacit.estimation.subgroups import AnswerTable, Choice, ClassShares, Codes, Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.tree import Branch, Node
 from tacit.schema import Attribute
@@ -37,9 +37,10 @@ SAME_WORTH = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Every way to split an attribute: ``branch_of[split, answer]``, -1 for an answer that is ruled out."""
+    """Every way to split a node: ``branch_of[split, answer]``, -1 for an answer that is ruled out, of ``table_of[split]``."""
 
     branch_of: NDArray[np.int64]
+    table_of: NDArray[np.int64]
     tests: int  # excesses that all of them are tested by
 
 
@@ -122,7 +123,7 @@ class Grower:
 
     rules: SplitRules
     factors: Array
-    _ways: dict[tuple[str, Codes], Ways] = field(default_factory=dict, repr=False)
+    _ways: dict[tuple[str, Codes, int], tuple[NDArray[np.int64], int]] = field(default_factory=dict, repr=False)
 
     def grow(self, people: Subgroup) -> Node:
         """The tree for these people: level by level where that saves passes over the reports, else branch by branch."""
@@ -168,15 +169,11 @@ class Grower:
 
     def _node(self, counted: ClassShares, parent_label: int | None) -> Node:
         size_error = math.sqrt(counted.size_variance)
-        classes = counted.classes * self.factors
         if counted.size <= 0 and parent_label is not None:
             # An estimated size of nothing says nothing of the classes: the parent's answer stands.
-            even = np.full(len(classes), 1 / len(classes))
+            even = np.full(len(self.factors), 1 / len(self.factors))
             return Node(parent_label, counted.size, size_error, even, np.full_like(even, np.inf))
-        shares = kernels.clipped_shares(classes)
-        covariance = counted.covariance * np.multiply.outer(self.factors, self.factors)
-        errors = np.sqrt(kernels.share_variances(classes, covariance))
-        label = int(np.argmax(shares))
+        shares, errors, label = kernels.class_figures(counted.classes, counted.covariance, self.factors)
         if parent_label is not None and not self._outweighs(counted, label, parent_label):
             label = parent_label
         return Node(label, counted.size, size_error, shares, errors)
@@ -185,10 +182,11 @@ class Grower:
         """Whether one class exceeds another by enough standard errors of the disguise to be the answer in its place."""
         if label == other:
             return True
-        weights = np.zeros(len(self.factors))
-        weights[label], weights[other] = self.factors[label], -self.factors[other]
-        variance = max(float(weights @ counted.disguise @ weights), 0.0)
-        return float(weights @ counted.classes) >= self.rules.guard.label * math.sqrt(variance)
+        one, two = float(self.factors[label]), float(self.factors[other])
+        ahead = one * counted.classes[label] - two * counted.classes[other]
+        both = counted.disguise[label, other] + counted.disguise[other, label]
+        variance = one**2 * counted.disguise[label, label] + two**2 * counted.disguise[other, other] - one * two * both
+        return bool(ahead >= self.rules.guard.label * math.sqrt(max(variance, 0.0)) - kernels.SAME_SHARE)
 
     def _may_split(self, node: Node, counted: ClassShares, depth: int) -> bool:
         deep_enough = self.rules.max_depth is not None and depth >= self.rules.max_depth
@@ -198,58 +196,44 @@ class Grower:
     def _best_split(self, people: Subgroup) -> Candidate | None:
         """The most worthy split whose branches differ beyond chance; only as many are tested as it takes."""
         tables = people.by_answer()
-        ways = [self._ways_of(table.attribute, table.codes) for table in tables]
-        worths = self._worths(tables, ways)
-        order = np.argsort(-np.round(worths / SAME_WORTH), kind="stable")
-        guard = self.rules.guard
-        least = 0.0 if guard.is_open else guard.least_score(sum(each.tests for each in ways)) ** 2
-        covariances: dict[str, Array] = {}
-        for place in order:
-            if worths[place] <= SAME_WORTH:
+        ways = self._all_ways(tables.choices, tables.shares.shape[1])
+        criterion, guard = CRITERIA.index(self.rules.criterion), self.rules.guard
+        worths = kernels.split_worths(tables.shares, self.factors, ways.branch_of, ways.table_of, criterion)
+        least = 0.0 if guard.is_open else guard.least_score(ways.tests) ** 2
+        covariances: dict[int, Array] = {}
+        for split in np.argsort(-np.round(worths / SAME_WORTH), kind="stable").tolist():
+            if worths[split] <= SAME_WORTH:
                 return None
-            candidate = _candidate(tables, ways, int(place))
+            place = int(ways.table_of[split])
+            candidate = Candidate(tables.table(place), ways.branch_of[split])
             if guard.is_open:
                 return candidate
-            attribute = candidate.table.attribute
-            if attribute.name not in covariances:
-                covariances[attribute.name] = people.covariance(attribute)
-            score = kernels.greatest_score(
-                candidate.table.shares * self.factors, covariances[attribute.name], candidate.branch_of, self.factors
-            )
-            if score > least:
+            if place not in covariances:
+                covariances[place] = people.covariance(candidate.table.attribute)
+            shares = candidate.table.shares * self.factors
+            if kernels.greatest_score(shares, covariances[place], candidate.branch_of, self.factors) > least:
                 return candidate
         return None
 
-    def _worths(self, tables: Sequence[AnswerTable], ways: Sequence[Ways]) -> Array:
-        """What each split gains."""
-        criterion = CRITERIA.index(self.rules.criterion)
-        worths = [
-            kernels.split_worths(table.shares * self.factors, own.branch_of, criterion)
-            for table, own in zip(tables, ways, strict=True)
-        ]
-        return np.concatenate([np.zeros(0), *worths])
+    def _all_ways(self, choices: Sequence[Choice], width: int) -> Ways:
+        own = [self._ways_of(attribute, codes, width) for attribute, codes in choices]
+        if not own:
+            return Ways(np.zeros((0, width), dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
+        table_of = np.repeat(np.arange(len(own)), [len(branch_of) for branch_of, _ in own])
+        return Ways(np.concatenate([branch_of for branch_of, _ in own]), table_of, sum(tests for _, tests in own))
 
-    def _ways_of(self, attribute: Attribute, allowed: Codes) -> Ways:
-        key = (attribute.name, allowed)
+    def _ways_of(self, attribute: Attribute, allowed: Codes, width: int) -> tuple[NDArray[np.int64], int]:
+        """Every way to split one attribute, in rows of a width, and by how many excesses they are tested."""
+        key = (attribute.name, allowed, width)
         if key not in self._ways:
-            made = []
-            for branches in _ways(attribute, allowed, self.rules.splits):
-                branch_of = np.full(attribute.size, -1, dtype=np.int64)
+            made = list(_ways(attribute, allowed, self.rules.splits))
+            branch_of = np.full((len(made), width), -1)
+            for own, branches in zip(branch_of, made, strict=True):
                 for number, codes in enumerate(branches):
-                    branch_of[list(codes)] = number
-                made.append(branch_of)
-            tests = [kernels.n_contrasts(int(each.max()) + 1, len(self.factors)) for each in made]
-            self._ways[key] = Ways(np.stack(made), sum(tests))
+                    own[list(codes)] = number
+            tests = sum(kernels.n_contrasts(len(branches), len(self.factors)) for branches in made)
+            self._ways[key] = branch_of, tests
         return self._ways[key]
-
-
-def _candidate(tables: Sequence[AnswerTable], ways: Sequence[Ways], place: int) -> Candidate:
-    """The split at a place among all."""
-    for table, own in zip(tables, ways, strict=True):
-        if place < len(own.branch_of):
-            return Candidate(table, own.branch_of[place])
-        place -= len(own.branch_of)
-    raise IndexError(place)
 
 
 def _ways(attribute: Attribute, allowed: Codes, splits: Splits) -> Iterator[tuple[Codes, ...]]:

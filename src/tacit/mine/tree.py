@@ -42,7 +42,7 @@ class Node:
 
     def split(self, attribute: str, branches: tuple[Branch, ...]) -> Node:
         """The node with branches."""
-        return replace(self, attribute=attribute, branches=branches)
+        return Node(self.label, self.size, self.size_error, self.class_shares, self.class_errors, attribute, branches)
 
     def walk(self) -> Iterator[Node]:
         """The node and all below it, parents first."""
