@@ -17,7 +17,7 @@ from tacit.count.abilities import coded_rows, distinct_in_memory
 from tacit.count.answer_expressions import by_answer, is_cut_here
 from tacit.count.backend import answer, asking, streamed
 from tacit.count.columns import bit_columns, decoded, set_column
-from tacit.count.grouping_sets import MOST_ANSWERS, MOST_SCANS, can_group, grouped_tallies
+from tacit.count.grouped_cells import MOST_ANSWERS, MOST_SCANS, can_group, grouped_tallies
 from tacit.count.many import ManyTallies
 from tacit.count.memory import COMPILED_CODES, MemoryEngine, compiled_tally, numpy_tally
 from tacit.count.planner import planned, tallied_by_covers
@@ -31,7 +31,7 @@ from tacit.table.columns import checked_columns, file_columns
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Databases that count many groupings in one scan.
+# Databases that count many tables in one scan.
 GROUPING = ("postgres", "pyspark")
 # Sums that one query asks for at a time; planners of databases slow down beyond some hundreds.
 SUMS_A_QUERY = 256

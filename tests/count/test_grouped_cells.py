@@ -1,4 +1,4 @@
-"""Many tallies from few scans: rows that come out once, and grouping sets; each equal to counting in memory."""
+"""Many tallies from few scans: rows that come out once, and cells counted far away; each equal to counting in memory."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tacit.count import MemoryEngine, grouping_sets
+from tacit.count import MemoryEngine, grouped_cells
 from tacit.count import table as tables
 from tacit.count.connections import opened
+from tacit.count.protocol import CountEngine
 from tacit.count.table import TableEngine
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import Attribute, Schema
+from tacit.table import Table
 from tacit.table.files import table_writer
-from tests.count.engines import attribute, duckdb_parquet, random_table
+from tests.count.engines import attribute, duckdb_parquet, postgres_table, random_table, spark_parquet
+from tests.count.scans import counted_scans
+from tests.spark_session import spark_session
 
 YES_NO = Schema(tuple(attribute(f"q{i}", 2) for i in range(60)))
 FIVE = Schema(tuple(attribute(f"q{i}", 5) for i in range(20)))
@@ -32,8 +36,8 @@ def remote(monkeypatch: pytest.MonkeyPatch) -> None:
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is asked of the database, query by query."""
     asked: list[str] = []
-    plain, out = grouping_sets.answer, tables.streamed
-    monkeypatch.setattr(grouping_sets, "answer", lambda query: asked.append("grouping") or plain(query))
+    plain, out = grouped_cells.answer, tables.streamed
+    monkeypatch.setattr(grouped_cells, "answer", lambda query: asked.append("grouping") or plain(query))
     monkeypatch.setattr(tables, "streamed", lambda query: asked.append("stream") or out(query))
     return asked
 
@@ -48,13 +52,27 @@ def test_all_pairs_come_from_at_most_two_scans(schema: Schema, tmp_path: Path, r
     assert 1 <= len(scans) <= 2
 
 
-def test_two_hundred_questions_take_no_more_groupings_than_a_scan_can_have() -> None:
-    from tacit.count.planner import planned
+@pytest.mark.slow
+def test_all_pairs_of_two_hundred_questions_take_two_scans_of_postgresql(postgres_url: str) -> None:
+    table = random_table(Schema(tuple(attribute(f"q{i}", 2) for i in range(200))), 60, seed=4)
+    assert_all_pairs_in_two_scans(postgres_table(table, postgres_url), table)
 
-    schema = Schema(tuple(attribute(f"q{i}", 2) for i in range(200)))
-    wanted = list(itertools.combinations(schema.names, 2))
-    groupings = len(planned(wanted, schema, merge=True, cells=grouping_sets.GROUPED_CELLS))
-    assert groupings / grouping_sets.MOST_SCANS <= 1024  # PostgreSQL takes at most 4096 grouping sets a query
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_all_pairs_of_sixty_questions_take_two_scans_of_spark(tmp_path: Path) -> None:
+    spark_session()
+    table = random_table(YES_NO, 60, seed=5)
+    assert_all_pairs_in_two_scans(spark_parquet(table, tmp_path), table)
+
+
+def assert_all_pairs_in_two_scans(engine: CountEngine, table: Table) -> None:
+    wanted = list(itertools.combinations(table.schema.names, 2))
+    with counted_scans() as asked:
+        counts = engine.tallies(wanted)
+    assert len(asked) <= 2
+    for ours, theirs in zip(counts, MemoryEngine(table).tallies(wanted), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_tables_of_three_columns_are_grouped_too(tmp_path: Path, remote: None, scans: list[str]) -> None:
@@ -109,9 +127,9 @@ def test_grouped_counts_are_those_of_every_table_unless_a_row_shows_no_answer(tm
     table = random_table(schema, 50, seed=3)
     engine = duckdb_parquet(table, tmp_path)
     sets = [["a", "b"], ["c", "b"], ["a"]]
-    counts = grouping_sets.grouped_tallies(engine, sets)
+    counts = grouped_cells.grouped_tallies(engine, sets)
     assert counts is not None
     for columns, counted in zip(sets, counts, strict=True):
         np.testing.assert_array_equal(counted, MemoryEngine(table).tally(columns))
     other = Schema((attribute("a", 2), Attribute("b", ("b0", "b1", "other")), attribute("c", 2)))
-    assert grouping_sets.grouped_tallies(TableEngine(engine.table, other), sets) is None
+    assert grouped_cells.grouped_tallies(TableEngine(engine.table, other), sets) is None
