@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +88,15 @@ def test_a_store_that_does_not_answer_is_said_in_one_sentence(monkeypatch: pytes
     message = refused("estimate", "s3://bucket/reports.parquet", "--attributes", "smokes")
     assert message.count("\n") == 1
     assert "could not be read from its object store" in message
+
+
+@pytest.mark.slow
+def test_google_is_not_asked_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUD_STORAGE_EMULATOR_ENDPOINT", "http://127.0.0.1:9")
+    started = time.monotonic()
+    with pytest.raises(InvalidInput, match="could not be read from its object store"):
+        fetched("gs://box/reports.parquet")
+    assert time.monotonic() - started < 9
 
 
 @pytest.mark.parametrize("address", ["az://box/reports.parquet", "https://host/reports.parquet"])

@@ -25,8 +25,8 @@ OTHER_STORES = ("az", "azure", "http", "https", "ftp", "sftp", "webhdfs", "memor
 DATA_SUFFIXES = (".parquet", ".pq", ".csv")
 COPIED_BYTES = 1 << 20
 LONGEST_REASON = 240  # characters
-# Google's connector would ask for a quarter of an hour before it gives up.
-PATIENCE = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=10")
+# Google's connector would ask for a quarter of an hour before it gives up; so many seconds for each question it is asked.
+PATIENCE = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=3")
 # A path has one slash where an address has two.
 _ADDRESS = re.compile(rf"({'|'.join((*ARROW_STORES, 's3a', *OTHER_STORES))}):/{{1,2}}(?=[^/])")
 
