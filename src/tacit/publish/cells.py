@@ -45,7 +45,7 @@ def can_hide_cells(demand: Demand) -> bool:
     return demand.limit > 0 and min(demand.closeness, demand.likeness) == math.inf and demand.people < 0
 
 
-def hide_cells(problem: Problem, labels: Codes, classes: Codes) -> HiddenCells:
+def hide_cells(problem: Problem, labels: NDArray[np.int32], classes: Codes) -> HiddenCells:
     """Give the rows without a class (-1) one of their own, with as few hidden cells as can be."""
     tally, weak = problem.tally, np.flatnonzero(classes < 0)
     hidden = np.zeros(labels.shape, np.bool_)
@@ -56,7 +56,7 @@ def hide_cells(problem: Problem, labels: Codes, classes: Codes) -> HiddenCells:
     strides = np.concatenate([[1], np.cumprod(blocks[:-1])]).astype(np.uint64)
     class_of, pattern_of = np.empty(len(weak), np.int64), np.empty(len(weak), np.int64)
     suppress_cells(
-        np.ascontiguousarray(labels[weak]),
+        labels[weak].astype(np.int64),
         tally.counts[weak],
         np.ascontiguousarray(tally.sensitive_codes[weak]),
         strides,

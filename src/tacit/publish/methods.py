@@ -25,6 +25,7 @@ from tacit.publish.search import Progress, SearchOutcome, search
 
 PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 10.0, "microaggregate": 10.0}  # of the processor
 CUTS_OF_A_ROUND = 100  # evaluations that a round of ruin and recreate is taken for, where every m attributes are hidden
+PERSON_FACTOR = 8  # combinations that count like one entry of a person, in what a front costs
 MOST_TRIED = 2_000  # generalizations that are counted person by person until one keeps its promise
 
 
@@ -180,7 +181,9 @@ def _alternatives(publication: Publication, method: str, outcome: SearchOutcome)
     n_bits, front = publication.problem.n_bits, outcome.front()
     measured = publication.persons is None and not (method == "search" and publication.hides_cells)
     if not measured:
-        front = _spaced(front, recodings_worth(len(publication.problem.tally.counts)))
+        # Counting persons one by one takes several times as long as counting rows.
+        persons = 0 if publication.persons is None else PERSON_FACTOR * len(publication.persons.counts)
+        front = _spaced(front, recodings_worth(max(persons, len(publication.problem.tally.counts))))
     for i in front:
         bits, m = outcome.chromosome(i, n_bits), outcome.measures[i]
         if measured:

@@ -187,7 +187,9 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: b
     decode(bits, problem.space, block)
     starts = problem.space.first_value
     blocks = [block[starts[j] : starts[j + 1]] for j in range(len(tally.attributes))]
-    labels = np.stack([blocks[j][tally.codes[:, j]] for j in range(len(blocks))], axis=1)
+    labels = np.empty(tally.codes.shape, np.int32)
+    for j, own in enumerate(blocks):
+        labels[:, j] = own[tally.codes[:, j]]
     members = tuple(part == np.arange(part.max() + 1)[:, None] for part in blocks)
     classes = Combinations(list(labels.T), [len(part) for part in members]).number
     classes = _suppress(problem, classes)
@@ -209,7 +211,7 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: b
 
 def _with_hidden_cells(
     tally: QuasiTally,
-    labels: Codes,
+    labels: NDArray[np.int32],
     hiding: HiddenCells,
     texts: tuple[tuple[str, ...], ...],
     members: tuple[NDArray[np.bool_], ...],
