@@ -9,6 +9,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from tacit.dataset import Dataset
+from tacit.disguising import disguise
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate
 from tacit.estimation.comparison import GroupDifference
@@ -177,6 +179,40 @@ def test_the_test_of_weighted_groups_holds_its_level(monkeypatch: pytest.MonkeyP
         assert one.unbiased is not None
         scores.append(math.copysign(NormalDist().inv_cdf(1 - one.p / 2), one.unbiased))
     assert_standard_scores(scores)
+
+
+SPLIT = """\
+      - {name: drinks, kind: yes-no, text: Do you drink?, sensitive: true, prefer_not_to_say: false}
+split:
+  - {name: one, questions: [smokes], share: 0.3}
+  - {name: two, questions: [drinks], share: 0.7}
+"""
+
+
+def test_weighted_differences_of_a_question_that_few_are_dealt_have_their_errors() -> None:
+    """Three in ten are asked, and all tell their age and town: errors are those of the three."""
+    scheme = Definition.from_yaml(ASKED + SPLIT).scheme
+    weights = raked(ANSWERS, [AGES, TOWNS])
+    north, south = (ANSWERS * weights * SMOKES).sum(axis=0) / (ANSWERS * weights).sum(axis=0)
+    scores = []
+    for seed in range(40):
+        random = np.random.default_rng(9_000 + seed)
+        cells = random.choice(6, 4_000, p=ANSWERS.reshape(-1))
+        truth = {
+            "age": np.array(scheme.schema["age"].answers)[cells // 2],
+            "town": np.array(scheme.schema["town"].answers)[cells % 2],
+            "mood": np.full(4_000, "good"),
+            "smokes": np.where(random.random(4_000) < SMOKES.reshape(-1)[cells], "yes", "no"),
+            "drinks": np.full(4_000, "no"),
+        }
+        reports = disguise(Dataset.from_arrow(truth, schema=scheme.schema), scheme, seed=seed)
+        weighting = Weighting.of(reports, scheme, MARGINS)
+        one = weighted_table(weighting, reports, "town", "smokes").compare("town").differences[1]
+        assert one.unbiased is not None
+        scores.append((one.unbiased - (north - south)) / one.standard_error)
+    assert_standard_scores(scores)
+    with pytest.raises(AssertionError, match="p-value"):  # errors as if all had been asked
+        assert_standard_scores(np.array(scores) / math.sqrt(0.3))
 
 
 @pytest.mark.parametrize("margins", [("age", "town"), ("age",), ("town",)])

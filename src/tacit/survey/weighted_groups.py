@@ -96,7 +96,7 @@ class _WeightedCells:
             near = near / near.sum()
         people = near.sum(axis=1)
         within = np.divide(near, people[:, None], out=np.zeros_like(near), where=people[:, None] > 0)
-        return (self._of_answers(people, within) + self._of_cells(people, near, within)) / self.whole.n_reports
+        return self._of_answers(people, within) + self._of_cells(people, near, within) / self.whole.n_reports
 
     def _of_cells(self, people: Array, near: Array, within: Array) -> Array:
         """From how many people fell into each cell: the residuals of regression on the margins."""
@@ -110,8 +110,9 @@ class _WeightedCells:
     def _of_answers(self, people: Array, within: Array) -> Array:
         """From what was answered, and disguised, within the cells.
 
-        The mean of a report's products is linear in the distribution of the truth, so that it is asked for once, at the mixture
-        of the cells. Where versions are dealt it is only nearly so, and the error comes out a little too large.
+        A table of a cell's people has the covariance of all people's over the cell's share. But for a square of the shares, a
+        covariance is linear in the distribution of the truth: it is asked for once, at the mixture of the cells. Where versions
+        are dealt the square is worth more than is taken for it, and the error comes out a little too large.
         """
         if self.asked is None:
             return np.zeros((within.shape[1],) * 2)
@@ -131,13 +132,13 @@ class _WeightedCells:
         return covariance
 
     def _spread(self, worth: Array, within: Array) -> Array:
-        """Of a report's contribution to the answers, in cells of these answers and this worth, summed."""
+        """Covariances of the answers in cells of this worth, summed."""
         if self.asked is None or worth.sum() <= 0:
             return np.zeros((within.shape[1],) * 2)
         mixed = worth @ within / worth.sum()
-        products = self.asked.covariance_of(mixed.reshape(self.asked.probabilities.shape)) * self.asked.n_reports
-        products = products + np.multiply.outer(mixed, mixed)
-        return worth.sum() * products - (within * worth[:, None]).T @ within
+        squares = (within * worth[:, None]).T @ within - worth.sum() * np.multiply.outer(mixed, mixed)
+        at_mixture = self.asked.covariance_of(mixed.reshape(self.asked.probabilities.shape))
+        return worth.sum() * at_mixture - squares / self.asked.n_reports
 
     def _margin_answer(self, name: str) -> NDArray[np.intp]:
         """Which answer of a margin each cell has."""
