@@ -55,7 +55,8 @@ def class_sizes(classes: Codes, counts: Codes, persons: Codes | None = None) -> 
     """Rows in each class, or different persons."""
     if persons is None:
         return np.bincount(classes, counts).astype(np.int64)
-    return np.bincount(np.unique(np.stack([classes, persons]), axis=1)[0]).astype(np.int64)
+    (of_class, _), _ = _pairs(classes, persons)
+    return np.bincount(of_class).astype(np.int64)
 
 
 def sensitive_check(
@@ -124,11 +125,18 @@ class _Parts:
 def _shares(classes: Codes, codes: Codes, counts: Codes, persons: Codes | None) -> _Parts:
     weights = counts.astype(np.float64)
     if persons is not None:
-        _, pair = np.unique(np.stack([classes, persons]), axis=1, return_inverse=True)
-        weights = weights / np.bincount(pair.ravel(), weights)[pair.ravel()]
-    cells, place = np.unique(np.stack([classes, codes]), axis=1, return_inverse=True)
-    sums = np.bincount(place.ravel(), weights)
+        _, pair = _pairs(classes, persons)
+        weights = weights / np.bincount(pair, weights)[pair]
+    cells, place = _pairs(classes, codes)
+    sums = np.bincount(place, weights)
     return _Parts(cells[0], cells[1], sums / np.bincount(cells[0], sums)[cells[0]])
+
+
+def _pairs(first: Codes, second: Codes) -> tuple[tuple[Codes, Codes], Codes]:
+    """The pairs that occur, in ascending order, and the place of every row's pair among them."""
+    width = int(second.max()) + 1
+    keys, place = np.unique(first * width + second, return_inverse=True)
+    return np.divmod(keys, width), place.ravel()
 
 
 def _gains(parts: _Parts, whole: Floats) -> Floats:
@@ -181,10 +189,8 @@ def _matched(classes: Codes, codes: Codes, persons: Codes) -> Codes:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    holders, holder = np.unique(np.stack([classes, persons]), axis=1, return_inverse=True)
-    cells, cell = np.unique(np.stack([classes, codes]), axis=1, return_inverse=True)
-    edges = csr_array(
-        (np.ones(len(classes), np.int32), (cell.ravel(), holder.ravel())), shape=(cells.shape[1], holders.shape[1])
-    )
+    (holders, _), holder = _pairs(classes, persons)
+    cells, cell = _pairs(classes, codes)
+    edges = csr_array((np.ones(len(classes), np.int32), (cell, holder)), shape=(len(cells[0]), len(holders)))
     matched = maximum_bipartite_matching(edges, perm_type="column") >= 0
     return np.bincount(cells[0], matched, int(classes.max()) + 1).astype(np.int64)
