@@ -112,7 +112,8 @@ class ReportProtocol(PatientProtocol):
         if self._place is None:
             super().on_headers_complete()
         else:
-            self._body, self._stays = b"", self.parser.should_keep_alive()
+            self._body = b""
+            self._stays = self.parser.get_http_version() == "1.1" and self.parser.should_keep_alive()
 
     def on_body(self, body: bytes) -> None:
         if self._place is None:
@@ -139,7 +140,7 @@ class ReportProtocol(PatientProtocol):
         is_free = self.cycle is None or self.cycle.response_complete
         if self._receiving is None or self.parser.get_method() != b"PUT" or not is_free:
             return None
-        if self.flow.write_paused or self.parser.get_http_version() != "1.1" or self.parser.should_upgrade():
+        if self.flow.write_paused or self.parser.should_upgrade():
             return None
         return self._receiving.known(self.url.decode("latin-1"))
 
