@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from tacit import Attribute, Dataset, Reports, SampleDesign, Scheme, TacitError, channels
+from tacit import Attribute, Dataset, Reports, SampleDesign, Scheme, TacitError, Tally, channels
 from tacit.count.stored import StoredReports
 from tacit.count.weighted import SampleColumns
 from tests.cli.run import tacit as run
@@ -165,6 +165,34 @@ def test_dealt_questionnaires_in_a_database_have_the_errors_of_memory(tmp_path, 
     design = SampleDesign.of(N, weights=columns["w"], strata=columns["s"], clusters=clusters)
     for names in (["a", "b"], ["b"], ["a"]):
         same(tacit.estimate(there, names, sample=named), tacit.estimate(reports, names, sample=design))
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_weighted_tally_of_dealt_questionnaires_gives_what_the_reports_give(tmp_path, clustered):
+    """Of reports in memory and stored, saved and read, and added from two halves."""
+    table, columns = survey(dealt_scheme())
+    own = {"weights": columns["w"], "strata": columns["s"], "clusters": columns["c"] if clustered else None}
+    reports, design = Reports.from_arrow(table, dealt_scheme()), SampleDesign.of(N, **own)
+    named = {"weights": "w", "strata": "s", "clusters": "c" if clustered else None}
+    tallies = [Tally.weighted(reports, **own)]
+    tallies.append(Tally.weighted(stored(table, columns, dealt_scheme(), tmp_path / "dealt.parquet"), **named))
+    halves = [
+        Tally.weighted(
+            Reports.from_arrow(table.take(rows), dealt_scheme()),
+            **{name: None if values is None else values[rows] for name, values in own.items()},
+        )
+        for rows in (np.arange(30), np.arange(30, N))
+    ]
+    tallies.append(halves[0] + halves[1])
+    tallies[0].write(tmp_path / "tally.parquet")
+    tallies.append(Tally.read(tmp_path / "tally.parquet", dealt_scheme()))
+    for names in (["a", "b"], ["b"], ["a"]):
+        for tally in tallies:
+            same(tacit.estimate(tally, names), tacit.estimate(reports, names, sample=design))
+    with pytest.raises(TacitError, match="90 reports; each needs one"):
+        Tally.weighted(reports, weights=[1.0, 2.0])
+    with pytest.raises(TacitError, match="no longer say in which order"):
+        Tally.weighted(Reports(reports.scheme, reports.parts), weights=columns["w"])
 
 
 def test_two_stored_schemes_are_pooled_as_independent_samples(tmp_path):

@@ -116,7 +116,7 @@ class Tally:
         Parameters
         ----------
         reports : Reports or StoredReports
-            Reports of one scheme that asks everybody the same.
+            Reports of one scheme.
         weights, strata, clusters : sequences, or str for stored reports
             Of each report its weight, its stratum and its cluster; of stored reports the names of their columns.
 
@@ -131,20 +131,8 @@ class Tally:
             Where a weight is not above 0, a stratum or cluster is missing, or reports show sets or bits.
         """
         scheme, is_simulation = _one_scheme(reports)
-        if scheme.is_dealt:
-            raise InvalidInput(
-                "Weighted tallies are of schemes that ask everybody the same. Estimate from the reports."
-            )
-        (source,) = sources(reports)
         given = {"weights": weights, "strata": strata, "clusters": clusters}
-        if isinstance(source.engine, TableEngine):
-            return cls(scheme, (WeightedRows.of_stored(source.engine, SampleColumns(**given)),), is_simulation)
-        rows = held_rows(source.engine)
-        if rows is None:
-            raise InvalidInput("Only reports are weighted, not tallies: give the reports with their weights.")
-        names = [None if values is None else name for name, values in given.items()]
-        named = SampleColumns(names[0], names[1], names[2])
-        return cls(scheme, (WeightedRows.of_table(rows, weights, strata, clusters, named),), is_simulation)
+        return cls(scheme, _weighted_parts(reports, given), is_simulation)
 
     @property
     def n_reports(self) -> int:
@@ -351,17 +339,58 @@ def _check_enough(counts: NDArray[np.int64]) -> None:
         )
 
 
+def _weighted_parts(reports: ReportSource, given: Mapping[str, Any]) -> tuple[WeightedRows, ...]:
+    """The weighted rows of every questionnaire."""
+    origins = sources(reports)
+    stored = [source.engine for source in origins if isinstance(source.engine, TableEngine)]
+    if len(stored) == len(origins):
+        columns = SampleColumns(**given)
+        return tuple(WeightedRows.of_stored(engine, columns) for engine in stored)
+    tables = [rows for source in origins if (rows := held_rows(source.engine)) is not None]
+    if len(tables) < len(origins):
+        raise InvalidInput("Only reports are weighted, not tallies: give the reports with their weights.")
+    names = {name: None if values is None else name for name, values in given.items()}
+    named = SampleColumns(names["weights"], names["strata"], names["clusters"])
+    if len(tables) == 1:
+        return (WeightedRows.of_table(tables[0], sample=named, **given),)
+    places = reports.places if isinstance(reports, Reports) else None
+    if places is None:
+        raise InvalidInput(
+            "These reports no longer say in which order people came, so weights cannot be laid beside them. Make them of "
+            "the whole table by Reports.from_arrow."
+        )
+    many = sum(table.n_rows for table in tables)
+    return tuple(
+        WeightedRows.of_table(table, sample=named, **{name: _of_people(own, rows, many) for name, own in given.items()})
+        for table, rows in zip(tables, places, strict=True)
+    )
+
+
+def _of_people(values: Any, rows: NDArray[np.intp], many: int) -> Any:
+    """What is said of these rows of a table of so many people."""
+    if values is None:
+        return None
+    listed = np.asarray(values.to_pylist() if hasattr(values, "to_pylist") else values)
+    if listed.shape != (many,):
+        raise InvalidInput(
+            f"There are {listed.size:,} weights, strata or clusters for {many:,} reports; each needs one."
+        )
+    return listed[rows]
+
+
 def _whole_table(tally: Tally) -> pa.Table:
     import pyarrow as pa
 
     parts = [part for part in tally.parts if not isinstance(part, TabledEngine)]
     rows = Reports(tally.scheme, tuple(part.table for part in parts)).to_arrow()
     rows = rows.append_column(COUNT, pa.array(np.concatenate([part.counts for part in parts])))
-    for part in parts:
-        if isinstance(part, WeightedRows):
-            texts = (pa.array(own.tolist(), pa.string()) for own in (part.strata, part.clusters))
-            for name, column in zip(SAMPLE_KEYS, (*texts, pa.array(part.sums), pa.array(part.squares)), strict=True):
-                rows = rows.append_column(name, column)
+    weighted = [part for part in parts if isinstance(part, WeightedRows)]
+    if weighted:
+        texts = [[str(name) for part in weighted for name in getattr(part, own)] for own in ("strata", "clusters")]
+        sums = [np.concatenate([getattr(part, own) for part in weighted]) for own in ("sums", "squares")]
+        columns = [*(pa.array(own, pa.string()) for own in texts), *map(pa.array, sums)]
+        for name, column in zip(SAMPLE_KEYS, columns, strict=True):
+            rows = rows.append_column(name, column)
     return rows
 
 
@@ -373,11 +402,18 @@ def _sample_note(part: Part) -> dict[str, Any]:
 
 
 def _read_weighted(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:
-    rows = Reports.from_arrow(table.drop_columns([COUNT, *SAMPLE_KEYS]), scheme).parts[0]
-    stratum, cluster, weight, square = (table.column(name) for name in SAMPLE_KEYS)
-    strata, clusters = (np.array(own.to_pylist(), dtype=np.str_) for own in (stratum, cluster))
-    counts, sample = table.column(COUNT).to_numpy(), SampleColumns(**note["sample"])
-    return (WeightedRows(rows, strata, clusters, counts, weight.to_numpy(), square.to_numpy(), sample),)
+    parts = Reports.from_arrow(table.drop_columns([COUNT, *SAMPLE_KEYS]), scheme).parts
+    strata, clusters = (np.array(table.column(name).to_pylist(), dtype=np.str_) for name in SAMPLE_KEYS[:2])
+    counts, sums, squares = (np.asarray(table.column(name).to_numpy()) for name in (COUNT, *SAMPLE_KEYS[2:]))
+    sample = SampleColumns(**note["sample"])
+    if not scheme.is_dealt:
+        return (WeightedRows(parts[0], strata, clusters, counts, sums, squares, sample),)
+    dealt = np.array(table.column(RESERVED).to_pylist(), dtype=object)
+    asked = [dealt == questionnaire.name for questionnaire in scheme.questionnaires]
+    return tuple(
+        WeightedRows(part, strata[here], clusters[here], counts[here], sums[here], squares[here], sample)
+        for part, here in zip(parts, asked, strict=True)
+    )
 
 
 def _read_whole(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:
