@@ -150,11 +150,12 @@ def class_step(model: LatentClasses, parts: Sequence[WholeReports], prior: float
         reached, crossed_people = expectation(crossing.rows, _crossed_chances(model, part), model.weights, part.counts)
         height += reached + float(np.dot(part.counts, _offsets(model, part)))
         people = cell_sums(crossing.members, crossed_people, crossing.n_cells + 1)[:-1]
-        ends = np.cumsum([group.law.n_reports for group in part.groups])
-        in_classes = people[: ends[0]].sum(axis=0)
+        in_classes = people[: part.groups[0].law.n_reports].sum(axis=0)
         weights += in_classes
         seen: set[int] = set()
-        for group, own in zip(part.groups, np.split(people, ends[:-1]), strict=True):
+        start = 0
+        for group in part.groups:
+            own, start = people[start : start + group.law.n_reports], start + group.law.n_reports
             seen.update(group.attributes)
             for j, counts in zip(group.attributes, group.law.component_counts(model._own(group), own), strict=True):
                 totals[j] += counts

@@ -98,10 +98,10 @@ class ProductLaw(ReportLaw):
     def _add_counts(self, counts: list[Array], place: int, factors: Sequence[Array], people: Array) -> None:
         term, (told, cells) = self.terms[place], self._told_cells[place]
         if told:
-            ends = np.cumsum([self.shape[j] for j in told])
-            wide = cell_sums(cells, people, int(ends[-1])).T
-            for j, part in zip(told, np.split(wide, ends[:-1], axis=1), strict=True):
-                counts[j] += part
+            wide, start = cell_sums(cells, people, sum(self.shape[j] for j in told)).T, 0
+            for j in told:
+                counts[j] += wide[:, start : start + self.shape[j]]
+                start += self.shape[j]
         everyone = people.sum(axis=0)[:, None]
         for j, (factor, own) in enumerate(zip(term.factors, factors, strict=True)):
             if factor is None:
