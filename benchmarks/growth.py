@@ -20,7 +20,7 @@ from benchmarks.ratio import Ratio
 ROWS = (1_000_000, 10_000_000)
 QUESTIONS = (10, 50, 200)
 ANSWERS = (10, 1_000, 100_000)
-LARGE = {"rows": (50_000_000,), "questions": (), "answers": (1_000_000,)}
+LARGE = {"rows": (50_000_000,), "questions": (), "answers": (1_000_000,), "hashed answers": (1_000_000,)}
 WIDE_ROWS = ANSWER_ROWS = 1_000_000
 
 
@@ -47,15 +47,22 @@ def answers(n: int) -> dict[str, float]:
     return _survey(ANSWER_ROWS, 1, n, 1)
 
 
-def _survey(n_rows: int, n_questions: int, n_answers: int, asked: int, task: object = None) -> dict[str, float]:
+def hashed_answers(n: int) -> dict[str, float]:
+    """The same through local hashing, whose cost is the number of reports times that of answers."""
+    return _survey(ANSWER_ROWS, 1, n, 1, channel="local_hashing")
+
+
+def _survey(
+    n_rows: int, n_questions: int, n_answers: int, asked: int, task: object = None, channel: str | None = None
+) -> dict[str, float]:
     import tacit
     from tacit.table import Table
     from tacit.table.coded import code_type
 
     names = tuple(f"q{place}" for place in range(n_questions))
     schema = tacit.Schema(tuple(tacit.Attribute(name, tuple(map(str, range(n_answers)))) for name in names))
-    channel = tacit.channels.hadamard(math.e) if n_questions == 1 else tacit.channels.gamma_diagonal(math.e)
-    scheme = tacit.Scheme.of(schema, [([name], channel) for name in names])
+    kind = channel or ("hadamard" if n_questions == 1 else "gamma_diagonal")
+    scheme = tacit.Scheme.of(schema, [([name], getattr(tacit.channels, kind)(math.e)) for name in names])
     rng = np.random.default_rng(1)
     codes = {name: rng.integers(0, n_answers, n_rows).astype(code_type(n_answers)) for name in names}
     small = tacit.Dataset(Table(schema, {name: code[: 1 << 17] for name, code in codes.items()}))
@@ -71,7 +78,7 @@ def _survey(n_rows: int, n_questions: int, n_answers: int, asked: int, task: obj
 
 
 def measured(what: str, n: int) -> str:
-    program = f"from benchmarks import growth; growth.tell(growth.{what}({n}))"
+    program = f"from benchmarks import growth; growth.tell(growth.{what.replace(' ', '_')}({n}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
@@ -83,7 +90,8 @@ def tell(seconds: dict[str, float]) -> None:
 
 def run() -> list[Ratio]:
     print("| size | disguise, CPU s | answer, CPU s | peak memory, MB |\n|---|---|---|---|")
-    for what, sizes in (("rows", ROWS), ("questions", QUESTIONS), ("answers", ANSWERS)):
+    sizes_of = {"rows": ROWS, "questions": QUESTIONS, "answers": ANSWERS, "hashed answers": (100_000,)}
+    for what, sizes in sizes_of.items():
         for n in (*sizes, *(LARGE[what] if os.environ.get("TACIT_LARGE") == "1" else ())):
             print(f"| {n:,} {what} | {measured(what, n)} |", flush=True)
     return []

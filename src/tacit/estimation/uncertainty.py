@@ -122,12 +122,21 @@ def _alike(part: Part) -> Array | None:
     others = tuple(axis for axis in range(len(part.covered)) if axis not in asked)
     shares = [draw.reshape(part.channel.shape).sum(axis=others) for draw in draws]
     squares = [_mean_squares(part, draw.reshape(part.channel.shape)) for draw in draws]
+    if part.channel.treats_answers_alike and (alike := _one_line(squares, shares)) is not None:
+        return np.full(squares[0].shape, alike)
     slope = (squares[1] - squares[0]) / (shares[1] - shares[0])
     constant = squares[0] - slope * shares[0]
-    if not np.allclose(squares[2], constant + slope * shares[2], rtol=1e-7, atol=0):
-        return None
-    own = constant + slope
-    middle = float(np.median(own))
-    # Where two draws hardly differ in a share, the slope has lost digits; of answers that are alike all are the same.
-    same = part.channel.treats_answers_alike and np.allclose(own, middle, rtol=1e-3, atol=0)
-    return np.full_like(own, middle) if same else own
+    agrees = np.allclose(squares[2], constant + slope * shares[2], rtol=1e-7, atol=0)
+    return constant + slope if agrees else None
+
+
+def _one_line(squares: Sequence[Array], shares: Sequence[Array]) -> float | None:
+    """The mean square at a share of one, if one line over the shares holds for all cells; None where it does not.
+
+    Cell by cell the slope would lose its digits: among a million cells some differ in hardly any share.
+    """
+    within = [(own - own.mean(), share - share.mean()) for own, share in zip(squares, shares, strict=True)]
+    slope = sum(float((y * x).sum()) for y, x in within) / sum(float((x * x).sum()) for _, x in within)
+    constant = float(np.mean([own.mean() - slope * share.mean() for own, share in zip(squares, shares, strict=True)]))
+    lines = [constant + slope * share for share in shares]
+    return constant + slope if np.allclose(squares, lines, rtol=1e-7, atol=0) else None
