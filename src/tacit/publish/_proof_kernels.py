@@ -5,10 +5,7 @@ the finished release, so it must be publishable already among the classes that t
 survive this test does not depend on the other open cuts; the cheapest chain of surviving blocks from the first answer
 to the last, a shortest path, bounds the penalty of the attribute from below, and the bounds add up.
 
-Where rows may be suppressed, what a block holds of a class that is not publishable will be suppressed, since no part
-of it can be. So the rows that a whole chain of blocks has suppressed must be within the limit, which the shortest path obeys by
-a price for each such row (a Lagrange multiplier). A suppressed row costs 1, of which every attribute bears its weight: a block
-is charged that weight for each row it has suppressed instead of the row's penalty, and the bounds still add up.
+Where rows may be suppressed, `_suppression_kernels` has the bounds.
 """
 
 # numba infers the types of kernels from their first call.
@@ -46,14 +43,13 @@ class Instance(NamedTuple):
 class Paths(NamedTuple):
     """Shortest paths of every attribute, as arrays over positions."""
 
-    weak: NDArray[np.int64]  # [position, position]: rows that such a block would have suppressed
+    weak: NDArray[np.int64]  # [position, position]: rows that such a block leaves in classes that are too small
     usable: NDArray[np.bool_]  # [position, position]
-    cost: NDArray[np.float64]  # [position, position]: of such a block, with what its suppressed rows cost
+    cost: NDArray[np.float64]  # [position, position]: of such a block
     ahead: NDArray[np.float64]  # cost from the first answer
     behind: NDArray[np.float64]  # cost to the last
     gone: NDArray[np.int64]  # rows suppressed on the cheapest way from the first answer
-    refund: NDArray[np.float64]  # of each attribute: what the multiplier charges for the rows that may be suppressed
-    least: NDArray[np.float64]  # of each attribute, refund taken off
+    least: NDArray[np.float64]  # of each attribute
 
 
 @njit(cache=True)
@@ -113,9 +109,9 @@ def count_weak(rows, answers, positions, demand, weak):
 
 @njit(cache=True)
 def count_class(count, shown, span, bits, base, demand, weak):
-    """Count what the blocks of one attribute within `span` would have suppressed of one class."""
+    """Count what the blocks of one attribute within `span` leave of one class that is too small."""
     low, high = span
-    if high - low == 1 and demand.limit == 0:  # nothing left to cut, as mostly deep in the tree
+    if high - low == 1:  # nothing left to cut, as mostly deep in the tree
         return
     stops = np.empty(high - low + 1, np.int64)
     rows = np.zeros(high - low + 1, np.int64)
@@ -163,11 +159,10 @@ def count_answers(instance, members, count, shown):
 
 @njit(cache=True)
 def strike_all(instance, demand, status, weak):
-    """Count for every block the rows it would have suppressed; False if the forced cuts have too many suppressed already."""
+    """Count for every block the rows it leaves in classes that are too small; False if the forced cuts leave some already."""
     low, high = forced_blocks(status, instance)
     rows, answers = len(instance.counts), demand.first_sensitive[-1]
     weak[:] = 0
-    suppressed = 0
     class_of, sample, order = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
     count = np.empty(instance.first_value[-1], np.int64)
     shown = np.empty((instance.first_value[-1], answers), np.int64)
@@ -179,9 +174,7 @@ def strike_all(instance, demand, status, weak):
             count_answers(instance, order[start_of[c] : start_of[c + 1]], count, shown)
             size = count[first].sum()
             if not holds(size, shown[first].sum(axis=0), demand):
-                suppressed += size
-                if suppressed > demand.limit:
-                    return False
+                return False
             for j in range(len(member)):
                 if member[j]:
                     start = instance.first_value[j]
@@ -230,80 +223,17 @@ def reach_behind(usable, cost, status, bit, size, behind):
 
 
 @njit(cache=True)
-def cheapest_within(limit, usable, price, weak, status, bit, size, cost, ahead, gone):
-    """The shortest path of one attribute that has at most `limit` rows suppressed, bounded from below by a multiplier.
-
-    Leaves the charged costs in `cost` and returns the multiplier: that of the line through the cheapest path that has too many
-    suppressed and the cheapest that has not, until no path lies below it. Infinite where every path has too many suppressed.
-    """
-    cost[:] = weak
-    reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
-    if gone[size] > limit or ahead[size] == np.inf:
-        return np.inf
-    fewest, dear = gone[size], path_price(usable, price, cost, status, bit, size, ahead)
-    cost[:] = price
-    reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
-    most, cheap, multiplier = gone[size], ahead[size], 0.0
-    while most > limit:
-        multiplier = (dear - cheap) / (most - fewest)
-        for a in range(size + 1):
-            for b in range(size + 1):
-                cost[a, b] = price[a, b] + multiplier * weak[a, b]
-        reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
-        own = ahead[size] - multiplier * gone[size]
-        if ahead[size] >= cheap + multiplier * most - 1e-12:
-            break
-        if gone[size] <= limit:
-            fewest, dear = gone[size], own
-        else:
-            most, cheap = gone[size], own
-    return multiplier
-
-
-@njit(cache=True)
-def path_price(usable, price, cost, status, bit, size, ahead):
-    """The price of the path that `cost` made the shortest."""
-    total, b = 0.0, size
-    while b > 0:
-        a = b - 1
-        while not (may_stop(status, bit, a, size) and usable[a, b] and ahead[a] + cost[a, b] <= ahead[b]):
-            a -= 1
-        total += price[a, b]
-        b = a
-    return total
-
-
-@njit(cache=True)
-def charge_suppression(instance, j, price, weak, charged):
-    """Write the price of every block of an attribute with its suppressed rows at the attribute's whole weight."""
-    size = len(price) - 1
-    for a in range(size):
-        for b in range(a + 1, size + 1):
-            short = instance.scale[j] * (max(1, size - 1) - (b - a - 1)) / instance.rows
-            charged[a, b] = price[a, b] + weak[a, b] * short
-
-
-@njit(cache=True)
-def shortest_paths(instance, limit, status, paths):
+def shortest_paths(instance, status, paths):
     """Fill `paths` from both ends; return the sum of the least costs."""
     for j in range(len(paths.least)):
         size = instance.first_value[j + 1] - instance.first_value[j]
         base, bit = instance.first_value[j] + j, instance.first_bit[j]
         own = slice(base, base + size + 1)
-        usable, price, weak = paths.usable[own, own], instance.price[own, own], paths.weak[own, own]
-        cost, ahead, gone = paths.cost[own, own], paths.ahead[own], paths.gone[own]
-        if limit > 0:
-            charged = np.zeros((size + 1, size + 1))
-            charge_suppression(instance, j, price, weak, charged)
-            multiplier = cheapest_within(limit, usable, charged, weak, status, bit, size, cost, ahead, gone)
-            if multiplier == np.inf:
-                return np.inf
-            paths.refund[j] = multiplier * limit
-        else:
-            cost[:] = price
-            reach_ahead(usable, cost, weak, status, bit, size, ahead, gone)
+        usable, cost, weak = paths.usable[own, own], paths.cost[own, own], paths.weak[own, own]
+        cost[:] = instance.price[own, own]
+        reach_ahead(usable, cost, weak, status, bit, size, paths.ahead[own], paths.gone[own])
         reach_behind(usable, cost, status, bit, size, paths.behind[own])
-        paths.least[j] = paths.ahead[base + size] - paths.refund[j]
+        paths.least[j] = paths.ahead[base + size]
     return paths.least.sum()
 
 
@@ -318,7 +248,7 @@ def cost_without(instance, status, paths, j, v):
             for b in range(v + 1, size + 1):
                 if may_stop(status, bit, b, size) and paths.usable[base + a, base + b]:
                     over = paths.ahead[base + a] + paths.cost[base + a, base + b] + paths.behind[base + b]
-                    best = min(best, over - paths.refund[j])
+                    best = min(best, over)
                 if must_stop(status, bit, b, size):
                     break
         if must_stop(status, bit, a, size):
@@ -337,7 +267,7 @@ def decide(instance, status, paths, bound, target, rise):
         for v in range(1, size):
             if status[bit + v - 1] != OPEN:
                 continue
-            if others + paths.ahead[base + v] + paths.behind[base + v] - paths.refund[j] >= target:
+            if others + paths.ahead[base + v] + paths.behind[base + v] >= target:
                 status[bit + v - 1] = FORBIDDEN
                 continue
             without = cost_without(instance, status, paths, j, v)
@@ -379,8 +309,8 @@ def bound(instance, demand, status, target, paths, cuts, rise, is_counted):
         if not is_counted and not strike_all(instance, demand, status, paths.weak):
             return np.inf
         is_counted = False
-        paths.usable[:] = paths.weak <= demand.limit
-        total = shortest_paths(instance, demand.limit, status, paths)
+        paths.usable[:] = paths.weak == 0
+        total = shortest_paths(instance, status, paths)
         if total >= target:
             return total
         trace(instance, status, paths, cuts)
@@ -406,13 +336,14 @@ def first_inseparable(instance, status):
 def merge_inseparable(instance, status, radices):
     """The combinations with answers between which every cut is forbidden written as one; their classes are the same.
 
-    `radices` make a number of a combination and its sensitive answers, a different one for each.
+    The last is the place of every combination among the merged. `radices` make a number of a combination and its sensitive
+    answers, a different one for each.
     """
     first_value, merged = instance.first_value, first_inseparable(instance, status)
     rows, attributes = instance.codes.shape
     capacity = power_above(2 * rows)
     slot_of, keys = np.zeros(capacity, np.int64), np.empty(rows, np.uint64)
-    first, counts = np.empty(rows, np.int64), np.zeros(rows, np.int64)
+    first, counts, merged_into = np.empty(rows, np.int64), np.zeros(rows, np.int64), np.empty(rows, np.int64)
     distinct = 0
     for i in range(rows):
         key = np.uint64(0)
@@ -427,7 +358,8 @@ def merge_inseparable(instance, status, radices):
             keys[distinct], first[distinct] = key, i
             distinct += 1
             slot_of[slot] = distinct
-        counts[slot_of[slot] - 1] += instance.counts[i]
+        merged_into[i] = slot_of[slot] - 1
+        counts[merged_into[i]] += instance.counts[i]
     codes = np.empty((distinct, attributes), np.int64)
     sensitive = np.empty((distinct, instance.sensitive.shape[1]), np.int64)
     for place in range(distinct):
@@ -435,4 +367,4 @@ def merge_inseparable(instance, status, radices):
             codes[place, j] = merged[first_value[j] + instance.codes[first[place], j]]
         for s in range(sensitive.shape[1]):
             sensitive[place, s] = instance.sensitive[first[place], s]
-    return codes, counts[:distinct].copy(), sensitive
+    return codes, counts[:distinct].copy(), sensitive, merged_into

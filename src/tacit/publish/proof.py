@@ -1,8 +1,8 @@
 """The least loss for a given k, with a certificate: branch and bound, best bound first.
 
-The penalty is a sum over attributes and refining only makes classes smaller, so a node that forces some cuts and
-forbids others has the lower bound computed in `_proof_kernels`, also where some rows may be suppressed. At any time the
-smallest bound among the open nodes is a lower bound for every generalization there is.
+The penalty is a sum over attributes and refining only makes classes smaller, so a node that forces some cuts and forbids
+others has the lower bound computed in `_proof_kernels`; where rows may be suppressed, `suppression_proof` has the tree. At any
+time the smallest bound among the open nodes is a lower bound for every generalization there is.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from tacit.errors import InvalidInput
 from tacit.publish._proof_kernels import FORBIDDEN, FORCED, OPEN, Instance, Paths, bound, merge_inseparable
 from tacit.publish.problem import NWP, STRENGTH, Bits, Problem
 from tacit.publish.search import Progress
+from tacit.publish.suppression_proof import ROUNDING, SuppressionTree, instance_of
 
-# Bounds are sums of a few hundred terms below one; differences below this are rounding.
-ROUNDING = 1e-10
 REPORT_EVERY = 0.2  # seconds
 BRANCHES_TRIED = 6  # cuts that a node could be split by
 
@@ -74,8 +73,8 @@ def prove(
     reason = provable(problem)
     if reason:
         raise InvalidInput(f"Method 'exact' cannot be used here: {reason}. Use method 'search'.")
-    tree = _Tree(problem, start)
     began, complete = time.process_time(), True
+    tree = SuppressionTree(problem, start) if problem.demand.limit > 0 else _Tree(problem, start)
     try:
         tree.probe_root(began + seconds)
         reported = began
@@ -93,7 +92,7 @@ def prove(
 class _Tree:
     def __init__(self, problem: Problem, start: Bits) -> None:
         self._problem = problem
-        self._instance = self._here = _instance(problem)  # of the whole tree, and of the node in hand
+        self._instance = self._here = instance_of(problem)  # of the whole tree, and of the node in hand
         positions = len(self._instance.price)
         self._paths = Paths(
             np.zeros((positions, positions), np.int64),
@@ -102,7 +101,6 @@ class _Tree:
             np.empty(positions),
             np.empty(positions),
             np.zeros(positions, np.int64),
-            np.zeros(len(problem.weights)),
             np.empty(len(problem.weights)),
         )
         radices = [
@@ -161,7 +159,7 @@ class _Tree:
         """The instance with answers between which every cut is forbidden written as one."""
         if self._radices is None:
             return self._instance
-        codes, counts, sensitive = merge_inseparable(self._instance, status, self._radices)
+        codes, counts, sensitive, _ = merge_inseparable(self._instance, status, self._radices)
         return self._instance._replace(codes=codes, counts=counts, sensitive=sensitive)
 
     def _take(self) -> NDArray[np.uint8]:
@@ -185,8 +183,7 @@ class _Tree:
         if measures[STRENGTH] >= self._problem.k:
             if measures[NWP] < self.best:
                 self.best, self.best_bits = float(measures[NWP]), cuts
-            if measures[NWP] <= bound + ROUNDING:  # suppressed rows may make it cost more than the bound
-                return
+            return
         open_cuts = np.flatnonzero(status == OPEN)
         candidates = open_cuts[cuts[open_cuts] == 1] if cuts[open_cuts].any() else open_cuts
         if not len(candidates):
@@ -224,20 +221,3 @@ def _with(status: NDArray[np.uint8], bit: np.intp, choice: int) -> NDArray[np.ui
     changed = status.copy()
     changed[bit] = choice
     return changed
-
-
-def _instance(problem: Problem) -> Instance:
-    tally = problem.tally
-    first_value, sizes = problem.space.first_value, tally.sizes
-    price = np.zeros((int(first_value[-1]) + len(sizes),) * 2)
-    for j, size in enumerate(sizes):
-        rows = np.concatenate([[0], np.cumsum(tally.marginal(j))]) / tally.rows
-        for a, b in itertools.combinations(range(size + 1), 2):
-            base = first_value[j] + j
-            price[base + a, base + b] = problem.weights[j] * (rows[b] - rows[a]) * (b - a - 1) / max(1, size - 1)
-    members = np.array([[j in members for j in range(len(sizes))] for members in tally.sets])
-    sensitive = np.ascontiguousarray(tally.sensitive_codes)
-    scale = problem.weights / np.maximum(1, sizes - 1)
-    return Instance(
-        tally.codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price, scale, tally.rows
-    )
