@@ -60,6 +60,7 @@ def test_people_read_words(table, tmp_path):
         tmp_path / "out.parquet",
     )
     assert "whose sex is guessed right" in answer.out
+    assert "sex is a quasi-identifier" in " ".join(answer.out.split())
     assert "everyone hides among at least" in answer.out
     assert "Written and verified" in answer.out
     checked = tacit("check", tmp_path / "out.parquet", "--attributes", "age,town,sex,illness")
