@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import inner_kernel
+
 Floats = NDArray[np.float64]
 Patterns = NDArray[np.uint16]
 Places = NDArray[np.int64]
@@ -40,7 +42,7 @@ class Rows(NamedTuple):
     counts: Floats
 
 
-@njit(cache=True)
+@inner_kernel
 def _has_zero(pattern: Patterns, factors: Floats, start: int, stop: int, term: int) -> bool:
     """Whether the conditions rule out every answer of an attribute that a term of a kind leaves possible."""
     for place in range(start, stop):
@@ -54,7 +56,7 @@ def _has_zero(pattern: Patterns, factors: Floats, start: int, stop: int, term: i
     return False
 
 
-@njit(cache=True)
+@inner_kernel
 def _fate(pattern: Patterns, factors: Floats, start: int, stop: int, is_constant: Flags) -> tuple[bool, bool]:
     """Whether nothing is left of a kind, and whether nothing but constant terms is."""
     nothing, only_constant = True, True
@@ -65,7 +67,7 @@ def _fate(pattern: Patterns, factors: Floats, start: int, stop: int, is_constant
     return nothing, only_constant
 
 
-@njit(cache=True)
+@inner_kernel
 def _merged(
     kinds: Kinds, factors: Floats, layout: Layout, is_constant: Flags, nothing: Patterns, group: int
 ) -> tuple[Patterns, Places, Flags]:
@@ -82,12 +84,13 @@ def _merged(
             is_lost[kind] = True
             if first_lost < 0:
                 first_lost = kind
-                patterns[kind, : stop - start] = nothing[start:stop]
+                for place in range(start, stop):
+                    patterns[kind, place - start] = nothing[place]
             now[kind] = first_lost
     return patterns, now, is_lost
 
 
-@njit(cache=True)
+@inner_kernel
 def _counted_kinds(rows: Rows, kinds: Kinds, now: Places, is_lost: Flags, group: int) -> tuple[Flags, int, int]:
     """Which kinds occur in the rows that say something, how many rows these are, and how many of them lost a group."""
     occurs = np.zeros(len(now), dtype=np.bool_)
@@ -103,24 +106,27 @@ def _counted_kinds(rows: Rows, kinds: Kinds, now: Places, is_lost: Flags, group:
     return occurs, n_rows, n_lost
 
 
-@njit(cache=True)
+@inner_kernel
 def _numbered(occurs: Flags, patterns: Patterns, first: Places) -> tuple[Kinds, Places]:
     """The kinds that occur, and the number of each within its group."""
-    numbers = np.full(len(occurs), -1)
-    kept = Kinds(np.empty((occurs.sum(), patterns.shape[1]), dtype=patterns.dtype), np.zeros_like(first))
-    end = 0
+    numbers, n_kinds, end = np.empty(len(occurs), dtype=np.int64), 0, 0
+    for is_there in occurs:
+        n_kinds += is_there
+    kept = Kinds(np.empty((n_kinds, patterns.shape[1]), dtype=patterns.dtype), np.empty_like(first))
     for group in range(len(first) - 1):
         kept.first[group] = end
         for kind in range(first[group], first[group + 1]):
+            numbers[kind] = -1
             if occurs[kind]:
-                kept.patterns[end] = patterns[kind]
+                for place in range(patterns.shape[1]):
+                    kept.patterns[end, place] = patterns[kind, place]
                 numbers[kind] = end - kept.first[group]
                 end += 1
     kept.first[-1] = end
     return kept, numbers
 
 
-@njit(cache=True)
+@inner_kernel
 def _renamed(rows: Rows, kinds: Kinds, now: Places, numbers: Places, n_rows: int, group: int) -> Rows:
     """The rows that say something, with the numbers of what their kinds have become."""
     left = Rows(np.empty((n_rows, rows.codes.shape[1]), dtype=rows.codes.dtype), np.empty(n_rows))
@@ -134,12 +140,13 @@ def _renamed(rows: Rows, kinds: Kinds, now: Places, numbers: Places, n_rows: int
     return left
 
 
-@njit(cache=True)
+@inner_kernel
 def _allowing(factors: Floats, masked: Floats, place: int, answers: Places) -> tuple[Floats, Floats]:
     """Factors, and their sums over the answers, with all but some answers of an attribute ruled out."""
     narrower, sums = factors.copy(), masked.copy()
     is_allowed = np.zeros(factors.shape[3], dtype=np.bool_)
-    is_allowed[answers] = True
+    for answer in answers:
+        is_allowed[answer] = True
     for pattern in range(factors.shape[1]):
         for term in range(factors.shape[2]):
             total = 0.0
@@ -177,7 +184,10 @@ def narrowed(
     factors, masked = _allowing(before.factors, before.masked, place, answers)
     rows, kinds, group = before.rows, before.kinds, layout.group_of[place]
     patterns, now, is_lost = _merged(kinds, factors, layout, is_constant, nothing, group)
-    if now.min() >= 0 and not is_lost.any():
+    for kind in range(kinds.first[group], kinds.first[group + 1]):
+        if now[kind] < 0 or is_lost[kind]:
+            break
+    else:
         return Narrowed(rows, kinds, factors, masked, 0)
     occurs, n_rows, n_lost = _counted_kinds(rows, kinds, now, is_lost, group)
     kept, numbers = _numbered(occurs, patterns, kinds.first)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from tacit.estimation._row_kernels import Floats, Kinds, Layout, Places, Rows
+from tacit.kernels import inner_kernel
 
 
 class Weighed(NamedTuple):
@@ -21,7 +22,7 @@ class Weighed(NamedTuple):
     whole: Floats
 
 
-@njit(cache=True)
+@inner_kernel
 def _weighed(kinds: Kinds, masked: Floats, layout: Layout) -> Weighed:
     n_kinds, n_terms = len(kinds.patterns), masked.shape[2]
     left = Weighed(np.empty((n_kinds, n_terms)), np.empty((n_kinds, n_terms), dtype=np.int64), np.zeros(n_kinds))
@@ -42,7 +43,7 @@ def _weighed(kinds: Kinds, masked: Floats, layout: Layout) -> Weighed:
     return left
 
 
-@njit(cache=True)
+@inner_kernel
 def _without(product: float, zeros: int, one: float, other: float) -> float:
     """A product without two of its factors; `product` is that of all factors but zeros, of which there are `zeros`."""
     if one == 0.0:
@@ -86,7 +87,7 @@ class Home(NamedTuple):
     pattern: Places
 
 
-@njit(cache=True)
+@inner_kernel
 def _home(kinds: Kinds, weighed: Weighed, masked: Floats, layout: Layout, target: int) -> Home:
     group = layout.group_of[target]
     first, size = kinds.first[group], kinds.first[group + 1] - kinds.first[group]
@@ -101,7 +102,7 @@ def _home(kinds: Kinds, weighed: Weighed, masked: Floats, layout: Layout, target
     return home
 
 
-@njit(cache=True)
+@inner_kernel
 def _outside(rows: Rows, kinds: Kinds, weighed: Weighed, home: Home) -> tuple[Outside, Floats]:
     """What rows are outside the target's group; its sum and its sum of squares by the kinds of that group."""
     outside = Outside(np.ones(len(rows.counts)), np.zeros(len(rows.counts), dtype=np.int64))
@@ -121,7 +122,7 @@ def _outside(rows: Rows, kinds: Kinds, weighed: Weighed, home: Home) -> tuple[Ou
     return outside, sums
 
 
-@njit(cache=True)
+@inner_kernel
 def _add_home(
     sums: PatternSums, by_kind: Floats, kinds: Kinds, weighed: Weighed, home: Home, masked: Floats, layout: Layout,
     target: int, free: Places,
@@ -155,7 +156,7 @@ def _add_home(
                 )
 
 
-@njit(cache=True)
+@inner_kernel
 def _add_terms(sums: Floats, products: Floats, weights: Floats, once: float, squared: float) -> None:
     """Terms times a sum, and their products, above the diagonal, times a sum of squares where they are wanted."""
     for one in range(len(weights)):
@@ -172,13 +173,11 @@ class Seen(NamedTuple):
     products: Floats  # [kind, target pattern, term, term], above the diagonal
 
 
-@njit(cache=True)
+@inner_kernel
 def _seen(
     seen: Seen, low: int, rows: Rows, kinds: Kinds, weighed: Weighed, home: Home, outside: Outside, group: int
 ) -> None:
-    """Fill for the kinds of a group from a code on, as many as there is room for."""
-    seen.terms[:] = 0.0
-    seen.products[:] = 0.0
+    """Fill what is empty yet, for the kinds of a group from a code on, as many as there is room for."""
     n_terms, room = home.others.shape[1], len(seen.terms)
     with_products = len(seen.products) > 0
     for row in range(len(rows.counts)):
@@ -196,7 +195,7 @@ def _seen(
                     seen.products[code - low, shown, one, two] += first * rest * home.others[at_home, two]
 
 
-@njit(cache=True)
+@inner_kernel
 def _add_seen(
     sums: PatternSums, seen: Seen, low: int, kinds: Kinds, weighed: Weighed, masked: Floats, layout: Layout, free: Places,
     group: int,
@@ -221,7 +220,7 @@ def _add_seen(
                     _add_own_products(sums.products[position, pattern, shown], own, seen.products[code - low, shown])
 
 
-@njit(cache=True)
+@inner_kernel
 def _add_own(sums: Floats, own: Floats, seen: Floats) -> None:
     """The terms of an attribute's group times those of the target's."""
     for one in range(len(own)):
@@ -230,7 +229,7 @@ def _add_own(sums: Floats, own: Floats, seen: Floats) -> None:
                 sums[one * len(own) + other] += own[one] * seen[other]
 
 
-@njit(cache=True)
+@inner_kernel
 def _add_own_products(products: Floats, own: Floats, seen: Floats) -> None:
     """The products of such pairs of terms, above the diagonal."""
     n_terms = len(own)
@@ -245,7 +244,7 @@ def _add_own_products(products: Floats, own: Floats, seen: Floats) -> None:
                         )
 
 
-@njit(cache=True)
+@inner_kernel
 def pattern_sums(
     rows: Rows, kinds: Kinds, masked: Floats, layout: Layout, target: int, free: Places, shape: tuple[int, int],
     with_products: bool, most_seen: int,
@@ -266,28 +265,29 @@ def pattern_sums(
     outside, by_kind = _outside(rows, kinds, weighed, home)
     _add_home(sums, by_kind, kinds, weighed, home, masked, layout, target, free)
     is_asked = np.zeros(rows.codes.shape[1], dtype=np.bool_)
-    is_asked[layout.group_of[free]] = True
+    for place in free:
+        is_asked[layout.group_of[place]] = True
     for group in range(len(is_asked)):
         if is_asked[group] and group != home.group:
             n_kinds = kinds.first[group + 1] - kinds.first[group]
             room = max(1, min(n_kinds, most_seen // (shape[1] * (n_terms + size))))
-            seen = Seen(
-                np.empty((room, shape[1], n_terms)),
-                np.empty((room if with_products else 0, shape[1], n_terms, n_terms)),
-            )
             for low in range(0, n_kinds, room):
+                seen = Seen(
+                    np.zeros((room, shape[1], n_terms)),
+                    np.zeros((room if with_products else 0, shape[1], n_terms, n_terms)),
+                )
                 _seen(seen, low, rows, kinds, weighed, home, outside, group)
                 _add_seen(sums, seen, low, kinds, weighed, masked, layout, free, group)
     return sums
 
 
-@njit(cache=True)
+@inner_kernel
 def _terms_of(number: int, is_together: bool, n_terms: int) -> tuple[int, int]:
     """The term of the attribute's group and that of the target's which a number of `terms` stands for."""
     return (number, number) if is_together else (number // n_terms, number % n_terms)
 
 
-@njit(cache=True)
+@inner_kernel
 def _add_table(table: Floats, sums: Floats, of_place: Floats, of_target: Floats) -> None:
     """One term's sums by pattern as a table by answer and class; factors are ``[pattern, answer]``."""
     for pattern in range(sums.shape[0]):
@@ -301,10 +301,12 @@ def _add_table(table: Floats, sums: Floats, of_place: Floats, of_target: Floats)
                             table[answer, of_class] += first * of_target[kind, of_class]
 
 
-@njit(cache=True)
+@inner_kernel
 def _answers_crossed(within: Floats, sums: Floats, one: Floats, two: Floats) -> None:
     """Products of answers, from sums by pattern of the attribute and the factors of two terms."""
-    within[:] = 0.0
+    for answer in range(len(within)):
+        for other in range(len(within)):
+            within[answer, other] = 0.0
     for pattern in range(len(sums)):
         if sums[pattern] != 0.0:
             for answer in range(len(within)):
@@ -314,7 +316,7 @@ def _answers_crossed(within: Floats, sums: Floats, one: Floats, two: Floats) -> 
                         within[answer, other] += first * two[pattern, other]
 
 
-@njit(cache=True)
+@inner_kernel
 def _add_crossed(crossed: Floats, within: Floats, of_class: Floats, of_other: Floats, is_mirrored: bool) -> None:
     """Products of answers times those of classes, and their mirror image where two different terms meet."""
     for answer in range(len(within)):
@@ -331,7 +333,7 @@ def _add_crossed(crossed: Floats, within: Floats, of_class: Floats, of_other: Fl
                         crossed[other, two, answer, one] += added
 
 
-@njit(cache=True)
+@inner_kernel
 def answer_tables(
     sums: PatternSums, factors: Floats, layout: Layout, target: int, free: Places, n_classes: int
 ) -> tuple[Floats, Floats]:
@@ -371,7 +373,7 @@ def answer_tables(
     return tables, crossed
 
 
-@njit(cache=True)
+@inner_kernel
 def class_table(by_pattern: PatternSums, factors: Floats, n_classes: int) -> tuple[Floats, Floats]:
     """The same by class alone; ``factors[pattern, term, class]``."""
     sums, crossed = np.zeros(n_classes), np.zeros((n_classes, n_classes))
@@ -391,7 +393,7 @@ def class_table(by_pattern: PatternSums, factors: Floats, n_classes: int) -> tup
 
 
 class SubgroupSums(NamedTuple):
-    """Mean contributions by answer and class and their products, by class and theirs, and of the size and its square."""
+    """Contributions by answer and class and their products, by class and theirs, and of the size and its square."""
 
     tables: Floats  # [free, answer, class]
     products: Floats  # [free, answer, class, answer, class]
@@ -403,12 +405,10 @@ class SubgroupSums(NamedTuple):
 @njit(cache=True)
 def subgroup_sums(
     rows: Rows, kinds: Kinds, masked: Floats, factors: Floats, layout: Layout, target: int, free: Places,
-    shape: tuple[int, int], n_classes: int, with_products: bool, people: float, most_seen: int,
+    shape: tuple[int, int], n_classes: int, with_products: bool, most_seen: int,
 ) -> SubgroupSums:  # fmt: skip
-    """The means over all people of what the rows say; products of tables where they are wanted."""
+    """The sums over all people of what the rows say; products of tables where they are wanted."""
     sums = pattern_sums(rows, kinds, masked, layout, target, free, shape, with_products, most_seen)
     tables, crossed = answer_tables(sums, factors, layout, target, free, n_classes)
     classes, products = class_table(sums, factors[target], n_classes)
-    return SubgroupSums(
-        tables / people, crossed / people, classes / people, products / people, sums.everything / people
-    )
+    return SubgroupSums(tables, crossed, classes, products, sums.everything)

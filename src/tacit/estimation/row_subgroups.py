@@ -74,15 +74,16 @@ class RowSubgroup:
         """Nothing is left to be counted."""
 
     @cached_property
-    def _sums(self) -> _subgroup_kernels.SubgroupSums:
+    def _means(self) -> _subgroup_kernels.SubgroupSums:
         wanted, left = self.wanted, self.left
-        return _subgroup_kernels.subgroup_sums(
+        sums = _subgroup_kernels.subgroup_sums(
             left.rows, left.kinds, left.masked, left.factors, wanted.rows.layout, wanted.target, self.places,
-            wanted.patterns, wanted.n_classes, wanted.with_errors, wanted.rows.people, MOST_SEEN,
+            wanted.patterns, wanted.n_classes, wanted.with_errors, MOST_SEEN,
         )  # fmt: skip
+        return _subgroup_kernels.SubgroupSums(*(part / wanted.rows.people for part in sums))
 
     def shares(self) -> ClassShares:
-        _, _, classes, products, moments = self._sums
+        _, _, classes, products, moments = self._means
         n, (size, square) = self.wanted.rows.people, moments.tolist()
         return ClassShares(
             size, max(square - size**2, 0.0) / max(n - 1, 1), max(square - size, 0.0) / n, classes,
@@ -90,7 +91,7 @@ class RowSubgroup:
         )  # fmt: skip
 
     def by_answer(self) -> AnswerBreakdown:
-        return AnswerBreakdown(self.choices, self._sums.tables)
+        return AnswerBreakdown(self.choices, self._means.tables)
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
         position, size = self._position(attribute), attribute.size
@@ -103,7 +104,7 @@ class RowSubgroup:
 
     def _covariances(self, sampling: Sampling) -> Array:
         """Of all tables: ``[attribute, answer, class, answer, class]``."""
-        tables, products = self._sums.tables, self._sums.products
+        tables, products = self._means.tables, self._means.products
         n_tables, cells = len(tables), tables.shape[1] * tables.shape[2]
         covariances = counted_covariance(
             products.reshape(n_tables, cells, cells), tables.reshape(n_tables, cells), self.wanted.rows.people, sampling

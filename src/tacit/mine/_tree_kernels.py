@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import inner_kernel
+
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -15,7 +17,7 @@ Places = NDArray[np.int64]
 SAME_SHARE = 1e-12
 
 
-@njit(cache=True)
+@inner_kernel
 def _impurity(counts: Floats, total: float, criterion: int) -> float:
     """Entropy in bits, or for purity (2) the chance that two draws differ; counts below zero are taken as none."""
     value = 1.0 if criterion == 2 else 0.0
@@ -26,7 +28,7 @@ def _impurity(counts: Floats, total: float, criterion: int) -> float:
     return value
 
 
-@njit(cache=True)
+@inner_kernel
 def _worth(shares: Floats, criterion: int) -> float:
     """What a split gains, from ``shares[branch, class]``: information (0), gain ratio (1) or purity (2)."""
     of_classes, of_branches = np.zeros(shares.shape[1]), np.zeros(shares.shape[0])
@@ -79,11 +81,14 @@ def split_worths(tables: Floats, factors: Floats, branch_of: Places, table_of: P
     worths = np.zeros(len(branch_of))
     for split in range(len(branch_of)):
         branches = branch_shares(tables[table_of[split]], branch_of[split], n_branches(branch_of[split]))
-        worths[split] = _worth(branches * factors, criterion)
+        for branch in range(len(branches)):
+            for of_class in range(len(factors)):
+                branches[branch, of_class] *= factors[of_class]
+        worths[split] = _worth(branches, criterion)
     return worths
 
 
-@njit(cache=True)
+@inner_kernel
 def _present(shares: Floats) -> tuple[Floats, Floats, int]:
     """Sizes of the branches that are above zero, the classes of all of these together, and how many they are."""
     sizes, of_classes = np.zeros(shares.shape[0]), np.zeros(shares.shape[1])
@@ -133,7 +138,7 @@ def n_contrasts(branches: int, classes: int) -> int:
     return (1 if branches == 2 else branches) * (1 if classes == 2 else classes)
 
 
-@njit(cache=True)
+@inner_kernel
 def _variance(weights: Floats, covariance: Floats) -> float:
     """Of a weighted sum of the cells of a table, ``weights[answer, class]``."""
     variance = 0.0
@@ -179,9 +184,14 @@ def class_figures(counts: Floats, covariance: Floats, factors: Floats) -> tuple[
 
     Of classes that are equal but for rounding it is the first.
     """
-    weighed, greatest = counts * factors, 0
-    errors = np.sqrt(share_variances(weighed, covariance * np.outer(factors, factors)))
-    for which in range(1, len(weighed)):
+    weighed, weighed_covariance, greatest = np.empty_like(counts), np.empty_like(covariance), 0
+    for one in range(len(counts)):
+        weighed[one] = counts[one] * factors[one]
+        for two in range(len(counts)):
+            weighed_covariance[one, two] = covariance[one, two] * (factors[one] * factors[two])
+    errors = share_variances(weighed, weighed_covariance)
+    for which in range(len(weighed)):
+        errors[which] = math.sqrt(errors[which])
         if weighed[which] > weighed[greatest] + SAME_SHARE:
             greatest = which
     return clipped_shares(weighed), errors, greatest
