@@ -345,26 +345,12 @@ def _print(
 
 
 def _print_methods(release: Release) -> None:
-    methods = release.methods
-    measures: dict[str, list[object]] = {
-        "query error": [f"{one.query_error:.1%}" for one in methods],
-        "tables of two off by": [f"{one.table_error:.1%}" for one in methods],
-        "coefficients off by": [f"{one.coefficient_error:.3f}" for one in methods],
-        "loss (NWP)": [f"{one.nwp:.4f}" for one in methods],
-        "unevenness (NECD)": [f"{one.necd:.4f}" for one in methods],
-        "effective k": [one.effective_k for one in methods],
-        "highest risk": [f"{1 / one.effective_k:.2%}" for one in methods],
-        "average risk": [f"{one.average_risk:.2%}" for one in methods],
-        "rows suppressed": [one.suppressed for one in methods],
-        "labels": ["  ".join(f"{name} {number:,}" for name, number in one.labels.items()) for one in methods],
-        "labels overlap": ["yes" if one.labels_overlap else "no" for one in methods],
-    }
-    columns = ("", *(f"{one.method} (written)" if one.written else one.method for one in methods))
-    rows = [(name, *values) for name, values in measures.items()]
+    from tacit.publish.comparison import lost_groups, side_by_side
+
+    columns, rows = side_by_side(release.methods)
     print_table("The methods side by side; the query error is the median over random queries", columns, rows)
-    for one in methods:
-        if (lost := one.largest_lost_group) is not None:
-            print_text(f"Lost by {one.method}: all {lost.rows:,} rows with {lost.attribute} = {lost.answer}.")
+    for sentence in lost_groups(release.methods):
+        print_text(sentence)
 
 
 def _schema(document: Path | None, dropped: list[str]) -> Schema | None:

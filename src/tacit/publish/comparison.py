@@ -6,6 +6,7 @@ they say of a range of answers must be spread. The error of random queries count
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -71,6 +72,35 @@ class MethodResult:
 
     def to_document(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def side_by_side(methods: Sequence[MethodResult]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """A table for people, a column for each method: its columns and rows, as they should read."""
+    measures = {
+        "query error": [f"{one.query_error:.1%}" for one in methods],
+        "tables of two off by": [f"{one.table_error:.1%}" for one in methods],
+        "coefficients off by": [f"{one.coefficient_error:.3f}" for one in methods],
+        "loss (NWP)": [f"{one.nwp:.4f}" for one in methods],
+        "unevenness (NECD)": [f"{one.necd:.4f}" for one in methods],
+        "effective k": [f"{one.effective_k:,}" for one in methods],
+        "highest risk": [f"{1 / one.effective_k:.2%}" for one in methods],
+        "average risk": [f"{one.average_risk:.2%}" for one in methods],
+        "rows suppressed": [f"{one.suppressed:,}" for one in methods],
+        "labels": ["  ".join(f"{name} {number:,}" for name, number in one.labels.items()) for one in methods],
+        "labels overlap": ["yes" if one.labels_overlap else "no" for one in methods],
+    }
+    columns = ("", *(f"{one.method} (written)" if one.written else one.method for one in methods))
+    return columns, [(name, *values) for name, values in measures.items()]
+
+
+def lost_groups(methods: Sequence[MethodResult]) -> list[str]:
+    """A sentence for each method that suppresses every row of an answer, with the largest such group."""
+    lost = [(one.method, one.largest_lost_group) for one in methods]
+    return [
+        f"Lost by {method}: all {group.rows:,} rows with {group.attribute} = {group.answer}."
+        for method, group in lost
+        if group is not None
+    ]
 
 
 def _named(publication: Publication, answer: Answer) -> str:

@@ -41,6 +41,11 @@ class Alternative:
     suppress: float  # share of rows that could be suppressed
     cuts: str | None = None  # hexadecimal: a bit for every possible cut; None where the method alone says it
 
+    @property
+    def way(self) -> str:
+        """The method in words, with what it may suppress."""
+        return f"{self.method}, up to {self.suppress:.0%} suppressed" if self.suppress else self.method
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.publish.comparison import lost_groups, side_by_side
 from tacit.publish.release import Release
 from tacit.report.page import Chapter, Picture, Text, WrittenTable, write
 from tacit.report.plots import BLUE, GREY, front_figure, new_figure
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_BARS = 40
-MOST_ALTERNATIVES = 60
+MOST_OF_A_WAY = 12
 SMALL_CLASSES = (2, 3, 5, 10, 20, 50)
 
 
@@ -36,7 +37,7 @@ def write_release_page(release: Release, path: Path) -> Path:
 
 def _chapters(release: Release) -> list[Chapter]:
     return [
-        Chapter("Which method", (Text(release.why or f"Only {release.method} was asked for."), _methods(release))),
+        Chapter("Which method", (Text(release.why or f"Only {release.method} was asked for."), *_methods(release))),
         Chapter(
             "The alternatives", (Picture(front_figure(release), "Loss against effective k."), _alternatives(release))
         ),
@@ -46,52 +47,37 @@ def _chapters(release: Release) -> list[Chapter]:
     ]
 
 
-def _methods(release: Release) -> WrittenTable:
-    columns = (
-        "method",
-        "NWP",
-        "NECD",
-        "effective k",
-        "suppressed",
-        "risk: highest, mean",
-        "query error",
-        "table error",
-        "labels overlap",
-        "labels",
-        "lost",
+def _methods(release: Release) -> tuple[WrittenTable | Text, ...]:
+    columns, rows = side_by_side(release.methods)
+    told = "Errors are medians over random queries, and means over tables of two attributes."
+    names = release.recoding.tally.names
+    labels = [(name, *(one.labels[name] for one in release.methods)) for name in names]
+    return (
+        WrittenTable(columns, [row for row in rows if row[0] != "labels"], told),
+        WrittenTable(columns, labels, "How many different labels each attribute shows."),
+        *map(Text, lost_groups(release.methods)),
     )
-    rows = [
-        (
-            f"{result.method} (written)" if result.written else result.method,
-            f"{result.nwp:.4f}",
-            f"{result.necd:.4f}",
-            result.effective_k,
-            result.suppressed,
-            f"{1 / result.effective_k:.1%}, {result.average_risk:.1%}",
-            f"{result.query_error:.1%}",
-            f"{result.table_error:.1%}",
-            "yes" if result.labels_overlap else "no",
-            ", ".join(f"{name} {number}" for name, number in result.labels.items()),
-            "" if result.largest_lost_group is None else _group(result.largest_lost_group),
-        )
-        for result in release.methods
-    ]
-    return WrittenTable(
-        columns, rows, "Errors are medians over random queries, and means over tables of two attributes."
-    )
-
-
-def _group(lost: object) -> str:
-    return "{attribute} = {answer} ({rows} rows)".format(**vars(lost))
 
 
 def _alternatives(release: Release) -> WrittenTable:
+    numbers = _spread_over_ways([entry.way for entry in release.front])
     rows = [
-        (number, entry.method, f"{entry.nwp:.4f}", f"{entry.necd:.4f}", entry.effective_k, entry.suppressed)
-        for number, entry in enumerate(release.front[:MOST_ALTERNATIVES])
+        (number, entry.way, f"{entry.nwp:.4f}", f"{entry.necd:.4f}", entry.effective_k, entry.suppressed)
+        for number, entry in ((number, release.front[number]) for number in numbers)
     ]
     columns = ("--pick", "method", "NWP", "NECD", "effective k", "suppressed")
-    return WrittenTable(columns, rows, f"{len(rows)} of {len(release.front)} alternatives.")
+    more = "" if len(rows) == len(release.front) else "; --json lists all"
+    return WrittenTable(columns, rows, f"{len(rows)} of {len(release.front)} alternatives{more}.")
+
+
+def _spread_over_ways(ways: list[str]) -> list[int]:
+    """The places of some alternatives of each way: its first and last, and others evenly between them."""
+    chosen: list[int] = []
+    for way in dict.fromkeys(ways):
+        own = [place for place, name in enumerate(ways) if name == way]
+        steps = np.linspace(0, len(own) - 1, min(len(own), MOST_OF_A_WAY)).round().astype(int)
+        chosen += [own[step] for step in steps]
+    return chosen
 
 
 def _before_and_after(release: Release) -> list[Picture | Text]:

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import re
+
+from tacit.bundled import load_adult
+from tacit.report.release_page import MOST_OF_A_WAY, _spread_over_ways, write_release_page
+from tests.publish.wishes import anonymize
+
+ATTRIBUTES = ["age", "sex", "race", "marital-status"]
+
+
+def test_the_menu_shows_alternatives_of_every_way_its_ends_included():
+    ways = ["search"] * 40 + ["search, up to 4% suppressed"] * 3 + ["local"]
+    shown = _spread_over_ways(ways)
+    assert len(shown) == MOST_OF_A_WAY + 3 + 1
+    assert {0, 39, 40, 41, 42, 43} <= set(shown)
+    assert shown == sorted(set(shown))
+
+
+def test_the_page_compares_methods_in_columns_that_fit(tmp_path):
+    people = load_adult().select(ATTRIBUTES).to_arrow().slice(0, 600)
+    release = anonymize(people, 3, ATTRIBUTES, method="compare", evaluations=300, seconds=0, seed=1)
+    text = write_release_page(release, tmp_path / "page.html").read_text(encoding="utf-8")
+    first, labels, alternatives = re.findall(r"<table>.*?</table>", text, re.DOTALL)[:3]
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", first)
+    assert heads[0] == ""
+    assert [head.removesuffix(" (written)") for head in heads[1:]] == [one.method for one in release.methods]
+    assert "query error" in first
+    assert all(f"<td>{name}</td>" in labels for name in ATTRIBUTES)
+    assert all(way in alternatives for way in {entry.way for entry in release.front})
