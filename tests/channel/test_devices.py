@@ -139,6 +139,7 @@ REFUSALS = [
     ("forced-response", "truth=.8,yes=.5", "leaves 1/5 for forced answers"),
     ("unrelated-question", "p=.5,y=.2,.3", "y is '.2,.3'"),
     ("warner", "p=75", "Did you mean 75%"),
+    ("warner", "p=3/2", "Did you mean 2/3"),
     ("warner", "p=two thirds", "must be a chance"),
     ("warner", "p=1/0", "must be a chance"),
     ("warner", "p", "has no name"),

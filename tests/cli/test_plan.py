@@ -66,3 +66,12 @@ def test_a_scheme_designed_for_data_is_planned_for_them(tmp_path: Path, how: tup
         needed["per_attribute"]
         == tacit("plan", scheme, "--margin", 0.03, "--data", truth, "--json").json["per_attribute"]
     )
+
+
+def test_shares_are_understood_as_percent_and_fractions(scheme):
+    wanted = run(scheme, "--margin", 0.04, "--level", 0.9, "--json").stdout
+    assert run(scheme, "--margin", "4%", "--level", "90%", "--json").stdout == wanted
+    assert run(scheme, "--margin", "1/25", "--level", "9/10", "--json").stdout == wanted
+    refused = tacit("plan", scheme, "--margin", "four")
+    assert refused.code == 2
+    assert "'four' is no share: give a number such as .04, 4% or 1/25." in refused.err

@@ -68,16 +68,24 @@ def exact_chance(name: str, value: Given) -> Fraction:
     >>> exact_chance("p", "2/3"), exact_chance("p", "25%"), exact_chance("p", 0.25)
     (Fraction(2, 3), Fraction(1, 4), Fraction(1, 4))
     """
-    chance = _number(value)
+    chance = exact_number(value)
     if chance is None:
         raise InvalidInput(f"{name} is {value!r}; it must be a chance: a number such as .25, 25% or 1/4.")
     if not 0 <= chance <= 1:
-        hint = f" Did you mean {float(chance):g}%?" if 1 < chance <= 100 else ""
-        raise InvalidInput(f"{name} is {value!r}; a chance lies between 0 and 1.{hint}")
+        raise InvalidInput(f"{name} is {value!r}; a chance lies between 0 and 1.{_hint(value, chance)}")
     return chance
 
 
-def _number(value: Given) -> Fraction | None:
+def _hint(value: Given, above: Fraction) -> str:
+    """What may have been meant by a number above one: percent, or a fraction upside down."""
+    if not 1 < above <= 100:
+        return ""
+    is_fraction = isinstance(value, str) and "/" in value
+    return f" Did you mean {1 / above}?" if is_fraction else f" Did you mean {float(above):g}%?"
+
+
+def exact_number(value: Given) -> Fraction | None:
+    """A number, a fraction such as ``2/3`` or a percentage such as ``25%``; None where it is none of these."""
     if isinstance(value, str):
         text = value.strip()
         scale = 100 if text.endswith("%") else 1
@@ -110,7 +118,7 @@ def chance_rows(value: Given, n_truths: int) -> list[list[float]]:
 
 
 def whole_number(name: str, value: Given) -> int:
-    number = _number(value)
+    number = exact_number(value)
     if number is None or number.denominator != 1 or not 1 <= number <= 1000:
         raise InvalidInput(f"{name} is {value!r}; it must be a whole number from 1 to 1000.")
     return int(number)

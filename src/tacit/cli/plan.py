@@ -20,21 +20,46 @@ if TYPE_CHECKING:
     from tacit.design.power import DevicePlan
 
 
+def _as_share(given: str | float) -> float:
+    from tacit.channel.device_parameters import exact_number
+
+    number = exact_number(given)
+    if number is None:
+        raise typer.BadParameter(f"{given!r} is no share: give a number such as .04, 4% or 1/25.")
+    return float(number)
+
+
 def plan(
     scheme: Annotated[
         Path | None, typer.Argument(help="Scheme document (JSON) or a survey's questionnaire (YAML); or give --device.")
     ] = None,
-    margin: Annotated[float | None, typer.Option(help="Wanted margin of error of every share, such as 0.03.")] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(parser=_as_share, metavar="<share>", help="Wanted margin of error of every share, such as 0.03."),
+    ] = None,
     data: Annotated[Path | None, DataOption] = None,
     prior: Annotated[list[str] | None, PriorOption] = None,
-    level: Annotated[float, typer.Option(help="Confidence level of the margin or of the test.")] = 0.95,
+    level: Annotated[
+        float, typer.Option(parser=_as_share, metavar="<share>", help="Confidence level of the margin or of the test.")
+    ] = 0.95,
     device: Annotated[str | None, typer.Option(help="A device of the literature instead of a scheme.")] = None,
     parameters: Annotated[str, typer.Option(help="With --device: its chances, such as 'p=2/3'.")] = "",
     answers: Annotated[str, typer.Option(help="With --device: the answers, such as no,yes.")] = "no,yes",
-    share: Annotated[float | None, typer.Option(help="With --device: the share that is expected.")] = None,
-    against: Annotated[float | None, typer.Option(help="The share that a test holds it against.")] = None,
-    difference: Annotated[float | None, typer.Option(help="Difference to see between two groups of one size.")] = None,
-    power: Annotated[float | None, typer.Option(help="Wanted power of the test: gives the respondents.")] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(parser=_as_share, metavar="<share>", help="With --device: the share that is expected."),
+    ] = None,
+    against: Annotated[
+        float | None, typer.Option(parser=_as_share, metavar="<share>", help="The share that a test holds it against.")
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(parser=_as_share, metavar="<share>", help="Difference to see between two groups of one size."),
+    ] = None,
+    power: Annotated[
+        float | None,
+        typer.Option(parser=_as_share, metavar="<share>", help="Wanted power of the test: gives the respondents."),
+    ] = None,
     respondents: Annotated[int | None, typer.Option(help="Respondents in all: gives the power of the test.")] = None,
     one_sided: Annotated[bool, typer.Option("--one-sided", help="Test one side only.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the power of the device and of asking directly.")] = None,
