@@ -14,14 +14,14 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tacit.survey.limits import Answer
+from tacit.survey.limits import JsonReply
 from tacit.survey.receiving import Place, Receiving
 
 HEADER_SECONDS = 5.0
 # A whole request, head and body: nothing that people send here is large.
 REQUEST_SECONDS = 20.0
 
-_FAILED = Answer(500, {"error": "The server could not take this report. Please try again later."})
+_FAILED = JsonReply(500, {"error": "The server could not take this report. Please try again later."})
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -154,7 +154,7 @@ class ReportProtocol(PatientProtocol):
             super().on_body(body)
         self._wait()
 
-    def _reply(self, stored: _Stored, answer: Answer) -> None:
+    def _reply(self, stored: _Stored, answer: JsonReply) -> None:
         stored.response_complete = True
         if self.transport.is_closing():
             return

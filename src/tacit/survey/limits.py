@@ -117,7 +117,7 @@ async def _read(receive: Receive, what: str, most: int) -> bytes:
 
 
 @dataclass(frozen=True)
-class Answer:
+class JsonReply:
     """A status with a JSON object. Those that everybody gets are made once: what they consist of is kept."""
 
     status: int
@@ -150,7 +150,7 @@ class Answer:
 
 
 async def answer(send: Send, status: int, content: dict[str, Any]) -> None:
-    one = Answer(status, content)
+    one = JsonReply(status, content)
     await send({"type": "http.response.start", "status": status, "headers": one.headers})
     await send({"type": "http.response.body", "body": one.body})
 

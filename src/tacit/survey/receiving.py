@@ -15,7 +15,7 @@ from tacit.survey import limits
 from tacit.survey.alarms import Arrivals
 from tacit.survey.headers import ServerSettings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
-from tacit.survey.limits import Answer, RateLimit, Refused
+from tacit.survey.limits import JsonReply, RateLimit, Refused
 from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, text_key, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
@@ -23,17 +23,17 @@ from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.wire import InvalidReport
 
 _ANSWERS = {
-    SubmissionOutcome.STORED: Answer(201, {"outcome": "stored"}),
-    SubmissionOutcome.REPEATED: Answer(200, {"outcome": "repeated"}),
-    SubmissionOutcome.CLOSED: Answer(409, {"error": "This survey is not open.", "reason": "closed"}),
-    SubmissionOutcome.DIFFERENT: Answer(
+    SubmissionOutcome.STORED: JsonReply(201, {"outcome": "stored"}),
+    SubmissionOutcome.REPEATED: JsonReply(200, {"outcome": "repeated"}),
+    SubmissionOutcome.CLOSED: JsonReply(409, {"error": "This survey is not open.", "reason": "closed"}),
+    SubmissionOutcome.DIFFERENT: JsonReply(
         409,
         {
             "error": "Another report has already been sent from here; it stays, and this one was not counted.",
             "reason": "different",
         },
     ),
-    SubmissionOutcome.WITHDRAWN: Answer(
+    SubmissionOutcome.WITHDRAWN: JsonReply(
         409,
         {"error": "The report sent from here was withdrawn; this one was not counted.", "reason": "withdrawn"},
     ),
@@ -79,7 +79,7 @@ class Receiving:
         survey = self._surveys.known(fingerprint)
         return None if survey is None else (survey, box, token)  # type: ignore[return-value]
 
-    def take(self, scope: Scope, place: Place, body: bytes, reply: Callable[[Answer], None]) -> None:
+    def take(self, scope: Scope, place: Place, body: bytes, reply: Callable[[JsonReply], None]) -> None:
         """The same for a body that has arrived whole, without a task: `reply` is called once, now or when it is stored."""
         try:
             self._admit(scope)
@@ -90,7 +90,7 @@ class Receiving:
         except _REFUSALS as refusal:
             reply(self._refused(refusal))
 
-    def _settled(self, submission: Submission, outcome: SubmissionOutcome | Exception) -> Answer:
+    def _settled(self, submission: Submission, outcome: SubmissionOutcome | Exception) -> JsonReply:
         if isinstance(outcome, Exception):
             return self._refused(outcome)
         if outcome is SubmissionOutcome.STORED and submission.box == "reports":
@@ -99,11 +99,11 @@ class Receiving:
         self.answers[settled.status] += 1
         return settled
 
-    def _refused(self, refusal: Exception) -> Answer:
+    def _refused(self, refusal: Exception) -> JsonReply:
         if isinstance(refusal, Refused):
-            refused = Answer(refusal.status, refusal.content)
+            refused = JsonReply(refusal.status, refusal.content)
         else:
-            refused = Answer(400 if isinstance(refusal, InvalidReport) else 503, {"error": str(refusal)})
+            refused = JsonReply(400 if isinstance(refusal, InvalidReport) else 503, {"error": str(refusal)})
         self.answers[refused.status] += 1
         return refused
 
