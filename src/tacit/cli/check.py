@@ -56,7 +56,7 @@ def check(
         return
     title = f"{shown(table)}: {', '.join(checked.attributes)}"
     print_table(
-        title, ("measure", "value"), [*_class_lines(checked), *_risk_lines(checked), *_sensitive_lines(checked)]
+        title, ("measure", "value"), [*_class_lines(checked), *checked.risk.measures(), *_sensitive_lines(checked)]
     )
 
 
@@ -74,26 +74,6 @@ def _class_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
     if checked.special is not None:
         largest = checked.special.largest_set
         yield f"rows that up to {largest} attributes tell apart (SUDA)", f"{checked.special.rows:,}"
-
-
-def _risk_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
-    risk = checked.risk
-    yield "prosecutor's risk: highest, mean", f"{risk.prosecutor_highest:.2%}, {risk.prosecutor_mean:.2%}"
-    if risk.journalist is not None:
-        of = {
-            "table": "counted",
-            "size": "estimated from the number of people",
-            "weights": "estimated from the weights",
-        }
-        name = f"journalist's risk, {of[risk.journalist.basis]}: highest, mean"
-        yield name, f"{risk.journalist.highest:.2%}, {risk.journalist.mean:.2%}"
-    yield "marketer's risk", f"{risk.marketer:.2%}"
-    if risk.uniques is not None:
-        estimated = f"{risk.uniques.zayatz:,.0f} (Zayatz), {risk.uniques.pitman:,.0f} (Pitman)"
-        yield "unique in the population, estimated", estimated
-    if risk.k_map is not None and risk.presence is not None:
-        yield "people in a class, at least (k-map)", f"{risk.k_map:,}"
-        yield "presence: least, greatest", f"{risk.presence[0]:.3f}, {risk.presence[1]:.3f}"
 
 
 def _sensitive_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:

@@ -46,6 +46,7 @@ def publish(
     k_map: given.KMap = None,
     presence: given.PresenceLimits = None,
     person: given.Person = None,
+    survey_weights: given.SurveyWeights = None,
     every: given.Every = None,
     keep: given.Keep = None,
     drop: given.Drop = None,
@@ -88,6 +89,7 @@ def publish(
             "t": t_distance, "beta": beta, "k-map": k_map, "presence": presence, "people": people, "plot": plot,
             "report": report, "target": target, "every": every, "suppress": suppress or None, "keep-order": keep_order or None,
             "weights": weights, "recursive": recursive, "entropy": entropy or None,
+            "survey-weights": survey_weights,
         }  # fmt: skip
         promise = NoiseRequest(
             epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing
@@ -105,7 +107,7 @@ def publish(
         k=k, attributes=None if attributes is None else listed_groups(attributes), sensitive=secrets,
         keep=listed_names(keep), l=l_answers, t=t_distance, entropy=entropy, recursive=recursive, beta=beta, people=people,
         k_map=k_map, presence=_limits(presence), suppress=suppress, person=person,
-        every=every,
+        every=every, survey_weights=survey_weights,
     )  # fmt: skip
     preferences = Preferences(
         loss=prefer_loss, bias=prefer_bias, weights=listed_numbers("weights", weights), method=method, order=order,

@@ -46,6 +46,10 @@ PresenceLimits = Annotated[
 Person = Annotated[
     str | None, typer.Option(help="Column that says whose row it is: k counts persons; never published.")
 ]
+SurveyWeights = Annotated[
+    str | None,
+    typer.Option(help="Column of survey weights: how many people a row stands for; for the risk, not published."),
+]
 Every = Annotated[
     int | None,
     typer.Option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from tacit.publish.counted_rows import COUNT, WEIGHT, counted_table
 from tacit.publish.every import every_set
 from tacit.publish.population import COUNT as PEOPLE
 from tacit.publish.population import counted_people, people_behind_labels, people_number
-from tacit.publish.risk import KnownClasses, Risk, risk_of
+from tacit.publish.risk import KnownClasses, Risk, household_risk, risk_of
 from tacit.publish.special_uniques import SpecialUniques, special_uniques
 from tacit.schema import Schema
 
@@ -199,17 +199,20 @@ def check_release(
     shown = counted.select(wanted).take(first)
     population = _population(people, shown, sizes, data)
     if weights is not None:
-        population = _by_weights(counted.column(WEIGHT).to_numpy(), classes, sizes, weights)
+        population = KnownClasses.by_weights(counted.column(WEIGHT).to_numpy(), classes, counts, persons)
     known = None if every is None else _every(counted, every_set(wanted, every), counts, persons, threshold)
     checked = tuple(sensitive_check(classes, _answers(counted, name, schema), counts, persons) for name in secret)
     special_found = special_uniques(_codes(shown), sizes) if special and person is None and len(wanted) > 1 else None
+    risk = risk_of(sizes, population, None if persons is None else int(persons.max()) + 1)
+    if persons is not None:
+        risk = replace(risk, household=household_risk(sizes, classes, counts, persons))
     return ReleaseCheck(
         tuple(wanted),
         int(counts.sum()),
         np.sort(sizes),
         checked,
         threshold,
-        risk_of(sizes, population),
+        risk,
         special_found,
         () if special_found is None else _worst(special_found, shown),
         known,
@@ -259,15 +262,6 @@ def _worst(special: SpecialUniques, shown: pa.Table) -> tuple[dict[str, Any], ..
 def _codes(shown: pa.Table) -> NDArray[np.int64]:
     """Distinct combinations as codes."""
     return np.stack([_numbers(shown, (name,)) for name in shown.column_names], axis=1)
-
-
-def _by_weights(sums: Any, classes: NDArray[np.int64], sizes: NDArray[np.int64], name: str) -> KnownClasses:
-    """How many people the rows of each class stand for."""
-    sums = np.asarray(sums, np.float64)
-    if not (np.isfinite(sums).all() and (sums > 0).all()):
-        raise InvalidInput(f"The weights in {name!r} must be numbers above 0 in every row.")
-    people = np.maximum(np.bincount(classes, sums), sizes)  # nobody stands for less than one person
-    return KnownClasses(people, "weights", round(float(people.sum())))
 
 
 def _population(people: Any, shown: pa.Table, sizes: NDArray[np.int64], data: Any) -> int | KnownClasses | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.count.backend import answer
+from tacit.count.backend import answer, single_row
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.opening import is_stored, stored_table
 from tacit.table import as_arrow, read_batches
@@ -62,17 +63,41 @@ def counted_stored(table: Any, names: Sequence[str], weights: str | None = None,
     """The combinations of columns in an ibis table, counted by its database."""
     _refuse_unknown([*names, *([] if weights is None else [weights])], table.columns, what)
     sums = {} if weights is None else {WEIGHT: table[weights].cast("float64").sum()}
+    if weights is not None:
+        _refuse_stored_weights(table, weights)
     return answer(table.group_by(list(names)).agg(**{COUNT: table.count()}, **sums))
 
 
 def _numeric(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Survey weights as numbers."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     try:
-        return column.cast(pa.float64())
+        numbers = column.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InvalidInput(f"The weights in {name!r} must be numbers above 0 in every row.") from None
+        raise _bad_weights(name) from None
+    # Within a sum a missing or a negative weight would not be seen.
+    is_usable = pc.and_(pc.is_finite(numbers), pc.greater_equal(numbers, 0))
+    if numbers.null_count or not pc.all(is_usable, min_count=0).as_py():
+        raise _bad_weights(name)
+    return numbers
+
+
+def _refuse_stored_weights(table: Any, name: str) -> None:
+    column = table[name]
+    if not column.type().is_numeric():
+        raise _bad_weights(name)
+    ends = single_row(table.agg(low=column.min(), high=column.max(), told=column.count(), rows=table.count()))
+    if ends["told"] < ends["rows"] or (ends["rows"] and not 0 <= float(ends["low"]) <= float(ends["high"]) < math.inf):
+        raise _bad_weights(name)
+
+
+def _bad_weights(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"The weights in {name!r} must be numbers above 0 in every row, or 0 where it stands for nobody else. Mend them, or "
+        "leave them away."
+    )
 
 
 def _refuse_unknown(names: Sequence[str], present: Sequence[str], what: str) -> None:

@@ -18,6 +18,7 @@ from tacit.publish.combinations import Combinations
 from tacit.publish.problem import Presence
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import ReleaseInput
+from tacit.publish.risk import HouseholdRisk, household_risk
 from tacit.publish.settings import Protection
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute
@@ -67,6 +68,14 @@ class PersonRows:
     def sizes_by_set(self, recoding: Recoding) -> list[Codes]:
         """Different persons in each published class, apart for every set of quasi-identifiers."""
         return [class_sizes(classes, self.counts[kept], self.person[kept]) for classes, kept in self._classes(recoding)]
+
+    def household_risks(self, recoding: Recoding) -> list[HouseholdRisk]:
+        """The risk that a person or household is found by any published row, apart for every set of quasi-identifiers."""
+        risks = []
+        for classes, kept in self._classes(recoding):
+            counts, person = self.counts[kept], self.person[kept]
+            risks.append(household_risk(class_sizes(classes, counts, person), classes, counts, person))
+        return risks
 
     def keeps(self, recoding: Recoding, protection: Protection) -> bool:
         """Whether every class shows k persons, and l and t as they are counted for persons."""

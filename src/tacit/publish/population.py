@@ -60,7 +60,7 @@ def open_population(people: Any, attributes: Sequence[Attribute], readings: Mapp
         return Population(number)
     names = [attribute.name for attribute in attributes]
     counted = counted_people(people, names)
-    columns = [_codes(counted.column(each.name), each, readings.get(each.name)) for each in attributes]
+    columns = [answer_codes(counted.column(each.name), each, readings.get(each.name)) for each in attributes]
     counts = counted.column(COUNT).to_numpy().astype(np.int64)
     inside = np.logical_and.reduce([column >= 0 for column in columns])
     if not inside.any():
@@ -84,7 +84,7 @@ def counted_people(people: Any, names: Sequence[str]) -> pa.Table:
     return together.rename_columns([*names, COUNT])
 
 
-def _codes(column: pa.ChunkedArray, attribute: Attribute, reading: Reading | None) -> Codes:
+def answer_codes(column: pa.ChunkedArray, attribute: Attribute, reading: Reading | None) -> Codes:
     """The code of every value; -1 where it is none of the attribute's answers."""
     values = column.combine_chunks().dictionary_encode(null_encoding="encode")
     own = _known(values.dictionary, attribute, reading)

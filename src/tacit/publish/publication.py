@@ -26,8 +26,9 @@ from tacit.publish.population import Population, open_population, people_in_clas
 from tacit.publish.problem import Bits, Problem, pose
 from tacit.publish.recoding import Recoding, recode_by_classes, recode_by_means, recode_globally
 from tacit.publish.release_input import CodedInput, ReleaseInput
-from tacit.publish.risk import KnownClasses, Risk, risk_of
+from tacit.publish.risk import HouseholdRisk, KnownClasses, Risk, risk_of
 from tacit.publish.settings import NameSets, Protection, Settings
+from tacit.publish.survey_weights import WeightColumn, WeightedRows
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 
@@ -43,6 +44,7 @@ class Publication:
     problem: Problem  # its tally counts rows, or shares of persons
     persons: PersonRows | None  # whose rows they are, where a person has several
     population: Population | None = None  # whom they were drawn from
+    weighted: WeightedRows | None = None  # how many people they stand for, where there are survey weights
 
     @property
     def preference(self) -> Preference:
@@ -95,13 +97,26 @@ class Publication:
     def risk(self, recoding: Recoding) -> Risk:
         """The risk of the released rows; of several sets of quasi-identifiers, that of the one with the smallest class."""
         risks = []
-        for members, sizes in zip(recoding.tally.sets, self.class_sizes(recoding), strict=True):
-            everyone = None if self.persons is None else self.persons.n_persons
-            risks.append(risk_of(sizes, self._known_classes(recoding, members), everyone))
+        sizes_by_set, everyone = self.class_sizes(recoding), None if self.persons is None else self.persons.n_persons
+        households = self._household_risks(recoding)
+        for members, sizes, household in zip(recoding.tally.sets, sizes_by_set, households, strict=True):
+            own = risk_of(sizes, self._known_classes(recoding, members), everyone)
+            risks.append(dataclasses.replace(own, household=household))
         return max(risks, key=lambda risk: risk.prosecutor_highest)
+
+    def _household_risks(self, recoding: Recoding) -> Sequence[HouseholdRisk | None]:
+        if self.persons is not None:
+            return self.persons.household_risks(recoding)
+        if self.settings.protection.person is None:
+            return [None] * len(recoding.tally.sets)
+        # Every person has one row, by which alone the person is found.
+        sizes_by_set = recoding.sizes_by_set()
+        return [HouseholdRisk(1 / int(sizes.min()), len(sizes) / int(sizes.sum())) for sizes in sizes_by_set]
 
     def _known_classes(self, recoding: Recoding, members: Sequence[int]) -> int | KnownClasses | None:
         population = self.population
+        if self.weighted is not None:
+            return self.weighted.people_in_classes(recoding, members)
         if population is None or population.codes is None or population.counts is None:
             return None if population is None else population.size
         labels = recoding.class_labels(members)
@@ -181,7 +196,18 @@ def pose_publication(
     )
     _refuse_impossible(problem, settings, persons)
     completed = _completed(settings, known, problem.tally.codes.size)
-    return Publication(data, completed, source, rows, problem, persons, population)
+    weighted = _weighted_rows(data, settings, source, rows, persons)
+    return Publication(data, completed, source, rows, problem, persons, population, weighted)
+
+
+def _weighted_rows(
+    data: Any, settings: Settings, source: ReleaseInput, rows: QuasiTally, persons: PersonRows | None
+) -> WeightedRows | None:
+    name = settings.protection.survey_weights
+    if name is None:
+        return None
+    column = WeightColumn(data, name, source, drop_missing=settings.preferences.missing == "drop")
+    return column.rows(rows.attributes, None if persons is None else settings.protection.person)
 
 
 def _population(settings: Settings, source: ReleaseInput, rows: QuasiTally) -> Population | None:
@@ -246,7 +272,8 @@ def _quasi_identifier_sets(settings: Settings, schema: Schema) -> NameSets:
     for name in apart:
         schema[name]  # an unknown name is refused with the nearest known one
     given: Any = protection.attributes
-    sets: NameSets = (tuple(n for n in schema.names if n not in apart),) if given is None else given
+    beside = (*apart, protection.survey_weights)
+    sets: NameSets = (tuple(n for n in schema.names if n not in beside),) if given is None else given
     if not all(sets):
         raise InvalidInput("Name at least one quasi-identifier: an attribute that somebody may know of a person.")
     for name in (name for members in sets for name in members):
@@ -254,6 +281,10 @@ def _quasi_identifier_sets(settings: Settings, schema: Schema) -> NameSets:
         if name == protection.person:
             raise InvalidInput(
                 f"{name!r} says whose row it is and is never published: it cannot be a quasi-identifier."
+            )
+        if name == protection.survey_weights:
+            raise InvalidInput(
+                f"{name!r} holds survey weights, which are not published: it cannot be a quasi-identifier."
             )
         if name in apart:
             raise InvalidInput(

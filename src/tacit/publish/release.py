@@ -20,7 +20,7 @@ from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
-from tacit.publish.risk import Risk
+from tacit.publish.risk import BASIS_WORDS, Risk
 from tacit.publish.settings import EVALUATIONS, Effort
 
 if TYPE_CHECKING:
@@ -240,6 +240,7 @@ class Release:
             f"Class sizes: {sizes['least']} to {sizes['greatest']}, half of them up to {sizes['median']}. Who knows a "
             f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
             f"{self.mean_risk:.2%} on average.",
+            *_population_words(self),
             *([_cell_words(self)] if self.recoding.hidden_cells else []),
             *([self.why] if self.why else []),
             "Detail lost: " + ", ".join(f"{name} {loss:.0%}" for name, loss in self.losses.items()) + ".",
@@ -250,6 +251,23 @@ class Release:
         if better:
             lines.append(f"k = {max(entry.effective_k for entry in better)} would cost practically no more.")
         return "\n".join([*lines, *(f"Note: {warning}" for warning in self.warnings)])
+
+
+def _population_words(release: Release) -> Iterator[str]:
+    """What is known of those who do not know who is in the table, and of households."""
+    risk = release.risk
+    if risk.journalist is not None:
+        name = release.publication.settings.protection.survey_weights
+        how = BASIS_WORDS[risk.journalist.basis] + ("" if name is None else f" in {name!r}")
+        yield (
+            f"Who does not know who is in the table picks right with a chance of at most {risk.journalist.highest:.2%}, and of "
+            f"{risk.journalist.mean:.2%} on average ({how}; a population of {risk.population or 0:,})."
+        )
+    if risk.household is not None:
+        yield (
+            f"A household or person is found by any of its rows with a chance of at most {risk.household.highest:.1%}, and of "
+            f"{risk.household.mean:.2%} on average."
+        )
 
 
 def _cell_words(release: Release) -> str:

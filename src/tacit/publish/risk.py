@@ -6,6 +6,7 @@ not, a marketer links everybody. Estimates of population uniques are models of a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -27,6 +28,11 @@ class Uniques:
 
 
 Basis = Literal["table", "size", "weights"]
+BASIS_WORDS: dict[Basis, str] = {
+    "table": "counted",
+    "size": "estimated from the number of people",
+    "weights": "estimated from the weights",
+}
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,14 @@ class Journalist:
     highest: float
     mean: float
     basis: Basis
+
+
+@dataclass(frozen=True)
+class HouseholdRisk:
+    """The chance that a household (or a person with several rows) is found by any of its rows, over all of them."""
+
+    highest: float
+    mean: float
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,7 @@ class Risk:
     uniques: Uniques | None
     k_map: int | None = None  # fewest people of the population in a class
     presence: tuple[float, float] | None = None  # least and greatest share of a class's people who are in the table
+    household: HouseholdRisk | None = None  # where it is known whose rows they are
 
     def to_document(self) -> dict[str, Any]:
         """The risk for JSON."""
@@ -68,7 +83,25 @@ class Risk:
             "population_uniques": None if self.uniques is None else asdict(self.uniques),
             "k_map": self.k_map,
             "presence": None if self.presence is None else list(self.presence),
+            "household": None if self.household is None else asdict(self.household),
         }
+
+    def measures(self) -> Iterator[tuple[str, str]]:
+        """What is known of the risk, as names and values to be read."""
+        yield "prosecutor's risk: highest, mean", f"{self.prosecutor_highest:.2%}, {self.prosecutor_mean:.2%}"
+        if self.journalist is not None:
+            name = f"journalist's risk, {BASIS_WORDS[self.journalist.basis]}: highest, mean"
+            yield name, f"{self.journalist.highest:.2%}, {self.journalist.mean:.2%}"
+        yield "marketer's risk", f"{self.marketer:.2%}"
+        if self.household is not None:
+            name = "a household or person found by any of its rows: highest, mean"
+            yield name, f"{self.household.highest:.2%}, {self.household.mean:.2%}"
+        if self.uniques is not None:
+            estimated = f"{self.uniques.zayatz:,.0f} (Zayatz), {self.uniques.pitman:,.0f} (Pitman)"
+            yield "unique in the population, estimated", estimated
+        if self.k_map is not None and self.presence is not None:
+            yield "people in a class, at least (k-map)", f"{self.k_map:,}"
+            yield "presence: least, greatest", f"{self.presence[0]:.3f}, {self.presence[1]:.3f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +112,31 @@ class KnownClasses:
     basis: Basis
     size: int  # of the whole population
     unmatched: int = 0  # people whom no class holds
+
+    @classmethod
+    def by_weights(
+        cls,
+        sums: Array,
+        classes: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        persons: NDArray[np.int64] | None = None,
+    ) -> KnownClasses:
+        """The people that each class stands for; entries are rows alike (`counts` of them) with the sum of their weights.
+
+        Where rows have `persons`, each counts once in a class, with the mean weight of the person's rows there: two visits of
+        somebody who stands for 100 people do not stand for 200.
+        """
+        if persons is None:
+            # A class stands for its own rows at least.
+            people = np.maximum(np.bincount(classes, sums), np.bincount(classes, counts))
+            return cls(people, "weights", round(float(people.sum())))
+        width = int(persons.max()) + 1
+        pairs, pair = np.unique(classes * width + persons, return_inverse=True)
+        means = np.bincount(pair.ravel(), sums) / np.bincount(pair.ravel(), counts)
+        people = np.maximum(np.bincount(pairs // width, means), np.bincount(pairs // width))
+        shown = np.bincount(persons, counts)
+        everyone = np.bincount(persons, sums)[shown > 0] / shown[shown > 0]
+        return cls(people, "weights", max(len(everyone), round(float(everyone.sum()))))
 
 
 def risk_of(
@@ -115,6 +173,19 @@ def risk_of(
     return replace(told, k_map=int(known.people.min()), presence=(least, float(shares.max())))
 
 
+def household_risk(
+    sizes: NDArray[np.int64], classes: NDArray[np.int64], counts: NDArray[np.int64], persons: NDArray[np.int64]
+) -> HouseholdRisk:
+    """The risk that any row of a household is found: 1 - prod(1 - 1/f) over its rows (Templ, Kowarik and Meindl 2015).
+
+    f is the number of different households in the row's class; it is taken as if rows were found independently.
+    """
+    with np.errstate(divide="ignore"):  # alone in a class: found for certain
+        missed = np.bincount(persons, counts * np.log1p(-1 / sizes[classes]))
+    chances = -np.expm1(missed[np.bincount(persons, counts) > 0])
+    return HouseholdRisk(float(chances.max()), float(chances.mean()))
+
+
 def _chances(sizes: NDArray[np.int64], known: KnownClasses | None, share: float) -> Array:
     """In each class the (expected) chance to be the one who is looked for: 1/F."""
     if known is not None and known.basis == "table":
@@ -146,7 +217,7 @@ def _frequencies(sizes: NDArray[np.int64]) -> tuple[Array, Array]:
 def zayatz(sizes: NDArray[np.int64], population: int) -> float:
     """Population uniques: each sample unique times the chance that it is one there (Zayatz 1991)."""
     values, counts = _frequencies(sizes)
-    share = float(values @ counts) / population
+    share = min(1.0, float(values @ counts) / population)  # persons may be in several classes
     ones = float(counts[values == 1].sum())
     if not ones:
         return 0.0

@@ -112,7 +112,15 @@ class Roles:
             keep=protection.keep or self.named("kept"),
             pseudonyms=protection.pseudonyms or self.named("pseudonym"),
             person=protection.person or self.person,
+            survey_weights=protection.survey_weights or self._unused_weights(protection),
         )
+
+    def _unused_weights(self, protection: Protection) -> str | None:
+        """The first column of survey weights, unless it is asked for as something else or the people are known better."""
+        sets: Any = protection.attributes or ()
+        used = {*protection.others, protection.person, *(name for members in sets for name in members)}
+        unused = [name for name in self.named("weight") if name not in used]
+        return unused[0] if unused and protection.people is None else None
 
     def preferences(self, preferences: Preferences) -> Preferences:
         """The preferences with the types of these columns."""

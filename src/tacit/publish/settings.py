@@ -59,6 +59,9 @@ class Protection:
         than that of a person.
     person
         The column that says whose row it is, where a person (or a household) has several. It is never published.
+    survey_weights
+        The column that says how many people of the population each row stands for. A journalist's risk is then expected from
+        them. It is not published.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Protection:
     presence: tuple[float, float] | None = None
     pseudonyms: Sequence[str] = ()
     every: int | None = None
+    survey_weights: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
@@ -126,6 +130,13 @@ class Protection:
             )
         if self.people is not None:
             people_number(self.people)  # a number below 1 is refused
+        if self.people is not None and self.survey_weights is not None:
+            raise InvalidInput("Give people or survey weights: both say how many people the rows stand for.")
+        if self.survey_weights is not None and self.survey_weights in (self.person, *self.others):
+            raise InvalidInput(
+                f"{self.survey_weights!r} holds survey weights, which are not published: it cannot be sensitive, kept or a "
+                "person's id as well."
+            )
 
     def _check_every(self) -> None:
         if self.every is None:

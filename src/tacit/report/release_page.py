@@ -43,7 +43,10 @@ def _chapters(release: Release) -> list[Chapter]:
         ),
         Chapter("Before and after", tuple(_before_and_after(release))),
         Chapter("The largest losses", (_losses(release),)),
-        Chapter("Rows at risk", (_at_risk(release), *(Text(warning, "warning") for warning in release.warnings))),
+        Chapter(
+            "Rows at risk",
+            (_risk(release), _at_risk(release), *(Text(warning, "warning") for warning in release.warnings)),
+        ),
     ]
 
 
@@ -130,6 +133,10 @@ def _losses(release: Release) -> WrittenTable:
         for name, loss in ordered
     ]
     return WrittenTable(("attribute", "detail lost", "weight", "part of the NWP"), rows)
+
+
+def _risk(release: Release) -> WrittenTable:
+    return WrittenTable(("risk", "chance"), list(release.risk.measures()))
 
 
 def _at_risk(release: Release) -> WrittenTable:
