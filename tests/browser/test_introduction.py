@@ -104,9 +104,9 @@ def test_details_are_one_tap_away(context: Any, served: Served, fresh_survey: St
     server, _ = served
     page = open_page(context, server, fresh_survey)
     assert not page.is_visible("dl.label")
-    assert "whole" not in (page.get_attribute(".lead", "class") or "")
+    assert "unfolded" not in (page.get_attribute(".lead", "class") or "")
     read_on(page)
-    page.wait_for_selector(".lead.whole")  # what a phone's screen cuts off can be read now
+    page.wait_for_selector(".lead.unfolded")  # what a phone's screen cuts off can be read now
     for shown in ("dl.label", ".fingerprint", ".simulator", "text=research@example.org"):
         assert page.is_visible(shown)
 

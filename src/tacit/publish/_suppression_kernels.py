@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import inner_kernel
 from tacit.publish._demand_kernels import holds
 from tacit.publish._halves_kernels import power_above, spread
 from tacit.publish._proof_kernels import (
@@ -67,7 +68,7 @@ class Classes(NamedTuple):
     sure: NDArray[np.bool_]  # of every combination: it is in one class only
 
 
-@njit(cache=True)
+@inner_kernel
 def sure_cuts(instance, status, far, before, j, first, last):
     """Write disjoint stretches of an attribute, ``first`` to ``last``, in each of which some cut is sure; returns how many.
 
@@ -93,7 +94,7 @@ def sure_cuts(instance, status, far, before, j, first, last):
     return number
 
 
-@njit(cache=True)
+@inner_kernel
 def segments(instance, status, far, before):
     """Of every answer the segments between sure cuts that it may be in (the second -1 where there is one); their ranges."""
     first_value = instance.first_value
@@ -117,7 +118,7 @@ def segments(instance, status, far, before):
     return one, other, low, high
 
 
-@njit(cache=True)
+@inner_kernel
 def count_copies(instance, other):
     """Of every combination whether it is in one class only, and how many places all take up."""
     sure, entries = np.ones(len(instance.codes), np.bool_), 0
@@ -130,7 +131,7 @@ def count_copies(instance, other):
     return sure, entries
 
 
-@njit(cache=True)
+@inner_kernel
 def class_ranges(instance, keys, low, high):
     """First answer and the one after the last, of every class and attribute, from the segments that its key is made of."""
     first_value, attributes = instance.first_value, instance.codes.shape[1]
@@ -145,7 +146,7 @@ def class_ranges(instance, keys, low, high):
     return class_low, class_high
 
 
-@njit(cache=True)
+@inner_kernel
 def sure_classes(instance, status, far, before):
     """The classes of the cuts that are sure, with a row in all that it may be in."""
     first_value, (combinations, attributes) = instance.first_value, instance.codes.shape
@@ -181,7 +182,7 @@ def sure_classes(instance, status, far, before):
     return Classes(class_low, class_high, row_of[order], starts, sure)
 
 
-@njit(cache=True)
+@inner_kernel
 def sum_class(instance, shares, sure, dearest, members, count, shown, own, rest):
     """Add up a class by answer: rows, sensitive answers, shares, and shares times what rows keep in other attributes.
 
@@ -212,7 +213,7 @@ def sum_class(instance, shares, sure, dearest, members, count, shown, own, rest)
     return rows, certain
 
 
-@njit(cache=True)
+@inner_kernel
 def add_rectangle(steps, first, last, begin, end, amount):
     """Add `amount` to all blocks that start at `first` to `last` and stop at `begin` to `end`, as differences."""
     steps[first, begin] += amount
@@ -221,7 +222,7 @@ def add_rectangle(steps, first, last, begin, end, amount):
     steps[last + 1, end + 1] += amount
 
 
-@njit(cache=True)
+@inner_kernel
 def charge_class(count, shown, own, rest, low, high, demand, owed_steps, charge_steps):
     """Charge the blocks of one attribute for what they have suppressed of one class.
 
@@ -252,7 +253,7 @@ def charge_class(count, shown, own, rest, low, high, demand, owed_steps, charge_
         before = i + 1
 
 
-@njit(cache=True)
+@inner_kernel
 def charge_blocks(instance, demand, classes, shares, charges):
     """Write what every block is charged; returns the rows that the sure cuts alone have suppressed."""
     first_value, attributes = instance.first_value, instance.codes.shape[1]
@@ -281,7 +282,7 @@ def charge_blocks(instance, demand, classes, shares, charges):
     return gone
 
 
-@njit(cache=True)
+@inner_kernel
 def add_up(steps, size, total):
     for a in range(size + 1):
         along = 0.0
@@ -290,7 +291,7 @@ def add_up(steps, size, total):
             total[a, b] = along + (total[a - 1, b] if a > 0 else 0.0)
 
 
-@njit(cache=True)
+@inner_kernel
 def paths_at(instance, limit, status, charges, price):
     """The bound at one price of a suppressed row, and how many shares the shortest paths owe."""
     total, spent = -price * limit / instance.rows, 0.0
@@ -352,7 +353,7 @@ def dearest_paths(instance, limit, status, charges, target):
     return best
 
 
-@njit(cache=True)
+@inner_kernel
 def judge_blocks(status, bit, base, size, others, target, charges, whole, without):
     """Strike the blocks of one attribute through which every path reaches `target`.
 
@@ -375,7 +376,7 @@ def judge_blocks(status, bit, base, size, others, target, charges, whole, withou
                 break
 
 
-@njit(cache=True)
+@inner_kernel
 def most_lost(instance, j, status, charges):
     """Write the most that rows may lose by each answer of an attribute: its widest block that is still usable."""
     size = instance.first_value[j + 1] - instance.first_value[j]
@@ -393,7 +394,7 @@ def most_lost(instance, j, status, charges):
                 break
 
 
-@njit(cache=True)
+@inner_kernel
 def decide_cuts(instance, status, far, charges, bound, target):
     """Force and forbid the open cuts whose opposite would reach `target`, and shorten how far blocks go; whether any was."""
     decided = False
@@ -415,7 +416,7 @@ def decide_cuts(instance, status, far, charges, bound, target):
     return decided
 
 
-@njit(cache=True)
+@inner_kernel
 def shorten(status, bit, base, size, far, usable):
     """Write how far usable blocks go from every position of an attribute; whether any goes less far than before."""
     shorter, forced = False, size
@@ -430,7 +431,7 @@ def shorten(status, bit, base, size, far, usable):
     return shorter
 
 
-@njit(cache=True)
+@inner_kernel
 def blocks_of(instance, cuts):
     """The first answer of the block of every answer, on the axis of all answers."""
     first_value = instance.first_value
@@ -442,7 +443,7 @@ def blocks_of(instance, cuts):
     return block
 
 
-@njit(cache=True)
+@inner_kernel
 def weak_blocks(instance, demand, members, block, count, shown, weak):
     """Write whether the blocks that a class has rows in would have them suppressed."""
     first_value, attributes, asked = instance.first_value, instance.codes.shape[1], shown.shape[1]
@@ -464,7 +465,7 @@ def weak_blocks(instance, demand, members, block, count, shown, weak):
             weak[b] = count[b] < demand.k or (asked > 0 and not holds(count[b], shown[b], demand))
 
 
-@njit(cache=True)
+@inner_kernel
 def move_shares(instance, demand, classes, cuts, shares, rate):
     """Move the shares of every row to the attributes whose `cuts` have it suppressed."""
     first_value, attributes = instance.first_value, instance.codes.shape[1]
@@ -489,7 +490,7 @@ def move_shares(instance, demand, classes, cuts, shares, rate):
                     shares[i, j] /= total
 
 
-@njit(cache=True)
+@inner_kernel
 def allow_blocks(instance, status, far, charges):
     """Allow the blocks that go no farther than they may."""
     for j in range(len(charges.least)):

@@ -61,7 +61,7 @@ function details(first) {
     folded.append(...inDetail(first));
   };
   // The beginning of the introduction is cut to a few lines until more is wanted.
-  const toggled = () => (fill(), document.querySelector(".lead")?.classList.toggle("whole", folded.open));
+  const toggled = () => (fill(), document.querySelector(".lead")?.classList.toggle("unfolded", folded.open));
   const folded = element("details", { class: "more", ontoggle: toggled }, element("summary", { onclick: fill }, session.words.more));
   requestAnimationFrame(() => setTimeout(fill));
   return folded;
