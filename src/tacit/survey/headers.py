@@ -48,7 +48,7 @@ class ServerSettings:
     public_url: str | None = None
     rate: float = 20.0
     burst: float = 300.0
-    most_waiting: int = 300
+    most_waiting: int = 2_000
     proxies: tuple[str, ...] = ()
     least_free: int = 50_000_000
 

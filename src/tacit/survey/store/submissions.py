@@ -145,7 +145,7 @@ Waiting = tuple[Submission, Settle, asyncio.AbstractEventLoop]
 class Writer:
     """The one thread that writes: whatever waits while a commit is under way goes into the next."""
 
-    def __init__(self, database: Database, *, most_waiting: int = 300) -> None:
+    def __init__(self, database: Database, *, most_waiting: int = 2_000) -> None:
         self._database = database
         self._most_waiting = most_waiting
         self._waiting: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
