@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from tacit.errors import InvalidInput
+from tacit.publish.earlier_releases import _classes
 from tacit.publish.writing import write_file
 from tests.publish.test_anonymization import QUICK, people
 from tests.publish.wishes import anonymize
@@ -41,3 +42,13 @@ def test_again_says_what_k_remains_of_both(tmp_path, suppress):
     assert written.k_together < 6
     assert f"the k of all together is {written.k_together}" in written.warnings[0]
     assert "first.csv.private.json" in written.warnings[0]
+
+
+def test_the_k_of_both_counts_the_rows_of_every_pair_of_classes_and_leaves_out_rows_that_nobody_sees(tmp_path):
+    names = ["age", "town", "sex"]
+    first = anonymize(people(), 6, names, suppress=0.05, seed=0, evaluations=300, seconds=0)
+    first.write(tmp_path / "first.csv")
+    second = anonymize(people(), 6, names, suppress=0.08, seed=20, evaluations=300, seconds=0)
+    pairs = Counter(zip(_classes(first).tolist(), _classes(second).tolist(), strict=True))
+    assert pairs.pop((-1, -1))
+    assert write_file(second, tmp_path / "second.csv", again=True).k_together == min(pairs.values())

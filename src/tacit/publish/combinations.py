@@ -110,9 +110,13 @@ def _ranked(keys: Codes, possible: int) -> tuple[Codes, Codes]:
 
 
 def _found(known: Codes, keys: Codes) -> Codes:
-    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    if (known[places] != keys).any():
+    """Where the keys stand among the known ones, which Arrow hashes: several times faster than searching a sorted list."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = pc.index_in(pa.array(keys), value_set=pa.array(known))
+    if places.null_count:
         raise TacitError(
             "The table holds rows that it did not hold when it was counted. Publish it while nobody writes to it."
         )
-    return places.astype(np.int64)
+    return np.asarray(places).astype(np.int64)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.publish.class_measures import class_sizes
+from tacit.publish.combinations import Combinations
 from tacit.publish.manifests import private_path, read_private, remake
 from tacit.publish.publication import Publication
 from tacit.publish.release import Release
@@ -59,12 +60,12 @@ def k_together(release: Release, earlier: Sequence[EarlierRelease]) -> int | Non
     columns = [_classes(each) for each in releases]
     if len({len(column) for column in columns}) > 1:
         return None
-    _, together = np.unique(np.stack(columns), axis=1, return_inverse=True)
-    released = np.any(np.stack(columns) >= 0, axis=0)
-    _, classes = np.unique(together.ravel()[released], return_inverse=True)
+    together = Combinations([column + 1 for column in columns], [int(column.max()) + 2 for column in columns]).number
+    released = np.any([column >= 0 for column in columns], axis=0)
     persons = _persons(release)
     ones = np.ones(int(released.sum()), np.int64)
-    return int(class_sizes(classes.ravel(), ones, None if persons is None else persons[released]).min())
+    sizes = class_sizes(together[released], ones, None if persons is None else persons[released])
+    return int(sizes[sizes > 0].min())  # rows that no release shows have a number too
 
 
 def _classes(release: Release) -> Codes:
