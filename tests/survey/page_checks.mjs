@@ -2,6 +2,7 @@
 import { webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { examine } from "../../src/tacit/survey/static/checks.js";
+import { together } from "../../src/tacit/survey/static/whole.js";
 
 globalThis.crypto ??= webcrypto;
 
@@ -11,8 +12,9 @@ const tasks = {
     documents.map((document) => {
       const { objections, whole } = examine(document);
       const deals = (whole?.deals ?? []).map(({ blocks }) => blocks.map(({ groups, gamma, worst }) => ({ names: groups.flatMap(({ names }) => names), gamma: finite(gamma), worst })));
-      return { reasons: objections.map(({ reason, names }) => [reason, names]), deals };
+      return { reasons: objections.map(({ reason, names }) => [reason, names]), deals, gamma: finite(whole?.gamma) };
     }),
+  together: ({ cases }) => cases.map((parts) => together(parts.map((part) => ({ parts: part.map(([known, gamma]) => ({ known, gamma })) })))),
 };
 const { task, ...given } = JSON.parse(readFileSync(0, "utf8"));
 console.log(JSON.stringify(tasks[task](given)));

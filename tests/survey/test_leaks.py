@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.survey.definition import Definition
 from tacit.survey.definition import surest as surest_of
+from tacit.survey.verification import examine
 from tests.survey.page import HERE, required
 from tests.survey.random_questionnaires import NOT_ASKED, Person, everybody, questionnaire
 
@@ -206,6 +207,63 @@ def a_wrong_label_is_noticed(accepted: list[tuple[Document, list[Person]]], told
     name = next(iter(page["worst"]))
     wrong = {**page, "worst": {**page["worst"], name: page["worst"][name] - 1e-6}}
     assert difference(document, people, wrong)
+
+
+def branching(*questions: dict[str, Any]) -> Definition:
+    """A questionnaire whose disguised questions have amplifications of their own, so that no two products are alike."""
+    filled = [{"kind": "yes-no", "text": f"{one['name']}?", "prefer_not_to_say": False, **one} for one in questions]
+    hidden = [one["name"] for one in filled if one["sensitive"] and one.get("mode") != "direct"]
+    gammas = (3, 2.5, 4.5, 2)
+    document = {
+        "name": "branches",
+        "title": "Branches",
+        "introduction": "Anything.",
+        "contact": "research@example.org",
+        "pages": [{"questions": filled}],
+        "groups": [
+            {"questions": [name], "channel": {"kind": "gamma-diagonal", "gamma": gamma}}
+            for name, gamma in zip(hidden, gammas, strict=False)
+        ],
+    }
+    return Definition.from_yaml(json.dumps(document))
+
+
+PUBLIC, HIDDEN, ABC = {"sensitive": False}, {"sensitive": True}, {"kind": "choice", "answers": ["a", "b", "c"]}
+BRANCHES = {
+    "a direct question leads to one of two": (
+        {"name": "q0", **HIDDEN, **ABC, "mode": "direct"},
+        {"name": "q1", **HIDDEN, "when": {"q0": "a"}},
+        {"name": "q2", **HIDDEN, "when": {"q0": "b"}},
+    ),
+    "public questions lead to public ones": (
+        {"name": "p0", **PUBLIC},
+        {"name": "p1", **PUBLIC, "when": {"p0": "yes"}},
+        {"name": "q2", **HIDDEN, "when": {"p1": "yes"}},
+        {"name": "q3", **HIDDEN, "when": [{"p0": "no"}, {"p1": "no"}]},
+    ),
+    "two of three can meet, and one is for everybody": (
+        {"name": "p0", **PUBLIC, **ABC},
+        {"name": "p1", **PUBLIC},
+        {"name": "q2", **HIDDEN, "when": {"p0": "a", "p1": "yes"}},
+        {"name": "q3", **HIDDEN, "when": {"p0": ["a", "b"]}},
+        {"name": "q4", **HIDDEN, "when": {"p1": "no"}},
+        {"name": "q5", **HIDDEN},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BRANCHES)
+def test_worst_cases_of_public_branches_that_exclude_each_other_do_not_multiply(case: str) -> None:
+    definition = branching(*BRANCHES[case])
+    document = definition.document
+    people = everybody(document)
+    (page,) = enumerated([(document, people)])
+    assert not difference(document, people, page)
+    examined = examine(document)
+    assert examined.gamma == pytest.approx(page["gamma"], rel=EQUAL)
+    assert definition.whole.gamma == pytest.approx(page["gamma"], rel=EQUAL)
+    multiplied = math.prod(block.gamma for block in examined.deals[0])
+    assert page["gamma"] < 0.9 * multiplied
 
 
 def test_random_questionnaires_keep_their_promises_and_a_leak_or_a_wrong_label_would_be_noticed() -> None:

@@ -13,6 +13,7 @@ import pytest
 from tacit import Scheme, channels, measure
 from tacit.channel.scheme import Group
 from tacit.errors import InvalidInput
+from tacit.measures.amplification import amplification_together
 from tacit.randomness import SeededRandomness
 from tacit.survey.dashboard import results_document
 from tacit.survey.definition import Definition, surest
@@ -250,6 +251,53 @@ def test_a_routed_survey_is_stored_estimated_and_checked(tmp_path: Path) -> None
     store.close()
 
 
+def test_many_public_filters_are_judged_without_writing_out_every_public_situation() -> None:
+    """Twenty filters have a million situations; each decides about one question, so the amplifications multiply."""
+    filters = ({"name": f"p{n}", "sensitive": False} for n in range(20))
+    text = written(*filters, *({"name": f"q{n}", "when": {f"p{n}": "yes"}} for n in range(20)))
+    definition = Definition.from_yaml(text)
+    (page,) = node("examine", script="page_checks.mjs", documents=[definition.document])
+    assert definition.whole.gamma == pytest.approx(definition.whole.answers()[0].gamma ** 20, rel=1e-9)
+    assert page["gamma"] == pytest.approx(definition.whole.gamma, rel=1e-9)
+    assert page["reasons"] == []
+
+
+def random_parts(rng: np.random.Generator, names: int, parts: int) -> list[list[tuple[dict[str, str], float]]]:
+    made = []
+    for _ in range(parts):
+        own = rng.choice(names, rng.integers(0, 4), replace=False)
+        situations = itertools.product("ab", repeat=len(own))
+        made.append([({f"p{n}": a for n, a in zip(own, s, strict=True)}, float(1 + rng.random())) for s in situations])
+    return made
+
+
+def test_the_page_and_python_find_the_worst_public_situation_for_all_parts_together() -> None:
+    """Random parts against every situation written out; beyond the limit both state the same bound."""
+    rng = np.random.default_rng(16)
+    small = [random_parts(rng, 5, 6) for _ in range(20)]
+    wide = [
+        [[({"p": str(a), f"p{n}": str(b)}, 1.0 + (a + b + n) % 7) for a in range(2) for b in range(9)] for n in order]
+        for order in ([*range(7), *range(7)], [*range(2), *range(2)])
+    ]
+    shown = node("together", script="page_checks.mjs", cases=[*small, *wide])
+    for parts, page in zip([*small, *wide], shown, strict=True):
+        assert amplification_together(parts) == pytest.approx(page, rel=1e-12)
+    for parts, page in zip([*small, wide[1]], [*shown[:20], shown[21]], strict=True):
+        assert page == pytest.approx(largest_product(parts), rel=1e-12)
+    multiplied = math.prod(max(gamma for _, gamma in part) for part in wide[0])
+    assert shown[20] <= multiplied
+
+
+def largest_product(parts: list[list[tuple[dict[str, str], float]]]) -> float:
+    """By writing out every combination of the parts' situations that agree."""
+    largest = 0.0
+    for chosen in itertools.product(*parts):
+        known: dict[str, str] = {}
+        if all(known.setdefault(name, answer) == answer for one, _ in chosen for name, answer in one.items()):
+            largest = max(largest, math.prod(gamma for _, gamma in chosen))
+    return largest
+
+
 def test_the_page_finds_the_same_figures_in_the_programs() -> None:
     definitions = [Definition.from_yaml(text) for text in (*(text for text, _ in BLOCKS.values()), FIVE, RICH)]
     examined = node("examine", script="page_checks.mjs", documents=[one.document for one in definitions])
@@ -259,4 +307,4 @@ def test_the_page_finds_the_same_figures_in_the_programs() -> None:
         shown = {name: sure for block in blocks for name, sure in block["worst"].items()}
         told = {answer.attribute: surest(answer) for answer in definition.whole.answers()}
         assert shown == pytest.approx(told, abs=1e-9)
-        assert math.prod(block["gamma"] for block in blocks) == pytest.approx(definition.whole.gamma, rel=1e-9)
+        assert page["gamma"] == pytest.approx(definition.whole.gamma, rel=1e-9)

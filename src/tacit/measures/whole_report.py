@@ -16,9 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.channel.dense import UNKNOWN, Figures
-from tacit.channel.routing import NOT_ASKED, Mask, Routing
+from tacit.channel.routing import NOT_ASKED, Asked, Mask, Routing
 from tacit.channel.scheme import Group, Questionnaire, Scheme
-from tacit.measures.amplification import amplification_among, answer_amplification
+from tacit.measures.amplification import Situation, amplification_among, amplification_together, answer_amplification
 from tacit.measures.exposure import Component, blind, components, exposures, is_enumerable
 from tacit.measures.prior import Prior, by_name
 from tacit.randomness import ONE
@@ -76,27 +76,48 @@ class WholeReport:
             return math.inf
         return max(self._questionnaire_gamma(one.groups) for one in self.scheme.questionnaires)
 
+    @property
+    def bounded_gamma(self) -> float:
+        """The same without the groups that have none; those are said by themselves."""
+        finite = (
+            [group for group in one.groups if math.isfinite(group.channel.amplification)]
+            for one in self.scheme.questionnaires
+        )
+        return max(map(self._questionnaire_gamma, finite))
+
     def _questionnaire_gamma(self, groups: Sequence[Group]) -> float:
         if self.routing is None:
             return math.prod(group.channel.amplification for group in groups)
-        sensitive = [one for one in self.routing.questions if not one.is_public]
-        return max(
-            math.prod(amplification_among(group, self._possible(group, known)) for group in groups)
-            for known in self.routing.public_situations(sensitive)
-        )
+        return amplification_together([self._amplifications(group) for group in groups])
+
+    def _amplifications(self, group: Group) -> list[Situation]:
+        """The amplification of a group after each combination of the public answers that decide what it asks."""
+        known = self._public_situations(group)
+        masks = [self._possible(group, one) for one in known]
+        told = {
+            mask.tobytes(): amplification_among(group, mask) for mask in {one.tobytes(): one for one in masks}.values()
+        }
+        return [(one, told[mask.tobytes()]) for one, mask in zip(known, masks, strict=True)]
+
+    def _public_situations(self, group: Group) -> list[dict[str, str]]:
+        assert self.routing is not None
+        return self.routing.public_situations(self._members(group))
+
+    def _members(self, group: Group) -> list[Asked]:
+        """The questions that a group reports."""
+        assert self.routing is not None
+        return [one for one in self.routing.questions if set(one.attributes) & set(group.names)]
 
     def _possible(self, group: Group, known: Mapping[str, str]) -> Mask:
         """Which of a group's records are legal after these public answers."""
         assert self.routing is not None
-        members = [one for one in self.routing.questions if set(one.attributes) & set(group.names)]
-        return self.routing.possible(members, known, group.legal)
+        return self.routing.possible(self._members(group), known, group.legal)
 
     def _situations(self, group: Group) -> Sequence[Mask]:
         """The legal records of a group in each public situation."""
         if self.routing is None:
             return group.legal.situations
-        members = [one for one in self.routing.questions if set(one.attributes) & set(group.names)]
-        masks = [self._possible(group, known) for known in self.routing.public_situations(members)]
+        masks = [self._possible(group, known) for known in self._public_situations(group)]
         return list({mask.tobytes(): mask for mask in masks}.values())
 
     def answers(self, prior: Any = None) -> tuple[AnswerMeasures, ...]:

@@ -20,6 +20,7 @@ from tacit.channel.extremes import amplification, is_listed, worst_answers
 from tacit.channel.program import ProgramNode, compiled, joint
 from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
 from tacit.errors import InvalidInput
+from tacit.measures.amplification import Situation
 from tacit.schema import Attribute
 from tacit.survey.definition_questions import (
     Document,
@@ -69,8 +70,12 @@ class AskedBlock:
 
     groups: tuple[GroupProgram, ...]
     questions: tuple[Document, ...]
-    gamma: float
+    situations: tuple[Situation, ...]  # its amplification after the public answers that decide what it asks
     worst: Mapping[str, float]
+
+    @cached_property
+    def gamma(self) -> float:
+        return max(gamma for _, gamma in self.situations)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,7 +106,8 @@ def asked_blocks(document: Document, deal: int) -> Iterator[AskedBlock]:
         members = tuple(group for index, group in enumerate(groups) if block[index] == head)
         names = {name for group in members for name in group.names}
         questions = tuple(one for one in by_name.values() if names & set(attribute_names(one)))
-        yield AskedBlock(members, questions, *_figures(document, members, questions))
+        situations, worst = _figures(document, members, questions)
+        yield AskedBlock(members, questions, tuple(situations), worst)
 
 
 def group_programs(document: Document, deal: int) -> list[GroupProgram]:
@@ -119,21 +125,21 @@ def group_programs(document: Document, deal: int) -> list[GroupProgram]:
 
 def _figures(
     document: Document, groups: Sequence[GroupProgram], questions: Sequence[Document]
-) -> tuple[float, dict[str, float]]:
-    """Amplification of a block, and how sure its least lucky report makes someone of each attribute's answer."""
+) -> tuple[list[Situation], dict[str, float]]:
+    """A block's amplifications, and how sure its least lucky report makes someone of each attribute's answer."""
     is_free = all(not one["when"] and not (special_answers(one) and len(one["attributes"]) > 1) for one in questions)
     if len(groups) == 1 and groups[0].records is None and is_free and not is_listed(groups[0].node):
-        return _large(document, groups[0])
-    records, situations = _situations(document, questions, {name for group in groups for name in group.names})
+        gamma, worst = _large(document, groups[0])
+        return [({}, gamma)], worst
+    records, known, masks = _situations(document, questions, {name for group in groups for name in group.names})
+    situations = {mask.tobytes(): mask for mask in masks}
     n_reports = math.prod(group.node.report_count for group in groups)
-    if n_reports * max(int(mask.sum()) for mask in situations) > WRITTEN:
-        return _bounds(groups, records, situations)
-    gamma, worst = 1.0, dict.fromkeys((one.name for one in records.attributes), 0.0)
-    for mask in situations:
-        told, sures = _written(document, groups, records, mask)
-        gamma = max(gamma, told)
+    is_written = n_reports * max(int(mask.sum()) for mask in situations.values()) <= WRITTEN
+    told, worst = {}, dict.fromkeys((one.name for one in records.attributes), 0.0)
+    for key, mask in situations.items():
+        told[key], sures = _written(document, groups, records, mask) if is_written else _bounds(groups, records, mask)
         worst = {name: max(worst[name], sures[name]) for name in worst}
-    return gamma, worst
+    return [(one, told[mask.tobytes()]) for one, mask in zip(known, masks, strict=True)], worst
 
 
 def _large(document: Document, group: GroupProgram) -> tuple[float, dict[str, float]]:
@@ -156,8 +162,8 @@ def made_sure(share: float, gamma: float) -> float:
 
 def _situations(
     document: Document, questions: Sequence[Document], names: set[str]
-) -> tuple[Records, list[NDArray[np.bool_]]]:
-    """The records that a block can have, and which of them are possible in each public situation."""
+) -> tuple[Records, list[dict[str, str]], list[NDArray[np.bool_]]]:
+    """The records that a block can have, the public situations it depends on, and which records are possible in each."""
     sizes = {one["name"]: Attribute(one["name"], tuple(one["answers"])) for one in document["scheme"]["attributes"]}
     hidden = {name for one in questions_of(document) if is_hidden(one) for name in attribute_names(one)} - names
     asked = [one for one in questions_of(document) if one["attributes"]]
@@ -166,8 +172,8 @@ def _situations(
     block = [one for one in routing.questions if one.name in {question["name"] for question in questions}]
     attributes = [sizes[name] for one in block for name in one.attributes]
     records = routing.records(block, attributes)
-    masks = [routing.possible(block, known, records) for known in routing.public_situations(block)]
-    return records, list({mask.tobytes(): mask for mask in masks}.values())
+    known = routing.public_situations(block)
+    return records, known, [routing.possible(block, one, records) for one in known]
 
 
 def _asked(question: Document, reported: Mapping[tuple[str, str | None], str], elsewhere: set[str]) -> Asked:
@@ -257,16 +263,16 @@ def _stated(document: Document, group: GroupProgram) -> Array | None:
 
 
 def _bounds(
-    groups: Sequence[GroupProgram], records: Records, situations: Sequence[NDArray[np.bool_]]
+    groups: Sequence[GroupProgram], records: Records, mask: NDArray[np.bool_]
 ) -> tuple[float, dict[str, float]]:
     """Figures that the truth cannot exceed: the product of the groups' amplifications, applied to the even prior."""
-    gamma = math.prod(float(amplification(group.program, group.radices)) for group in groups)
+    several = mask.sum() > 1  # where the public answers leave one record, nothing is left to tell
+    gamma = math.prod(float(amplification(group.program, group.radices)) for group in groups) if several else 1.0
     worst = dict.fromkeys((one.name for one in records.attributes), 0.0)
-    for mask in situations:
-        weights = records.even(mask)
-        for axis, attribute in enumerate(records.attributes):
-            for code, answer in enumerate(attribute.answers):
-                share = float(weights[records.codes[:, axis] == code].sum())
-                if answer != NOT_ASKED and share > 0:
-                    worst[attribute.name] = max(worst[attribute.name], made_sure(share, gamma))
+    weights = records.even(mask)
+    for axis, attribute in enumerate(records.attributes):
+        for code, answer in enumerate(attribute.answers):
+            share = float(weights[records.codes[:, axis] == code].sum())
+            if answer != NOT_ASKED and share > 0:
+                worst[attribute.name] = max(worst[attribute.name], made_sure(share, gamma))
     return gamma, worst

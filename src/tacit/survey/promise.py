@@ -72,7 +72,7 @@ def check_whole(definition: Definition) -> None:
     bounded = [group.channel.amplification for group in definition.groups]
     gamma = definition.whole.gamma
     if math.isinf(gamma):
-        gamma = math.prod(one for one in bounded if math.isfinite(one))
+        gamma = definition.whole.bounded_gamma
     if gamma <= WHOLE_CAP * (1 + 1e-9):
         return
     typical = max(one for one in bounded if math.isfinite(one))

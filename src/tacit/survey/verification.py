@@ -8,12 +8,13 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tacit.channel.extremes import amplification
 from tacit.errors import InvalidInput
+from tacit.measures.amplification import amplification_together
 from tacit.survey.block_figures import AskedBlock, asked_blocks, made_sure
 from tacit.survey.definition_questions import Document, dealt
 from tacit.survey.objections import Objection, asked_objections, objection, shape_objections
@@ -36,7 +37,7 @@ class Examination:
     @property
     def gamma(self) -> float:
         """Amplification of all answers together."""
-        return max((math.prod(block.gamma for block in blocks) for blocks in self.deals), default=1.0)
+        return max((_together(blocks) for blocks in self.deals), default=1.0)
 
     @property
     def label(self) -> dict[str, Any]:
@@ -50,8 +51,12 @@ class Examination:
     @property
     def bounded_gamma(self) -> float:
         """The same without the blocks that have none; those are said by themselves."""
-        finite = ([block.gamma for block in blocks if math.isfinite(block.gamma)] for blocks in self.deals)
-        return max((math.prod(gammas) for gammas in finite), default=1.0)
+        finite = ([block for block in blocks if math.isfinite(block.gamma)] for blocks in self.deals)
+        return max(map(_together, finite), default=1.0)
+
+
+def _together(blocks: Sequence[AskedBlock]) -> float:
+    return amplification_together([block.situations for block in blocks])
 
 
 def examine(document: Document) -> Examination:

@@ -3,7 +3,7 @@
 
 import { BadProgram } from "./program.js";
 import { allQuestions, answersOf, conditionsOf, dealsOf, groupsOf, isDealt, isHidden, modeIn, modeOf, NOT_ASKED, placesIn, plainText, specialOf, wholeText } from "./questionnaire.js";
-import { told, wholeReport } from "./whole.js";
+import { together, told, wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
 export const POSTERIOR_CAP = 0.95;
@@ -63,7 +63,7 @@ function worstOf({ questions, groups, gamma, worst }) {
 
 // The amplification of all answers whose own is bounded; the others are said by themselves.
 export function boundedGamma(deals) {
-  return Math.max(...deals.map(({ blocks }) => blocks.reduce((all, { gamma }) => all * (gamma === Infinity ? 1 : gamma), 1)));
+  return Math.max(...deals.map(({ blocks }) => together(blocks.filter(({ gamma }) => gamma !== Infinity))));
 }
 
 // What must hold before any figure means something.

@@ -70,7 +70,7 @@ function walk(questions, known, definition, isWanted = () => true) {
   return partial;
 }
 
-// The records that a block can have, one list for each situation that the public answers make.
+// The records that a block can have, one list for each situation that the public answers make, with those answers.
 function situations(definition, block) {
   const { questions } = block;
   const byName = new Map(allQuestions(definition).map((one) => [one.name, one]));
@@ -90,7 +90,9 @@ function situations(definition, block) {
   for (const one of known) {
     const names = attributesOf(block);
     const records = walk(questions, one, definition, (name) => names.includes(name));
-    found.set(JSON.stringify(records.map((record) => names.map((name) => record[name]))), records);
+    const key = JSON.stringify(records.map((record) => names.map((name) => record[name])));
+    if (!found.has(key)) found.set(key, { records, publics: [] });
+    found.get(key).publics.push(one);
   }
   return [...found.values()];
 }
@@ -118,16 +120,23 @@ function statedPrior(definition, group) {
   return (digits) => digits.reduce((all, digit, axis) => all * (stated[group.names[axis]]?.[digit] ?? 1 / group.sizes[axis]), 1);
 }
 
-// {gamma, worst: {attribute: how sure the least lucky report makes someone of an answer}} of one block.
+// {gamma, parts: its amplification after the public answers that decide what it asks, worst: {attribute: how sure the least
+// lucky report makes someone of an answer}} of one block.
 export function figuresOf(definition, block) {
   const simple = block.groups.length === 1 && !block.groups[0].records && block.questions.every((one) => one.when.length === 0 && !(specialOf(one).length > 0 && one.attributes.length > 1));
-  if (simple && !isListed(block.groups[0].node)) return largeFigures(definition, block.groups[0]);
+  if (simple && !isListed(block.groups[0].node)) {
+    const { gamma, worst } = largeFigures(definition, block.groups[0]);
+    return { gamma, worst, parts: [{ known: {}, gamma }] };
+  }
   const lists = situations(definition, block);
   const reports = block.groups.reduce((all, { node }) => all * node.count, 1);
-  if (lists.some((records) => reports * records.length > WRITTEN)) return boundedFigures(block, lists);
-  const figures = { gamma: 1, worst: {} };
-  for (const records of lists) collect(figures, definition, block, records);
-  return figures;
+  const isWritten = lists.every(({ records }) => reports * records.length <= WRITTEN);
+  const worst = {};
+  const parts = lists.flatMap(({ records, publics }) => {
+    const gamma = isWritten ? collect(worst, definition, block, records) : bound(worst, block, records);
+    return publics.map((known) => ({ known, gamma }));
+  });
+  return { gamma: parts.reduce((most, { gamma }) => Math.max(most, gamma), 1), parts, worst };
 }
 
 // A group whose law is not written out; under a stated prior its figures are bounds from the amplification.
@@ -148,17 +157,14 @@ function largeFigures(definition, { node, names, sizes }) {
 // How sure an amplification can make someone of what had this share before.
 export const told = (share, gamma) => (gamma === Infinity ? 1 : (share * gamma) / (share * gamma + 1 - share));
 
-function boundedFigures(block, lists) {
-  const gamma = block.groups.reduce((all, { node }) => all * amplification(node), 1);
+function bound(worst, block, records) {
+  const gamma = records.length > 1 ? block.groups.reduce((all, { node }) => all * amplification(node), 1) : 1;
   const names = attributesOf(block);
-  const worst = {};
-  for (const records of lists) {
-    const weights = evenWeights(records, names);
-    for (const name of names) {
-      for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, told(share, gamma));
-    }
+  const weights = evenWeights(records, names);
+  for (const name of names) {
+    for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, told(share, gamma));
   }
-  return { gamma, worst };
+  return gamma;
 }
 
 function answerShares(records, weights, name) {
@@ -193,21 +199,68 @@ function priorsOf(definition, { groups }, records, even) {
   return stated ? [even, stated] : [even];
 }
 
-function collect(figures, definition, block, records) {
+function collect(worst, definition, block, records) {
+  let gamma = 1;
   const names = attributesOf(block);
   const priors = priorsOf(definition, block, records, evenWeights(records, names));
   for (const { chances } of blockLaw(block, records)) {
     if (!chances.some((chance) => chance > 0)) continue;
-    figures.gamma = Math.max(figures.gamma, ratio(chances));
+    gamma = Math.max(gamma, ratio(chances));
     for (const prior of priors) {
       const weights = prior.map((weight, index) => weight * chances[index]);
       const total = weights.reduce((all, one) => all + one, 0);
       if (total === 0) continue;
       for (const name of names) {
-        for (const share of answerShares(records, weights, name)) figures.worst[name] = Math.max(figures.worst[name] ?? 0, share / total);
+        for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, share / total);
       }
     }
   }
+  return gamma;
+}
+
+// Beyond so many public situations a block counts with its worst, which is never less than the truth.
+const SITUATIONS = 2 ** 14;
+
+// The largest amplification of blocks together, over the public situations that can occur: blocks that no public answer
+// connects multiply, worst cases that exclude each other never meet.
+export function together(blocks) {
+  const last = new Map(blocks.flatMap(({ parts }, index) => Object.keys(parts[0].known).map((name) => [name, index])));
+  let rows = [{ known: {}, gamma: 1 }];
+  blocks.forEach(({ parts }, index) => {
+    const [before, own] = [rows[0], parts[0]].map(({ known }) => Object.keys(known));
+    const shared = own.filter((name) => before.includes(name));
+    let added = own.filter((name) => !before.includes(name) && last.get(name) > index);
+    let table = byAnswers(worstOf(parts, [...shared, ...added]), shared);
+    if (rows.length * [...table.values()].reduce((most, { length }) => Math.max(most, length), 0) > SITUATIONS) {
+      added = [];
+      table = byAnswers(worstOf(parts, shared), shared);
+    }
+    const joined = rows.flatMap(({ known, gamma }) => table.get(keyOf(known, shared)).map((more) => ({ known: { ...known, ...more.known }, gamma: gamma * more.gamma })));
+    rows = worstOf(joined, [...before, ...added].filter((name) => last.get(name) > index));
+  });
+  return rows.reduce((most, { gamma }) => Math.max(most, gamma), 1);
+}
+
+const keyOf = (known, names) => JSON.stringify(names.map((name) => known[name]));
+
+// The same where only these public answers are told apart.
+function worstOf(rows, names) {
+  const worst = new Map();
+  for (const { known, gamma } of rows) {
+    const key = keyOf(known, names);
+    if (!(worst.get(key)?.gamma >= gamma)) worst.set(key, { known: Object.fromEntries(names.map((name) => [name, known[name]])), gamma });
+  }
+  return [...worst.values()];
+}
+
+function byAnswers(rows, names) {
+  const table = new Map();
+  for (const row of rows) {
+    const key = keyOf(row.known, names);
+    if (!table.has(key)) table.set(key, []);
+    table.get(key).push(row);
+  }
+  return table;
 }
 
 // All blocks of all questionnaires that can be dealt, with their figures; `gamma` is that of all answers together.
@@ -221,7 +274,7 @@ export function wholeReport(definition) {
       if (!found) known.set(key, { block, figures });
       return { ...block, ...figures, isOwnDevice: block.groups.some((group) => isOwnDevice(definition, group, deal)) };
     });
-    return { blocks, gamma: blocks.reduce((all, { gamma }) => all * gamma, 1) };
+    return { blocks, gamma: together(blocks) };
   });
   // A second round sends one bit more, about whatever its classifier asks: at worst it speaks of the same answer.
   const second = definition.second_round ? amplification(compile(definition.second_program, [2])) : 1;
