@@ -78,9 +78,11 @@ bench: setup
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-# The full-size load, crash and browser studies, too long for every change.
+# The studies at full size, too long for every change: the tests that TACIT_SOAK enlarges or that run with it only (marked
+# `soak`; all others are the same in make test), then two minutes of each load.
+# An hour on two quiet cores should do.
 soak: setup
-	TACIT_SOAK=1 $(BIN)/python -m pytest -m 'slow or browser or postgres'
+	TACIT_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -m soak
 	TACIT_SOAK=1 $(BIN)/python -m benchmarks survey
 
 # Puts small faults into the code and sees whether the tests notice; see docs/notes/mutants.md.

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.scheduling import SERVERS, TogetherScheduling, server_of
+from tests.scheduling import ROOT, SERVERS, TogetherScheduling, server_of
 
 
 def test_the_name_of_a_test_says_which_server_it_needs(request: pytest.FixtureRequest) -> None:
@@ -11,6 +13,20 @@ def test_the_name_of_a_test_says_which_server_it_needs(request: pytest.FixtureRe
         (item.nodeid, server) for item in request.session.items for server in SERVERS if item.get_closest_marker(server)
     ]
     assert [nodeid for nodeid, server in marked if server_of(nodeid) != server] == []
+
+
+def test_every_file_with_a_full_size_marks_it_for_make_soak() -> None:
+    """`make soak` runs what is marked, so a full size without the mark would never be run."""
+    files = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    enlarged = [
+        path for path, text in files.items() if re.search(r"environ[^\n]*TACIT_SOAK|TACIT_SOAK[^\n]*environ", text)
+    ]
+    repeated = [
+        path for path, text in files.items() if re.search(r"^ +REPEATS,$|simulation import REPEATS", text, re.M)
+    ]
+    assert len(enlarged) > 10
+    assert len(repeated) > 3
+    assert [str(path) for path in {*enlarged, *repeated} if "mark.soak" not in files[path]] == []
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ def shape(traffic: list[dict[str, Any]]) -> str:
     return json.dumps(blotted, sort_keys=True)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_traffic_is_the_same_whatever_is_answered_and_reports_follow_the_columns(
     browser: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey

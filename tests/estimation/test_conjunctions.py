@@ -52,6 +52,7 @@ def test_sets_of_answers_sum_cells(scheme: str) -> None:
         assert share.probability == pytest.approx(table[cells].sum(), abs=1e-12)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["population", "respondents"])
 @pytest.mark.parametrize("scheme", ["gamma", "flip", "tall-part", "mask", "cut-and-paste", "subset"])
@@ -59,6 +60,7 @@ def test_shares_are_unbiased_with_true_errors(scheme: str, sampling: str) -> Non
     assert_true_shares(scheme, sampling)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_shares_from_dealt_questionnaires_are_unbiased_with_true_errors() -> None:
     assert_true_shares("dealt", "population")

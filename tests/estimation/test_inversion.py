@@ -35,6 +35,7 @@ WANTED = {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("wanted", WANTED)
@@ -43,6 +44,7 @@ def test_estimates_are_unbiased_with_true_errors(scheme: str, wanted: str) -> No
     assert_true_errors(*repeated(scheme, names), marginal(names).ravel())
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [name for name in SCHEMES if name != "dealt"])
 def test_errors_for_the_people_who_answered(scheme: str) -> None:
@@ -63,6 +65,7 @@ def test_the_check_notices_a_bias_of_half_a_standard_error() -> None:
         assert_true_errors(estimates + 0.5 * errors, errors, marginal(("smokes", "drinks")).ravel())
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_intervals_cover(scheme: str) -> None:
@@ -108,6 +111,7 @@ def test_no_disguise_has_no_error_for_the_people_who_answered() -> None:
     assert found.standard_errors.max() == 0
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_covariances_between_cells_are_true() -> None:
     for scheme in ("gamma", "subset", "tall-part", "mask", "dealt"):

@@ -25,6 +25,7 @@ def two_parties(seed: int, n: int = 1200) -> Reports:
     )
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_joined_tables_are_unbiased_with_true_errors() -> None:
     names = ["drinks", "smokes", "sex"]

@@ -45,6 +45,7 @@ def side_by_side(case: str, seed: int) -> list[Reports]:
     return [simulated(SCHEMES[scheme], n, 1000 * seed + i) for i, (scheme, n) in enumerate(SIDE_BY_SIDE[case])]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("case", SIDE_BY_SIDE)
 def test_pooled_estimates_are_unbiased_with_true_errors(case: str) -> None:

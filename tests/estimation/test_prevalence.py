@@ -161,6 +161,7 @@ def test_inattention_is_told_by_a_control_item():
     assert abs(pulled.share - TRUTH) > 5 * pulled.standard_error
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_inattention_has_the_error_it_says():
     scores, device = [], devices.warner(0.8)
@@ -239,6 +240,7 @@ def test_an_empty_table_is_refused():
         tacit.prevalence({"x": []}, "x", "warner", "p=.7")
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_scores_are_standard_and_intervals_cover(case):
@@ -250,6 +252,7 @@ def test_scores_are_standard_and_intervals_cover(case):
     hold_a_few(scores)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_weights_strata_and_clusters_have_the_error_they_say(case):

@@ -60,6 +60,7 @@ def test_the_split_questionnaire_reaches_its_marks() -> None:
         assert np.mean([accuracy.false() for accuracy in way]) <= 15
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="two minutes: make soak")
 def test_likelihood_keeps_its_marks_on_census() -> None:

@@ -65,6 +65,7 @@ def test_operators_and_polish_stand_side_by_side_with_the_bound(monkeypatch: pyt
     assert drawn == ["polished", "published operators", "warner", "least possible error"]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="a minute; its panels and tables are tested above")
 def test_the_quick_study_shows_all_that_was_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,7 @@ def spread(scheme: Scheme, names: tuple[str, ...], people: int) -> np.ndarray:
     return np.sqrt(squares / SURVEYS)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(TEN))
 def test_errors_are_foreseen_within_five_in_a_hundred(name: str) -> None:
@@ -57,6 +58,7 @@ def test_errors_are_foreseen_within_five_in_a_hundred(name: str) -> None:
     assert found == pytest.approx(foreseen, rel=0.2)  # each cell, as the chance of so many surveys allows
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["split", "unequal", "dealt"])
 def test_so_many_respondents_as_planned_give_the_margin(name: str) -> None:

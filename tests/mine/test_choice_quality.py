@@ -44,6 +44,7 @@ def test_the_three_demands_are_worked_out_over_tables() -> None:
     assert below.is_met
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.skipif(
     not os.environ.get("TACIT_SOAK"), reason="ten seeds on every table here that nothing was tuned on: minutes"

@@ -455,6 +455,7 @@ def test_answers_and_classes_of_any_number_are_told_apart_within_a_second(groups
     assert tree.score(truth) > least
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not os.environ.get("TACIT_SOAK"), reason="fits eight models of whole records: make soak")
 def test_a_model_of_whole_records_is_better_where_it_is_taken() -> None:
     """Each answer at .5: three disguised answers together are told so poorly that estimated trees end after two splits."""

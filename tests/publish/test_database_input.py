@@ -275,6 +275,7 @@ print(release.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_table(tmp_path):
     """Ten times the rows in SQLite; as Python texts the larger table would take more than 150 MB a million rows."""

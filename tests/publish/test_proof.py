@@ -97,6 +97,7 @@ def test_an_interrupted_proof_claims_no_more_than_it_knows(calls, monkeypatch):
     assert known.nwp >= least - 1e-12
 
 
+@pytest.mark.soak
 @pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="minutes each")
 @pytest.mark.slow
 @pytest.mark.parametrize("k", sorted(LEAST_NWP | LARGER_PROOFS))

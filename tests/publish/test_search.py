@@ -104,6 +104,7 @@ def test_the_front_keeps_who_is_best_at_something():
     assert kept.tolist() == [0, 1]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("k", sorted(LEAST_NWP) if "TACIT_SOAK" in os.environ else [min(LEAST_NWP), max(LEAST_NWP)])
 def test_adult_within_a_few_percent_of_the_proven_least(k):

@@ -64,6 +64,7 @@ def test_rows_take_few_bytes(tmp_path):
     assert many - few < 280_000 * 600 / 2**20
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not SOAK, reason="minutes each")
 @pytest.mark.parametrize(
     ("rows", "options", "most"),

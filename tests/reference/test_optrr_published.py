@@ -14,7 +14,10 @@ from tacit.design import Front, named_prior, optimal_front
 LEAST = [(0.6, 0.6, 0.4), (0.7, 0.5, 0.3), (0.8, 0.4, 0.22), (0.9, 0.22, 0.17)]
 
 # At .8 the published operators alone stay at about .31 whatever the generations; there the polish has to go on.
-POLISHED = pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="the polish takes most of a minute")
+POLISHED = (
+    pytest.mark.soak,
+    pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="the polish takes most of a minute"),
+)
 
 
 @functools.cache

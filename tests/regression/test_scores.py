@@ -28,6 +28,7 @@ def test_simulated_studies_are_fitted_as_by_the_public_function(name: str, clust
     assert quick.parameters == {name: pytest.approx(own) for name, own in public.parameters.items()}
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize("clustered", [False, True], ids=["simple", "clustered"])
 @pytest.mark.parametrize("name", CASES)

@@ -38,6 +38,7 @@ def load_in_background(port: int, fingerprint: str, seconds: float) -> tuple[thr
     return thread, loads
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_kills_under_load_lose_nothing_and_store_nothing_twice(store_url: str, store: Store, tmp_path: Path) -> None:
     survey = store.add(Definition.from_yaml(SMALL), SMALL)

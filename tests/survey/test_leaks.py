@@ -266,6 +266,7 @@ def test_worst_cases_of_public_branches_that_exclude_each_other_do_not_multiply(
     assert page["gamma"] < 0.9 * multiplied
 
 
+@pytest.mark.soak
 def test_random_questionnaires_keep_their_promises_and_a_leak_or_a_wrong_label_would_be_noticed() -> None:
     """One test for all: making and enumerating the questionnaires takes far longer than looking at them."""
     accepted = accepted_questionnaires()
