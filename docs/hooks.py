@@ -15,6 +15,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parent.parent / "src"), str(Path(__file__).parent)]
 
 import screens
+from properdocs.plugins import event_priority
 
 import tacit
 from tacit import channels, devices
@@ -127,8 +128,18 @@ def fetched_from_elsewhere(text: str) -> list[str]:
     return [next(filter(None, groups)) for groups in FETCHED.findall(text)]
 
 
+def write_index_for_disk(site: Path) -> None:
+    """The search index as a script too: a page that was opened from disk may run scripts beside it, and read no file."""
+    index = (site / "search/search_index.json").read_text(encoding="utf-8")
+    (site / "search/search_index.js").write_text(f"var __index = {index};\n", encoding="utf-8")
+
+
+@event_priority(-100)  # after the search has written its index
 def on_post_build(config: Any) -> None:
-    for path in Path(config.site_dir).rglob("*"):
+    site = Path(config.site_dir)
+    write_index_for_disk(site)
+    screens.check_search(site, "crosswise")
+    for path in site.rglob("*"):
         if path.suffix in (".html", ".css"):
             outside = fetched_from_elsewhere(path.read_text(encoding="utf-8"))
             if outside:

@@ -48,21 +48,46 @@ def named_file(page: str, name: str) -> str:
     return block[1]
 
 
-def make_screens() -> dict[str, bytes]:
-    """Every picture by its name; none without Chromium."""
+@contextlib.contextmanager
+def browser_at_hand() -> Iterator[Any]:
+    """Chromium, or None where it is not installed and need not be."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         if os.environ.get("TACIT_REQUIRE_ALL") == "1":
-            raise SystemExit("The pictures of the site need Chromium, which is not installed.")
-        return {}
+            raise SystemExit("The site's build needs Chromium, which is not installed.")
+        yield None
+        return
     from playwright.sync_api import sync_playwright
 
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM))
         try:
-            return survey_screens(browser, Path(folder)) | release_screens(browser, Path(folder))
+            yield browser
         finally:
             browser.close()
+
+
+def make_screens() -> dict[str, bytes]:
+    """Every picture by its name; none without Chromium."""
+    with tempfile.TemporaryDirectory() as folder, browser_at_hand() as browser:
+        if browser is None:
+            return {}
+        return survey_screens(browser, Path(folder)) | release_screens(browser, Path(folder))
+
+
+def check_search(site: Path, word: str, patience: float = 60.0) -> None:
+    """Stop the build where the search of a site on disk finds no page for a word that it surely has."""
+    with browser_at_hand() as browser:
+        if browser is None:
+            return
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto((site / "index.html").as_uri())
+        page.click("input[name=query]")
+        page.keyboard.type(word)
+        try:
+            page.wait_for_selector(".md-search-result__link", timeout=1000 * patience)
+        except Exception as error:
+            raise SystemExit(f"Searching for {word!r} in the site opened from disk found no page.") from error
 
 
 def survey_screens(browser: Any, folder: Path) -> dict[str, bytes]:

@@ -93,6 +93,21 @@ def test_what_a_page_would_load_from_elsewhere_is_noticed(hooks: ModuleType) -> 
     assert not hooks.fetched_from_elsewhere('<a href="https://example.org">there</a><script src="assets/x.js">')
 
 
+def test_the_search_index_is_a_script_beside_the_pages(hooks: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search/search_index.json").write_text('{"docs": [{"title": "Crosswise"}]}', encoding="utf-8")
+    hooks.write_index_for_disk(tmp_path)
+    assert (tmp_path / "search/search_index.js").read_text(encoding="utf-8").startswith("var __index = {")
+    assert "javascripts/search-from-disk.js" in (ROOT / "properdocs.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.browser
+def test_a_search_from_disk_that_finds_nothing_stops_the_build(hooks: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text('<input name="query">', encoding="utf-8")
+    with pytest.raises(SystemExit, match="Searching for 'crosswise' in the site opened from disk found no page"):
+        hooks.screens.check_search(tmp_path, "crosswise", patience=0.1)
+
+
 def blocks(page: Path, kind: str) -> list[tuple[str, str]]:
     """The code blocks of a kind: the rest of their first line, and their text."""
     return re.findall(rf"^```{kind}(.*?)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
