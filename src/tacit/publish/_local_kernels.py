@@ -247,10 +247,12 @@ def best_cut(rows, box, demand, scratch, pilots, known):
         for i in range(len(box)):
             work[i] = box[i]
         middle = part(rows, work, places[candidate])
-        first = greedy_penalty(rows, work[:middle], demand, scratch, least)
-        second = greedy_penalty(rows, work[middle:], demand, scratch, least - first) if first < least else 0.0
-        if first + second < least:
-            best, least, below, above = places[candidate], first + second, first, second
+        sides, left = (work[:middle], work[middle:]), np.zeros(2)
+        for side in range(2):  # one call in a loop: two would be compiled into this kernel twice
+            if left[0] < least:
+                left[side] = greedy_penalty(rows, sides[side], demand, scratch, least - left[0])
+        if left[0] + left[1] < least:
+            best, least, below, above = places[candidate], left[0] + left[1], left[0], left[1]
     return best, below, above
 
 
