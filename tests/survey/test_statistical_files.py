@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-import runpy
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -18,7 +13,6 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from tacit.estimation import estimate
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
 from tacit.survey.statistical_files import LONGEST_SPSS_LABEL, LONGEST_STATA_LABEL, variables
@@ -115,84 +109,6 @@ def test_the_ddi_codebook_names_every_variable_and_the_disguise(exported: tuple[
     assert found["income"].findtext("d:labl", namespaces=space).endswith("a whole year?")
     assert "gamma-diagonal" in found["smokes"].findtext("d:notes", namespaces=space)
     assert found["age"].find("d:notes", space) is None
-
-
-def test_the_python_script_runs_and_estimates(exported: tuple[Store, StoredSurvey, Path]) -> None:
-    _, _, folder = exported
-    done = subprocess.run([sys.executable, "analysis.py"], cwd=folder, capture_output=True, text=True, check=True)
-    assert "smokes" in done.stdout
-    assert "drugs" in done.stdout
-
-
-def test_the_python_script_estimates_questions_that_share_a_column(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Routed questions, options and arms: the script asks for questions, whatever the columns of the reports are."""
-    text = QUESTIONNAIRE.split("groups:")[0] + (
-        "      - {name: often, kind: choice, text: Often?, answers: [daily, rarely], sensitive: true, when: {smokes: 'yes'}}\n"
-    )
-    store = Store.open(tmp_path / "s.db")
-    survey = store.add(Definition.from_yaml(text), text)
-    assert "smokes" not in survey.wire.names
-    row = tuple(next(iter(column.table.values())) for column in survey.wire.columns)
-    store_batch(store.database, [Submission(survey, "reports", str(n), row) for n in range(40)])
-    export_folder(store, survey, tmp_path / "out")
-    store.close()
-    monkeypatch.chdir(tmp_path / "out")
-    runpy.run_path("analysis.py")
-    said = capsys.readouterr().out
-    for name in survey.definition.scheme.schema.names:
-        assert f"{name} from 40 reports" in said
-
-
-R_CALL = re.compile(
-    r"^undone\((.+?), c\((.+?)\), matrix\(c\((.+?)\), (\d+), byrow = TRUE, dimnames = list\(c\((.+?)\), NULL\)\)\)$"
-)
-
-
-def test_what_the_r_script_undoes_are_the_schemes_own_chances(exported: tuple[Store, StoredSurvey, Path]) -> None:
-    """Its calls are read and worked out here as its function does in R: the same shares and errors as our own."""
-    store, survey, folder = exported
-    script = (folder / "analysis.R").read_text(encoding="utf-8")
-    calls = [match.groups() for match in map(R_CALL.match, script.splitlines()) if match]
-    assert [json.loads(column) for column, *_ in calls] == ["smokes", "income"]
-    reports = pd.read_csv(folder / "reports.csv", dtype=str)
-    for column, answers, law, size, rows in calls:
-        name, said = json.loads(column), json.loads(f"[{answers}]")
-        chances = np.array(json.loads(f"[{law}]")).reshape(int(size), -1)
-        assert json.loads(f"[{rows}]") == said  # the reports look like the answers
-        shares = reports[name].value_counts(normalize=True).reindex(said, fill_value=0.0).to_numpy()
-        inverse = np.linalg.inv(chances)
-        errors = np.sqrt(np.diag(inverse @ (np.diag(shares) - np.outer(shares, shares)) @ inverse.T) / len(reports))
-        own = estimate(reports_of(store, survey), [name])
-        assert inverse @ shares == pytest.approx(own.probabilities, abs=1e-12)
-        assert errors == pytest.approx(own.standard_errors, rel=1e-6)
-    assert "# drugs: disguised together, as sets or in versions; estimate with: tacit estimate" in script
-    assert 'print(prop.table(table(reports[["age"]])))' in script
-
-
-def test_the_r_script_is_whole(exported: tuple[Store, StoredSurvey, Path]) -> None:
-    """Brackets outside of texts and comments close what they open, line by line and in all."""
-    _, _, folder = exported
-    open_brackets: list[str] = []
-    for line in (folder / "analysis.R").read_text(encoding="utf-8").splitlines():
-        code = re.sub(r'"(?:[^"\\]|\\.)*"', "", line)
-        assert code.count('"') == 0 or code.lstrip().startswith("#"), line
-        for sign in code.split("#")[0]:
-            if sign in "([{":
-                open_brackets.append(sign)
-            elif sign in ")]}":
-                assert open_brackets.pop() + sign in ("()", "[]", "{}"), line
-    assert open_brackets == []
-
-
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R")
-def test_the_r_script_gives_the_same_estimates(exported: tuple[Store, StoredSurvey, Path]) -> None:
-    store, survey, folder = exported
-    done = subprocess.run(["Rscript", "analysis.R"], cwd=folder, capture_output=True, text=True, check=True)
-    share = float(estimate(reports_of(store, survey), ["smokes"]).probabilities[1])
-    (line,) = [one for one in done.stdout.splitlines() if "smokes" in one and " yes" in one]
-    assert float(line.split()[3]) == pytest.approx(share, abs=1e-6)
 
 
 def test_everything_is_for_the_owner_alone(exported: tuple[Store, StoredSurvey, Path]) -> None:

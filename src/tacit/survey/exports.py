@@ -186,15 +186,22 @@ def _stata(store: Store, survey: StoredSurvey, path: Path) -> None:
     write_stata(store, survey, path)
 
 
-def _made(name: str) -> Callable[[Store, StoredSurvey], Iterator[bytes]]:
-    """A text of `tacit.survey.statistical_files`, made when it is asked for."""
+def _ddi(survey: StoredSurvey) -> str:
+    from tacit.survey.statistical_files import ddi_codebook
 
-    def make(survey: StoredSurvey) -> str:
-        from tacit.survey import statistical_files
+    return ddi_codebook(survey)
 
-        return str(getattr(statistical_files, name)(survey))
 
-    return _text(make)
+def _python_script(survey: StoredSurvey) -> str:
+    from tacit.survey.analysis_scripts import python_script
+
+    return python_script(survey)
+
+
+def _r_script(survey: StoredSurvey) -> str:
+    from tacit.survey.analysis_scripts import r_script
+
+    return r_script(survey)
 
 
 DOWNLOADS = {
@@ -205,9 +212,9 @@ DOWNLOADS = {
     "label.json": Download("application/json", _text(_label_text)),
     "consent.json": Download("application/json", _text(consent_text)),
     "codebook.csv": Download("text/csv; charset=utf-8", _text(codebook)),
-    "codebook.ddi.xml": Download("application/xml; charset=utf-8", _made("ddi_codebook")),
-    "analysis.py": Download("text/x-python; charset=utf-8", _made("python_script")),
-    "analysis.R": Download("text/plain; charset=utf-8", _made("r_script")),
+    "codebook.ddi.xml": Download("application/xml; charset=utf-8", _text(_ddi)),
+    "analysis.py": Download("text/x-python; charset=utf-8", _text(_python_script)),
+    "analysis.R": Download("text/plain; charset=utf-8", _text(_r_script)),
     "questionnaire.yaml": Download("text/yaml; charset=utf-8", _text(lambda survey: survey.source)),
 }
 # Written where the extra `files` is installed.

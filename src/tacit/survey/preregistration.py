@@ -14,10 +14,10 @@ from typing import Any
 from tacit.channel.document import canonical, document_hash
 from tacit.design.plan import plan
 from tacit.errors import InvalidInput
+from tacit.survey.analysis_scripts import python_script, r_script
 from tacit.survey.definition import Definition
 from tacit.survey.exports import codebook, consent_text
 from tacit.survey.promise import promise
-from tacit.survey.statistical_files import python_script, r_script
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.wire import Wire
 from tacit.table.files import written_whole

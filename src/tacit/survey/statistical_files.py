@@ -1,4 +1,4 @@
-"""Reports for the programs that analysts use: SPSS and Stata files, a DDI codebook, scripts in Python and R.
+"""Reports for the programs that analysts use: SPSS and Stata files, and a DDI codebook.
 
 Every label of a disguised variable begins with "disguised": whoever opens the file must not take a report for an answer.
 """
@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from tacit.errors import InvalidInput
 from tacit.extras import require
 from tacit.schema import RESERVED
 from tacit.survey.store.surveys import Store, StoredSurvey
@@ -32,7 +30,6 @@ NOTE = (
 LONGEST_NAME = 32
 LONGEST_STATA_LABEL = 80
 LONGEST_SPSS_LABEL = 255
-LARGEST_LAW = 1 << 12  # entries of a matrix that is written into a script
 
 
 @dataclass(frozen=True)
@@ -157,62 +154,3 @@ def _ddi_variable(data: ElementTree.Element, one: Variable, laws: dict[str, str]
     law = laws.get(re.split(r"[+=:]", one.column)[0])
     if law is not None:
         ElementTree.SubElement(element, "notes", {"subject": "disguise"}).text = law
-
-
-def python_script(survey: StoredSurvey) -> str:
-    """Loads the export and estimates every answer."""
-    names = list(survey.definition.scheme.schema.names)  # questions, which may share a column of the reports
-    return f'''"""Estimates from the survey {survey.definition.name!r}. Needs: pip install tacit"""
-
-import tacit
-
-reports = tacit.Reports.read("reports.parquet", tacit.Scheme.read("scheme.json"))
-for name in {names!r}:
-    print(tacit.estimate(reports, [name]).summary())
-    print()
-'''
-
-
-def r_script(survey: StoredSurvey) -> str:
-    """Loads the export in base R and estimates every answer whose law is a matrix of its own."""
-    blocks = "\n".join(_r_estimates(survey))
-    return f"""# Estimates from the survey {_r_text(survey.definition.name)}, in base R.
-# The reports are disguised: shares of reports are not shares of answers. Each estimate undoes the known chances;
-# its error is that of a random sample of people.
-reports <- read.csv("reports.csv", check.names = FALSE, colClasses = "character")
-
-undone <- function(column, answers, law) {{
-  shares <- as.numeric(table(factor(reports[[column]], levels = rownames(law)))) / nrow(reports)
-  inverse <- solve(law)
-  truth <- as.numeric(inverse %*% shares)
-  error <- sqrt(diag(inverse %*% (diag(shares) - shares %o% shares) %*% t(inverse)) / nrow(reports))
-  print(data.frame(question = column, answer = answers, share = truth, standard_error = error))
-}}
-
-{blocks}
-"""
-
-
-def _r_estimates(survey: StoredSurvey) -> Iterator[str]:
-    coded = {one.column: one.answers for one in variables(survey)}
-    for attribute in survey.definition.columns:
-        if attribute.name in survey.definition.scheme.public_names:
-            yield f"print(prop.table(table(reports[[{_r_text(attribute.name)}]])))"
-    for group in survey.definition.groups:
-        first, *others = group.attributes
-        # One column whose values are the answers themselves: bits, sets and groups need more than a matrix.
-        is_plain = not others and coded.get(first.name) == first.answers and not survey.definition.scheme.is_dealt
-        if not is_plain or len(first.answers) ** 2 > LARGEST_LAW:
-            why = "disguised together, as sets or in versions"
-            yield f"# {', '.join(group.names)}: {why}; estimate with: tacit estimate reports.parquet"
-            continue
-        answers = ", ".join(map(_r_text, first.answers))
-        law = ", ".join(f"{chance:.17g}" for chance in group.channel.matrix.reshape(-1))
-        matrix = f"matrix(c({law}), {len(first.answers)}, byrow = TRUE, dimnames = list(c({answers}), NULL))"
-        yield f"undone({_r_text(first.name)}, c({answers}), {matrix})"
-
-
-def _r_text(text: str) -> str:
-    if "\0" in text:
-        raise InvalidInput(f"The text {text!r} holds a NUL character, which no file of these formats takes.")
-    return json.dumps(text, ensure_ascii=False)
