@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import urllib.error
+import urllib.request
 from typing import Any
 
 import pytest
@@ -136,6 +138,77 @@ def test_whoever_is_screened_out_or_one_too_many_sends_nothing(
         assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tacit.draft'))") == []
         context.close()
     store.database.run(f"DELETE FROM {table} WHERE report_key = 'k'")
+
+
+QUOTA = """\
+name: quota
+title: Quota
+introduction: We want one from the south.
+privacy: strong
+contact: research@example.org
+quotas:
+  - {when: {region: south}, most: 1}
+pages:
+  - questions:
+      - {name: region, kind: choice, text: Where do you live?, answers: [north, south], sensitive: false}
+      - {name: smokes, kind: yes-no, text: Do you smoke?, sensitive: true, prefer_not_to_say: false}
+"""
+
+
+@pytest.mark.parametrize("connection", ["there", "lost"])
+def test_a_quota_that_fills_up_meanwhile_is_noticed_before_anything_is_sent(
+    browser: Any, served: Served, connection: str
+) -> None:
+    """Everybody asks at the last look, in the same words; without a connection the report goes out as it would have."""
+    server, store = served
+    text = QUOTA.replace("name: quota", f"name: quota_{connection}")
+    survey = store.add(Definition.from_yaml(text), text)
+    stored = (survey.table("reports"), ", ".join(f'"{name}"' for name in ("report_key", *survey.wire.names)))
+    asked_again = set()
+    for region, state in ((0, "stored"), (1, "ended" if connection == "there" else "stored")):
+        context = browser.new_context(locale="en")
+        traffic = recorded(context)
+        if connection == "lost":
+            context.route("**/full", lambda route: route.abort())
+        page = open_page(context, server, survey)
+        start(page)
+        if region == 1:  # while they answer, somebody else from the south sends the last report that is wanted
+            row = [("south" if name == "region" else "no") for name in survey.wire.names]
+            store.database.run(
+                f"INSERT INTO {stored[0]} ({stored[1]}) VALUES ({', '.join('?' * (len(row) + 1))})", ("k", *row)
+            )
+            page.wait_for_timeout(2100)  # quotas are counted every two seconds
+        page.check(f"#region-{region}")
+        page.check("#smokes-1")
+        page.click("button[type=submit]")
+        if state == "stored":
+            page.wait_for_selector("#review")
+            page.click("#review button[type=submit]")
+        page.wait_for_selector(f"#survey[data-state={state}]")
+        looks = [one for one in traffic if one["url"].endswith("/full")]
+        asked_again.add(
+            json.dumps([(one["method"], one["url"], one["body"], one["headers"]) for one in looks], sort_keys=True)
+        )
+        assert len(looks) == 1
+        sent = [one["method"] for one in traffic if one["method"] != "GET"]
+        assert sent == (["PUT"] if state == "stored" else [])
+        if state == "ended":
+            assert "Enough people like you" in page.inner_text("main")
+            assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tacit.draft'))") == []
+        context.close()
+    assert len(asked_again) == 1
+
+
+def test_which_quotas_are_full_is_public_and_an_unknown_survey_is_none(served: Served) -> None:
+    server, store = served
+    text = QUOTA.replace("name: quota", "name: quota_public").replace("most: 1", "most: 5")
+    survey = store.add(Definition.from_yaml(text), text)
+    with urllib.request.urlopen(f"{server.url}/s/{survey.fingerprint}/full") as answer:
+        assert json.load(answer) == {"full": []}
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Set-Cookie"] is None
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(f"{server.url}/s/{'0' * 32}/full")
 
 
 def test_orders_are_drawn_on_the_device_and_sent_as_nothing(browser: Any, served: Served, asked: StoredSurvey) -> None:

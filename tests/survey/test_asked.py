@@ -301,7 +301,7 @@ def test_quotas_are_told_in_words_and_in_steps_of_ten(server: SurveyServer) -> N
     assert told[11] == f"{who}: at least 10 of 12 (full)"
     assert told[12] == f"{who}: at least 10 of 12 (full, and exceeded)"
     _, lines = promise(definition)
-    assert any("Who is already answering when a quota fills up still counts" in line for line in lines)
+    assert any("Who is about to send when a quota fills up still counts" in line for line in lines)
 
 
 def test_an_answer_that_ends_the_questions_hides_no_other() -> None:

@@ -52,7 +52,9 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     lines += plan_lines(needed)
     warnings = _warnings(gamma)
     if "quotas" in definition.document:
-        warnings.append(f"Quotas are compared on the device when the page is opened. {MET_NOT_GUARANTEED}")
+        warnings.append(
+            f"Quotas are compared on the device when the page is opened and before it sends. {MET_NOT_GUARANTEED}"
+        )
     described = {
         "name": definition.name,
         "wave": definition.wave,

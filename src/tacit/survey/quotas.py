@@ -1,6 +1,7 @@
 """Quotas of a survey as they stand: how many reports each has, by their public answers.
 
-The page is told which quotas are full when it is opened, and whoever is answering then goes on: a quota is met, not guaranteed.
+The page is told which quotas are full when it is opened, and asks again before it sends. Who sends in the same moment still
+counts: a quota is met, not guaranteed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tacit.survey.store.database import quoted
 from tacit.survey.store.surveys import Store, StoredSurvey
 
 MET_NOT_GUARANTEED = (
-    "Who is already answering when a quota fills up still counts, so a few more reports than wanted may come."
+    "Who is about to send when a quota fills up still counts, so a few more reports than wanted may come."
 )
 
 

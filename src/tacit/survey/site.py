@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tacit.survey.assets import page_script
@@ -19,12 +19,12 @@ from tacit.survey.survey_cache import SurveyCache
 from tacit.survey.templating import rendered
 from tacit.survey.words import RELEASED, page_words, released
 
-# Whoever opens the page between two counts may still be one too many: a quota is met, not guaranteed.
+# Whoever sends between two counts may still be one too many: a quota is met, not guaranteed.
 QUOTA_SECONDS = 2.0
 
 
 class Site:
-    """``GET /s/FINGERPRINT``, and the words of other languages under it."""
+    """``GET /s/FINGERPRINT``, and under it the words of other languages and the quotas that are full."""
 
     def __init__(self, surveys: SurveyCache) -> None:
         self._surveys = surveys
@@ -35,6 +35,7 @@ class Site:
         return [
             Route("/s/{fingerprint}", self.page, methods=["GET"]),
             Route("/s/{fingerprint}/words/{language}", self.words, methods=["GET"]),
+            Route("/s/{fingerprint}/full", self.full, methods=["GET"]),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -55,6 +56,15 @@ class Site:
             script=page_script().text,
         )
         return compressed(page, request)
+
+    async def full(self, request: Request) -> Response:
+        """Which quotas are full by now: the page asks before it sends, and tells nothing about who asks."""
+        survey = await self._surveys.survey(request.path_params["fingerprint"])
+        if survey is None:
+            return JSONResponse({"error": "There is no such survey."}, 404)
+        has_quotas = "quotas" in survey.definition.document
+        numbers = await run_in_threadpool(self._full, survey) if has_quotas else []
+        return JSONResponse({"full": numbers}, headers={"Cache-Control": "no-store"})
 
     def _full(self, survey: StoredSurvey) -> list[int]:
         """Which quotas are full, counted at most every few seconds; the page decides for itself whether one is its own."""

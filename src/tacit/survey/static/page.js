@@ -8,7 +8,7 @@ import { element } from "./dom.js";
 import { introduction } from "./introduction.js";
 import { draftOf, forgetDraft, forgetSealed, remembered } from "./sealed.js";
 import { done, forgetPerson, review, sendReport } from "./sending.js";
-import { beginAfresh, definition, ending, fingerprint, forgetAnswers, isAskedNow, isTest, isUnderWay, link, openQuestions, pageWords, resumeDraft, saveDraft, session, status } from "./session.js";
+import { beginAfresh, definition, ending, fingerprint, forgetAnswers, fullAgain, isAskedNow, isTest, isUnderWay, link, openQuestions, pageWords, resumeDraft, saveDraft, session, status } from "./session.js";
 import { sendWaiting } from "./unsent.js";
 import { nameOf, upTo, wordsFor } from "./words.js";
 
@@ -73,14 +73,30 @@ function draw(position) {
   session.at = position;
   saveDraft();
   if (position === 0) return show(() => introduction({ heading, start, goOn: () => goOn(session.draft) }));
-  if (position === LAST_LOOK) return show(() => review({ heading, back, send }));
+  if (position === LAST_LOOK) {
+    looked = lookAgain();
+    return show(() => review({ heading, back, send }));
+  }
   return show(() => asking(position - 1, { heading, back, next: () => onward(position + 1), someoneElse }));
 }
 
-// Whoever is asked no further is told so here; nothing is sent, and nothing of the answers is kept.
 async function onward(position) {
   const reason = ending();
-  if (reason === null) return arrive(positionFrom(position, 1));
+  return reason === null ? arrive(positionFrom(position, 1)) : ended(reason);
+}
+
+let looked = Promise.resolve();
+
+// A quota may have filled up while somebody answered. Everybody who comes to the last look asks which ones are full, whatever
+// was answered, and the device compares; without an answer it goes by what it knew.
+async function lookAgain() {
+  await fullAgain();
+  const reason = ending();
+  if (reason !== null && session.at === LAST_LOOK && !session.isSent) await ended(reason);
+}
+
+// Whoever is asked no further is told so here; nothing is sent, and nothing of the answers is kept.
+async function ended(reason) {
   session.isSent = true;
   await forgetAnswers();
   root.dataset.state = "ended";
@@ -116,8 +132,10 @@ function moved() {
   draw(position);
 }
 
-function send() {
+async function send() {
   show(() => [heading(session.words.sending)]);
+  await looked;
+  if (session.isSent) return undefined;
   return sendReport((outcome, made, receipt) => {
     root.dataset.state = outcome.state;
     show(() => done(outcome, made, receipt, { heading, someoneElse }));

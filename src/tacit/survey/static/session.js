@@ -91,6 +91,20 @@ export function ending() {
   return (definition.quotas ?? []).some((quota, index) => status.full?.includes(index) && isMet(quota)) ? session.words.quotaFull : null;
 }
 
+const PATIENCE_MS = 5000;
+
+// Asks the server once more which quotas are full; nothing goes with the question.
+export async function fullAgain() {
+  if (!definition.quotas) return;
+  try {
+    const answer = await fetch(`/s/${fingerprint}/full`, { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
+    const { full } = await answer.json();
+    if (answer.ok && Array.isArray(full)) status.full = full;
+  } catch {
+    // Offline, or no answer in time: a quota is met, not guaranteed.
+  }
+}
+
 // An attribute's question, or one of its answers, in the reader's language.
 export function textOf(attribute, answer) {
   const { words, language } = session;
