@@ -126,6 +126,12 @@ REFUSED = {
 }  # fmt: skip
 
 
+def test_a_condition_of_the_first_question_is_refused_in_a_whole_sentence() -> None:
+    first = "      - name: region\n"
+    with pytest.raises(InvalidInput, match=r"when: 'later' must be an earlier question .* Before this one: none\.$"):
+        Definition.from_yaml(ASKED.replace(first, first + "        when: {later: south}\n", 1), "survey.yaml")
+
+
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_would_tell_or_identify_is_refused_with_its_line(message: str) -> None:
     before, after = REFUSED[message]

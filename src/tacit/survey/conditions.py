@@ -45,7 +45,7 @@ def _ways(name: str, wanted: Located, seen: Mapping[str, Question]) -> tuple[Con
     question = seen.get(name)
     if question is None or not question.attributes:
         wanted.refuse(
-            f"when: {name!r} must be an earlier question that has answers. Before this one: {', '.join(seen)}."
+            f"when: {name!r} must be an earlier question that has answers. Before this one: {', '.join(seen) or 'none'}."
         )
     names = [item.text("An answer") for item in (wanted.value if isinstance(wanted.value, list) else [wanted])]
     if question.kind == "several":

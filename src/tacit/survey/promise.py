@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.design.plan import plan
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, NotEstimable
 from tacit.survey.definition import Definition, surest
 from tacit.survey.quotas import MET_NOT_GUARANTEED
 
@@ -31,7 +31,10 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
 
     `margin` is the wanted margin of error; without one, the questionnaire's own counts.
     """
-    needed = plan(definition.scheme, margin or definition.margin)
+    try:
+        needed = plan(definition.scheme, margin or definition.margin)
+    except NotEstimable as error:
+        raise NotEstimable(f"{untold(definition)}: {error}") from error
     answers = definition.whole.answers()
     gamma = definition.whole.gamma
     lines = [f"{definition.title()} (wave {definition.wave}), fingerprint {definition.fingerprint}"]
@@ -67,6 +70,18 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "warnings": warnings,
     }
     return described, [*lines, *warnings]
+
+
+def untold(definition: Definition) -> str:
+    """The questions whose reports say nothing that can be estimated, and how they are disguised."""
+    channels = {
+        name: group.channel.kind
+        for one in definition.scheme.questionnaires
+        for group in one.groups
+        for axis, name in enumerate(group.names)
+        if not group.channel.margin([axis]).is_invertible()
+    }
+    return ", ".join(f"{name} (disguised by {kind!r})" for name, kind in channels.items()) or "A question"
 
 
 def check_whole(definition: Definition) -> None:

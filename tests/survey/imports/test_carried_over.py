@@ -344,7 +344,7 @@ def test_typed_answers_of_surveyjs_are_carried_over_or_named(tmp_path: Path) -> 
     for part in (
         "email 'mail'",
         "week 'car_year'",
-        "the open text 'what': it is asked only if {stole} = true",
+        "the open text 'what': it would tell the sensitive answer to 'stole'",
         "time of day of 'met'",
     ):
         assert part in said

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
+from tacit.survey.imports.expressions import answers_after, asks_for_other_answers
 from tacit.survey.questionnaire_file import LONGEST_TEXT, LONGEST_TEXTS
 from tacit.survey.words import RELEASED
 
@@ -38,6 +39,7 @@ class Draft:
     left_out: list[str] = field(default_factory=list)
     carried: dict[str, str] = field(default_factory=dict)  # the other tool's names of questions, and ours
     answers: dict[str, dict[str, str]] = field(default_factory=dict)  # of a question: their values, and ours
+    options: dict[str, dict[str, str]] = field(default_factory=dict)  # the same of those with several answers
 
     def leave_out(self, what: str, way: str) -> None:
         self.left_out.append(f"{what}: {way}")
@@ -89,7 +91,13 @@ class Draft:
     def several(self, given: str, text: Texts, options: Sequence[tuple[str, Texts]]) -> dict[str, Any]:
         short = {value: re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_") or "option" for value, _ in options}
         short = {value: name if name[0].isalpha() else f"o_{name}" for value, name in short.items()}
+        self.options[given] = short
         return self.add(given, "several", text, options={short[value]: self.text(label) for value, label in options})
+
+    def scale(self, given: str, text: Texts, first: int, last: int, **meanings: Any) -> dict[str, Any]:
+        """A step on a scale of whole numbers."""
+        self.answers[given] = {str(step): str(step) for step in range(first, last + 1)}
+        return self.add(given, "scale", text, scale={"from": first, "to": last, **meanings})
 
     def number(self, given: str, text: Texts, low: float | None, high: float | None) -> dict[str, Any] | None:
         """A number, cut into ranges: reports hold answers from a list, so a range has to be chosen before."""
@@ -148,30 +156,41 @@ class Draft:
             f"{why}; nothing can disguise it. Offer answers to choose from (kind: choice).",
         )
 
-    def condition(
-        self, given: str, question: dict[str, Any] | None, met: Mapping[str, Sequence[str]] | None, said: str
-    ) -> None:
-        """Ask `question` only after these answers; `met` is None where the condition cannot be read."""
-        if question is None:
+    def condition(self, given: str, question: dict[str, Any] | None, *texts: str) -> None:
+        """Ask `question` only where all of these conditions hold; those that cannot be carried over are named."""
+        texts = tuple(filter(None, texts))
+        if question is None or not texts:
             return
-        known = met is not None and all(
-            name in self.carried and set(values) <= set(self.answers.get(name, ())) for name, values in met.items()
-        )
-        if question["kind"] == "text" and not (met and known):
+        said = " and ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0]
+        when = self.when(said)
+        if when is None and question["kind"] == "text":
             self._leave_out_text(given, f"it is asked only if {said}, and writing something would tell that")
             self._remove(question)
-        elif not met or not known:
+        elif when is None:
             self.leave_out(
                 f"the condition of {given!r} ({said})",
-                "it is asked of everybody. Conditions that can be carried over compare questions with answers, joined by and.",
+                "it is asked of everybody. Conditions that can be carried over compare questions with answers from a list, "
+                "joined by and, or and not.",
             )
         else:
-            question["when"] = {
-                self.carried[name]: own[0] if len(own) == 1 else own
-                for name, own in (
-                    (name, [self.answers[name][value] for value in values]) for name, values in met.items()
-                )
-            }
+            question["when"] = when
+            self._name_unanswered(given, said)
+
+    def _name_unanswered(self, given: str, said: str) -> None:
+        """Other tools ask after "not this answer" also where there was no answer at all."""
+        if asks_for_other_answers(said):
+            self.leave_out(
+                f"the condition of {given!r} ({said})",
+                "who gave no answer there is not asked here. Name 'prefer not to say' under when too, if they should be.",
+            )
+
+    def when(self, text: str) -> Any:
+        """A condition as questionnaires here write it: a mapping, or a list of which one must hold; None if it cannot be."""
+        written = [
+            {self.carried[name]: own[0] if len(own) == 1 else own for name, own in way.items()}
+            for way in answers_after(text, self.answers, self.options) or []
+        ]
+        return None if not written else written[0] if len(written) == 1 else written
 
     def _remove(self, question: dict[str, Any]) -> None:
         for page in self.pages:
@@ -220,7 +239,9 @@ class Draft:
     def _refuse_open_routes(self, questions: Mapping[str, dict[str, Any]]) -> None:
         """A public question that depends on a sensitive answer would tell that answer: it is asked of everybody."""
         for name, question in questions.items():
-            earlier = [one for one in question.get("when", {}) if questions[one]["sensitive"]]
+            when = question.get("when", [])
+            named = dict.fromkeys(one for way in (when if isinstance(when, list) else [when]) for one in way)
+            earlier = [one for one in named if questions[one]["sensitive"]]
             if earlier and question["kind"] == "text":
                 self._remove(question)
                 given = next(theirs for theirs, ours in self.carried.items() if ours == name)

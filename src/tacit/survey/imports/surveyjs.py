@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from tacit.errors import InvalidInput
 from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day
+from tacit.survey.imports.expressions import as_number
 
 Element = Mapping[str, Any]
 
@@ -57,7 +57,6 @@ OF_THE_WHOLE = {
     "timeLimit": "there is no time limit.",
     "maxTimeToFinish": "there is no time limit.",
 }
-_COMPARED = re.compile(r"^\{(?P<name>[^}]+)\}\s*(?:=|==|equals?|contains|anyof)\s*(?P<value>.+)$", re.IGNORECASE)
 
 
 def read(path: Path) -> Draft:
@@ -98,38 +97,43 @@ class _Carrier:
         self.draft.introduction = self._texts(self.document.get("description"))
         for page in pages:
             self.draft.page(self._texts(page.get("title")) or None)
-            self._elements(page.get("elements") or page.get("questions") or [], str(page.get("visibleIf") or ""))
-            if page.get("visibleIf"):
-                way = "its questions are asked of everybody. Write the condition with each of them."
-                self.draft.leave_out(f"the condition of the page {page.get('name', '')!r} ({page['visibleIf']})", way)
+            shown = self._shown_if(page, "page", ("", ""))
+            self._elements(page.get("elements") or page.get("questions") or [], *shown)
         for key, way in OF_THE_WHOLE.items():
             if self.document.get(key):
                 self.draft.leave_out(key, way)
         return self.draft
 
-    def _elements(self, elements: Sequence[Element], only_if: str = "") -> None:
-        """Carry the elements of a page or a panel, which is shown `only_if` this holds."""
+    def _shown_if(self, part: Element, kind: str, outer: tuple[str, str]) -> tuple[str, str]:
+        """The conditions of a page or panel and of all around it: those that its questions get, and those that are left out."""
+        said = str(part.get("visibleIf") or "")
+        if not said:
+            return outer
+        is_carried = self.draft.when(said) is not None
+        if not is_carried:
+            way = "its questions are asked of everybody. Write the condition with each of them."
+            self.draft.leave_out(f"the condition of the {kind} {part.get('name', '')!r} ({said})", way)
+        carried, left = outer
+        both = " and ".join(filter(None, (carried if is_carried else left, f"({said})")))
+        return (both, left) if is_carried else (carried, both)
+
+    def _elements(self, elements: Sequence[Element], carried: str, left: str) -> None:
+        """Carry the elements of a page or a panel, which is shown if both conditions hold."""
         for element in elements:
             if element.get("type") == "panel":
-                if element.get("visibleIf"):
-                    way = "its questions are asked of everybody. Write the condition with each of them."
-                    self.draft.leave_out(f"the condition of the panel {element.get('name', '')!r}", way)
-                conditions = (only_if, str(element.get("visibleIf") or ""))
-                self._elements(element.get("elements") or [], " and ".join(filter(None, conditions)))
+                self._elements(element.get("elements") or [], *self._shown_if(element, "panel", (carried, left)))
             else:
-                self._question(element, only_if)
+                self._question(element, carried, left)
 
-    def _question(self, element: Element, only_if: str) -> None:
+    def _question(self, element: Element, carried: str, left: str) -> None:
         name = str(element.get("name") or "question")
-        for question in self._asked(name, element, only_if):
+        for question in self._asked(name, element, left):
             if question is None:
                 continue
             described = self._texts(element.get("description"))
             if described:
                 question["help"] = self.draft.text(described)
-            if element.get("visibleIf"):
-                said = str(element["visibleIf"])
-                self.draft.condition(name, question, _condition(said), said)
+            self.draft.condition(name, question, carried, str(element.get("visibleIf") or ""))
         for key, way in NOT_CARRIED.items():
             if element.get(key):
                 self.draft.leave_out(f"{key} of {name!r}", way)
@@ -141,7 +145,7 @@ class _Carrier:
                 return [self.draft.several(name, text, self._answers(element.get("choices")))]
             return [self._choice(name, text, element)]
         if kind == "slider":
-            return [self.draft.number(name, text, _number(element.get("min", 0)), _number(element.get("max", 100)))]
+            return [self.draft.number(name, text, as_number(element.get("min", 0)), as_number(element.get("max", 100)))]
         if kind == "boolean":
             self.draft.answers[name] = {"true": "yes", "false": "no"}
             return [self.draft.add(name, "yes-no", text)]
@@ -166,7 +170,7 @@ class _Carrier:
         """A number or a day, cut into ranges, or an open text."""
         typed, low, high = str(element.get("inputType") or "text"), element.get("min"), element.get("max")
         if typed in ("number", "range"):
-            return self.draft.number(name, text, _number(low), _number(high))
+            return self.draft.number(name, text, as_number(low), as_number(high))
         if typed in ("date", "datetime", "datetime-local"):
             if typed != "date":
                 self.draft.leave_out(f"the time of day of {name!r}", "only the day is asked.")
@@ -174,7 +178,7 @@ class _Carrier:
         if typed in TYPED_WAYS:
             self.draft.leave_out(f"{typed} {name!r}", TYPED_WAYS[typed])
             return None
-        longest = _number(element.get("maxLength"))
+        longest = as_number(element.get("maxLength"))
         is_required = bool(element.get("isRequired"))
         return self.draft.open_text(
             name,
@@ -192,7 +196,7 @@ class _Carrier:
 
     def _choice(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         """One of the listed answers, or of the numbers that a list is made of."""
-        low, high = _number(element.get("choicesMin", 0)), _number(element.get("choicesMax"))
+        low, high = as_number(element.get("choicesMin", 0)), as_number(element.get("choicesMax"))
         answers = self._answers(element.get("choices"))
         if not answers and low is not None and high is not None and low < high:
             if high - low > LONGEST_SCALE or element.get("choicesStep", 1) != 1:
@@ -209,13 +213,12 @@ class _Carrier:
         high = int(element.get("rateMax", low + int(element.get("rateCount", 5)) - 1))
         if not 1 <= high - low <= LONGEST_SCALE or element.get("rateStep", 1) != 1:
             return self.draft.number(name, text, low, high)
-        scale: dict[str, Any] = {"from": low, "to": high}
+        meanings: dict[str, Any] = {}
         for ours, theirs in (("low", "minRateDescription"), ("high", "maxRateDescription")):
             meaning = self._texts(element.get(theirs))
             if meaning:
-                scale[ours] = self.draft.text(meaning)
-        self.draft.answers[name] = {str(step): str(step) for step in range(low, high + 1)}
-        return self.draft.add(name, "scale", text, scale=scale)
+                meanings[ours] = self.draft.text(meaning)
+        return self.draft.scale(name, text, low, high, **meanings)
 
     def _matrix(self, name: str, text: Texts, element: Element) -> list[dict[str, Any] | None]:
         """One question for each row."""
@@ -250,30 +253,3 @@ class _Carrier:
             **({first: str(given["default"])} if "default" in given else {}),
             **{tag: str(text) for tag, text in given.items() if tag != "default"},
         }
-
-
-def _number(given: Any) -> float | None:
-    try:
-        return float(given)
-    except (TypeError, ValueError):
-        return None
-
-
-def _condition(text: str) -> dict[str, list[str]] | None:
-    """Questions with the answers after which something is asked; None where it says anything else."""
-    met: dict[str, list[str]] = {}
-    for part in re.split(r"\s+and\s+|\s*&&\s*", text.strip(), flags=re.IGNORECASE):
-        pieces = [
-            _COMPARED.match(piece.strip(" ()")) for piece in re.split(r"\s+or\s+|\s*\|\|\s*", part, flags=re.IGNORECASE)
-        ]
-        names = {piece["name"] if piece else None for piece in pieces}
-        if len(names) != 1 or None in names or names & met.keys():
-            return None
-        (name,) = names
-        met[str(name)] = [value for piece in pieces if piece for value in _values(piece["value"])]
-    return met
-
-
-def _values(text: str) -> list[str]:
-    listed = re.findall(r"'([^']*)'|\"([^\"]*)\"|([^\s,\[\]'\"]+)", text)
-    return [next(part for part in made if part) for made in listed if any(made)]

@@ -42,8 +42,6 @@ MOST_COLUMNS, MOST_EMPTY_ROWS = 300, 1000
 _OLD_SELECT = re.compile(
     r"(?i)select[ _](?P<many>one|multiple|all that apply)\s+(?:from\s+)?(?P<list>\S+)(?P<other>\s+or[ _](?:specify[ _])?other)?$"
 )
-_EQUAL = re.compile(r"^\$\{(?P<name>[^}]+)\}\s*=\s*['\"](?P<value>[^'\"]*)['\"]$")
-_SELECTED = re.compile(r"^selected\(\s*\$\{(?P<name>[^}]+)\}\s*,\s*['\"](?P<value>[^'\"]*)['\"]\s*\)$")
 
 
 def read(path: Path) -> Draft:
@@ -147,7 +145,9 @@ class _Form:
 
     def carry(self, rows: list[Row]) -> None:
         repeats = 0
-        self.within: list[str] = []  # the conditions of the groups that a row stands in
+        self.within: list[
+            tuple[str, bool]
+        ] = []  # the conditions of the groups that a row stands in, and which are carried
         for row in rows:
             kind, _, rest = _spelled(row.get("type", "")).partition(" ")
             kind = kind.lower()
@@ -162,7 +162,8 @@ class _Form:
                 continue
             elif begins:
                 self.draft.page(_texts(row, "label", self.languages) or None)
-                self.within.append(row.get("relevant", ""))
+                said = row.get("relevant", "")
+                self.within.append((said, not said or self.draft.when(said) is not None))
                 self._columns(row, is_group=True)
             elif ends:
                 del self.within[-1:]
@@ -182,9 +183,8 @@ class _Form:
             question = self._day(name, kind, text, row.get("constraint", ""))
         elif kind == "text":
             needed = row.get("required", "").lower() in ("yes", "true", "true()")
-            question = self.draft.open_text(
-                name, text, is_required=needed, only_if=" and ".join(filter(None, self.within))
-            )
+            left = [said for said, is_carried in self.within if not is_carried]
+            question = self.draft.open_text(name, text, is_required=needed, only_if=" and ".join(left))
         else:
             self._left(
                 row,
@@ -196,8 +196,8 @@ class _Form:
         hint = _texts(row, "hint", self.languages)
         if hint:
             question["help"] = self.draft.text(hint)
-        if row.get("relevant"):
-            self.draft.condition(name, question, _condition(row["relevant"]), row["relevant"])
+        around = [said for said, is_carried in self.within if is_carried]
+        self.draft.condition(name, question, *around, row.get("relevant", ""))
         self._columns(row, is_group=False)
 
     def _selection(self, row: Row, kind: str, rest: str, text: Texts) -> dict[str, Any] | None:
@@ -222,7 +222,7 @@ class _Form:
             )
             low, high, step = (float(given.get(key, other)) for key, other in (("start", 0), ("end", 10), ("step", 1)))
             if step == 1 and low == int(low) and 1 <= high - low <= LONGEST_SCALE:
-                return self.draft.add(name, "scale", text, scale={"from": int(low), "to": int(high)})
+                return self.draft.scale(name, text, int(low), int(high))
             return self.draft.number(name, text, low, high)
         return self.draft.number(name, text, *_bounds(row.get("constraint", "")))
 
@@ -240,7 +240,7 @@ class _Form:
         for column, way in COLUMNS_NOT_CARRIED.items():
             if row.get(column) and column not in carried:
                 self.draft.leave_out(f"{column} of {row.get('name', '')!r}", way)
-        if is_group and row.get("relevant"):
+        if is_group and not self.within[-1][1]:
             way = "its questions are asked of everybody. Write the condition with each of them."
             self.draft.leave_out(f"the condition of the group {row.get('name', '')!r} ({row['relevant']})", way)
 
@@ -255,27 +255,6 @@ def _spelled(kind: str) -> str:
         return kind
     one = "select_one" if old["many"].lower() == "one" else "select_multiple"
     return f"{one} {old['list']}{' or_other' if old['other'] else ''}"
-
-
-def _condition(text: str) -> dict[str, list[str]] | None:
-    """Questions with the answers after which something is asked; None where it says anything else."""
-    met: dict[str, list[str]] = {}
-    for part in re.split(r"\s+and\s+", text.strip(), flags=re.IGNORECASE):
-        alternatives = list(
-            _alternatives(part.strip().removeprefix("(").removesuffix(")") if " or " in part else part.strip())
-        )
-        names = {name for name, _ in alternatives}
-        if len(names) != 1 or None in names or names & met.keys():
-            return None
-        (name,) = names
-        met[str(name)] = [value for _, value in alternatives]
-    return met
-
-
-def _alternatives(text: str) -> Iterator[tuple[str | None, str]]:
-    for piece in re.split(r"\s+or\s+", text, flags=re.IGNORECASE):
-        match = _EQUAL.match(piece.strip()) or _SELECTED.match(piece.strip())
-        yield (match["name"], match["value"]) if match else (None, "")
 
 
 def _bounds(constraint: str) -> tuple[float | None, float | None]:
