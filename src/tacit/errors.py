@@ -50,6 +50,8 @@ class MissingExtra(TacitError, ImportError):
 def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:
     """A sentence that points to the nearest known name, or lists what there is."""
     names = [str(item) for item in known]
+    if not names:
+        return "There is none yet."
     close = difflib.get_close_matches(name, names, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"

@@ -101,6 +101,7 @@ REFUSALS = {
     "line 11: the question 'smokes' stands also in line 9": question(name="smokes"),
     "line 11: The kind 'yesno' does not exist. Did you mean 'yes-no'": question(kind="yesno"),
     "line 11: A question has no key 'sensitiv'": question(sensitiv=True),
+    "A questionnaire needs the keys 'title', 'introduction', 'contact', 'pages'": "name: small\n",
     "needs the key 'sensitive'": SMALL.replace(", sensitive: true, prefer_not_to_say: false", ""),
     "sensitive must be true or false, not 'perhaps'": question(sensitive="perhaps"),
     "a question of kind 'choice' needs the key 'answers'": question(kind="choice"),

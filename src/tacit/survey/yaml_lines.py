@@ -30,9 +30,9 @@ class Located:
         for key, (located, _) in self.value.items():
             if key not in allowed:
                 located.refuse(f"{what} has no key {key!r}. {suggestion(key, allowed)}")
-        for key, required in allowed.items():
-            if required and key not in self.value:
-                self.refuse(f"{what} needs the key {key!r}.")
+        missing = [key for key, required in allowed.items() if required and key not in self.value]
+        if missing:
+            self.refuse(f"{what} needs the key{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))}.")
         return {key: entry for key, (_, entry) in self.value.items()}
 
     def entries(self) -> dict[str, Located]:

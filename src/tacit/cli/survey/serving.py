@@ -43,10 +43,14 @@ def serve_surveys(
         list[str] | None,
         typer.Option("--proxy", help="An address or network whose X-Forwarded-For is believed, such as 127.0.0.1."),
     ] = None,
+    create: Annotated[
+        bool,
+        typer.Option("--create", help="Begin with an empty store where there is none, for a service or container."),
+    ] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Serve the open surveys of a store until interrupted."""
-    with opened_store(store) as opened:
+    with opened_store(store, must_exist=not create) as opened:
         for path in file or []:
             _check_unchanged(opened, path)
         _check_programs(opened.surveys())
