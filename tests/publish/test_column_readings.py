@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from tacit.publish.column_readings import CodeReading, FrequentReading, reading_from_document
+from tacit.publish.column_values import counted_columns
 from tacit.publish.labels import label
 from tacit.schema import Attribute
 
@@ -27,7 +28,7 @@ def test_codes_are_kept_by_their_longest_prefix_that_is_not_too_many():
 
 def test_rare_names_are_grouped():
     names = [f"n{i}" for i in range(500) for _ in range(1 + (i < 100))]
-    reading = FrequentReading.found(column(names))
+    reading = FrequentReading.found(counted_columns([pa.table({"name": names})], ["name"])["name"])
     assert len(reading.answers()) == 200
     assert reading.read(column(["n5", "n499", None])).to_pylist() == ["n5", "other", None]
     assert reading_from_document(reading.to_document()) == reading

@@ -12,12 +12,17 @@ import pytest
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish import remake
 from tacit.publish.column_types import found_type, round_width, stepped_attribute, typed_column
+from tacit.publish.column_values import ColumnValues, counted_columns
 from tacit.publish.labels import label
 from tests.publish.wishes import anonymize
 
 
 def column(values) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(values)])
+
+
+def counted(values) -> ColumnValues:
+    return counted_columns([pa.table({"own": values})], ["own"])["own"]
 
 
 def hospital(rows: int = 1_500) -> dict[str, list[str]]:
@@ -63,7 +68,7 @@ def test_dates_in_two_formats_or_with_days_that_may_be_months_are_refused():
     with pytest.raises(InvalidInput, match="day and month cannot be told apart"):
         found_type("visit", column(["03/04/2024", "01/02/2024"]))
     with pytest.raises(InvalidInput, match="no dates, such as 'soon'"):
-        typed_column("visit", column(["2024-03-01", "soon"]), "date", "refuse")
+        typed_column("visit", counted(["2024-03-01", "soon"]), "date", "refuse")
 
 
 def test_numbers_come_in_round_steps():
@@ -116,7 +121,7 @@ def test_granularity_of_dates_and_numbers():
 
 
 def test_ranges_are_ordered_by_their_numbers():
-    ages = typed_column("age", column(["5-9", "10-14", "100-104", "0-4"]), None, "refuse").attribute
+    ages = typed_column("age", counted(["5-9", "10-14", "100-104", "0-4"]), None, "refuse").attribute
     assert ages.answers == ("0-4", "5-9", "10-14", "100-104")
     assert ages.ordered
     assert label(ages, 1, 2) == "5-14"
@@ -132,19 +137,19 @@ def test_ranges_are_ordered_by_their_numbers():
     ],
 )
 def test_ranges_without_an_end_stand_at_the_ends(wanted):
-    bands = typed_column("age", column(sorted(wanted, reverse=True)), None, "refuse").attribute
+    bands = typed_column("age", counted(sorted(wanted, reverse=True)), None, "refuse").attribute
     assert bands.answers == wanted
     assert bands.ordered
 
 
 def test_names_among_ranges_leave_all_as_they_are():
-    assert not typed_column("age", column(["1-2", "10-12", "other"]), None, "refuse").attribute.ordered
+    assert not typed_column("age", counted(["1-2", "10-12", "other"]), None, "refuse").attribute.ordered
 
 
 def test_merged_intervals_read_as_one():
-    right = typed_column("age", column(["<=25", "(25,35]", "(35,65]", "(65,80]", ">80"]), None, "refuse").attribute
+    right = typed_column("age", counted(["<=25", "(25,35]", "(35,65]", "(65,80]", ">80"]), None, "refuse").attribute
     assert [label(right, 0, 1), label(right, 1, 2), label(right, 2, 4)] == ["<=35", "(25,65]", ">35"]
-    left = typed_column("age", column(["<25", "[25,35)", "[35,65)", ">=65"]), None, "refuse").attribute
+    left = typed_column("age", counted(["<25", "[25,35)", "[35,65)", ">=65"]), None, "refuse").attribute
     assert [label(left, 0, 2), label(left, 1, 2), label(left, 2, 3)] == ["<65", "[25,65)", ">=35"]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.publish import anonymize as plainly_anonymize
+from tacit.publish.comparison import MethodComparison, left_out, side_by_side
 from tacit.publish.usefulness import labels_overlap, largest_lost_group, linear_survival, query_error
 from tests.publish.test_anonymization import QUICK, people
 from tests.publish.wishes import anonymize
@@ -38,6 +39,27 @@ def test_asked_suppression_is_given_to_both_methods(tmp_path):
     assert [result.method for result in asked.methods] == ["search with 5% suppressed", "local with 5% suppressed"]
     sets = anonymize(people(), 6, [["age"], ["town", "sex"]], method="compare", **QUICK)
     assert [result.method for result in sets.methods] == ["search", "local"]
+
+
+def test_what_a_method_leaves_out_is_in_its_name():
+    release = anonymize(people(), 6, method="compare", **QUICK)
+    shown = release.methods[1]
+    assert shown.name == "search, up to 4% of the cells hidden"
+    assert shown.hidden_cells == shown.to_document()["hidden_cells"] > 0
+    head, rows = side_by_side(release.methods)
+    assert head[2] == shown.name
+    assert {row[0]: row[2] for row in rows}["single cells hidden"] == f"{shown.hidden_cells:,}"
+    assert {entry.way for entry in release.front} == {"search", shown.name, "local"}
+    picked = next(i for i, entry in enumerate(release.front) if entry.hidden_cells)
+    assert release.pick(picked).recoding.hidden_cells == release.front[picked].hidden_cells
+    whole = anonymize(people(), 6, method="compare", cells=False, **QUICK).methods[1]
+    assert (whole.name, whole.hidden_cells) == ("search, up to 4% of the rows suppressed", 0)
+
+
+def test_the_reason_says_what_suppression_would_leave_out():
+    release = anonymize(people(), 6, method="search", suppress=0.04, **QUICK)
+    shown = MethodComparison.of_one(release.publication, release.answer).methods[0]
+    assert f"{shown.suppressed:,} rows suppressed and {shown.hidden_cells:,} single cells hidden" == left_out(shown)
 
 
 def slow_query_error(release, data, names, queries) -> float:

@@ -12,7 +12,7 @@ from tests.publish.wishes import anonymize
 
 
 @pytest.mark.parametrize(
-    ("cells", "evaluations"), [(100, 50_000), (750_000, 50_000), (5_000_000, 8_000), (250_000_000, 3_000)]
+    ("cells", "evaluations"), [(100, 50_000), (750_000, 50_000), (5_000_000, 8_000), (250_000_000, 1_000)]
 )
 def test_the_evaluations_fit_the_table(cells, evaluations):
     assert Effort().fitted(cells).evaluations == evaluations

@@ -10,7 +10,7 @@ ATTRIBUTES = ["age", "sex", "race", "marital-status"]
 
 
 def test_the_menu_shows_alternatives_of_every_way_its_ends_included():
-    ways = ["search"] * 40 + ["search, up to 4% suppressed"] * 3 + ["local"]
+    ways = ["search"] * 40 + ["search, up to 4% of the cells hidden"] * 3 + ["local"]
     shown = _spread_over_ways(ways)
     assert len(shown) == MOST_OF_A_WAY + 3 + 1
     assert {0, 39, 40, 41, 42, 43} <= set(shown)
@@ -24,7 +24,7 @@ def test_the_page_compares_methods_in_columns_that_fit(tmp_path):
     first, labels, alternatives = re.findall(r"<table>.*?</table>", text, re.DOTALL)[:3]
     heads = re.findall(r'<th scope="col">(.*?)</th>', first)
     assert heads[0] == ""
-    assert [head.removesuffix(" (written)") for head in heads[1:]] == [one.method for one in release.methods]
+    assert [head.removesuffix(" (written)") for head in heads[1:]] == [one.name for one in release.methods]
     assert "query error" in first
     assert all(f"<td>{name}</td>" in labels for name in ATTRIBUTES)
     assert all(way in alternatives for way in {entry.way for entry in release.front})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tacit.errors import InvalidInput
+from tacit.publish.column_values import ColumnValues
 from tacit.publish.dates import MOST_STEPS, DateReading
 from tacit.table.columns import as_numpy, as_text, missing_values, plain
 
@@ -107,11 +108,11 @@ class FrequentReading:
     names: tuple[str, ...]
 
     @classmethod
-    def found(cls, column: pa.ChunkedArray) -> FrequentReading:
-        column = plain(column)
-        counts = as_text(column.filter(~missing_values(column))).value_counts()
-        ordered = sorted(counts.to_pylist(), key=lambda entry: (-entry["counts"], entry["values"]))
-        return cls(tuple(sorted(str(entry["values"]) for entry in ordered[: MOST_AS_THEY_ARE - 1])))
+    def found(cls, counted: ColumnValues) -> FrequentReading:
+        present = ~missing_values(counted.values)
+        names = as_text(counted.values.filter(present)).to_pylist()
+        ordered = sorted(zip((-counted.times[present]).tolist(), names, strict=True))
+        return cls(tuple(sorted(str(name) for _, name in ordered[: MOST_AS_THEY_ARE - 1])))
 
     def answers(self) -> tuple[str, ...]:
         return (*self.names, unused_label(OTHER, self.names))
@@ -135,14 +136,13 @@ class PseudonymReading:
     key: str  # hexadecimal
 
     @classmethod
-    def drawn(cls, name: str, column: pa.ChunkedArray) -> PseudonymReading:
+    def drawn(cls, name: str, counted: ColumnValues) -> PseudonymReading:
         """A fresh key; refused for a column that repeats, because a repeated pseudonym links the rows of a person."""
-        texts = as_text(plain(column))
-        if missing_values(plain(column)).any():
+        if counted.missing:
             raise InvalidInput(
                 f"{name!r} has missing values, so it cannot become a pseudonym. Give it the role identifier."
             )
-        if len(texts.unique()) < len(texts):
+        if len(as_text(counted.values).unique()) < counted.times.sum():
             raise InvalidInput(
                 f"{name!r} repeats: its pseudonyms would link the rows of a person. Give it the role identifier (it is then left "
                 "out), or person."

@@ -23,6 +23,7 @@ from tacit.publish.column_readings import (
     Reading,
     unused_label,
 )
+from tacit.publish.column_values import ColumnValues
 from tacit.publish.dates import MOST_STEPS, DateReading, date_format
 from tacit.publish.number_bins import bin_rule, binned_attribute
 from tacit.schema import Attribute, numeric
@@ -117,40 +118,49 @@ def _has_leading_zeros(texts: pa.Array) -> bool:
 
 def typed_column(
     name: str,
-    column: pa.ChunkedArray,
+    counted: ColumnValues,
     kind: ColumnType | None,
     missing: MissingPolicy,
     granularity: float | str | None = None,
 ) -> TypedColumn:
     """A quasi-identifier of any kind and with any number of values, as an attribute with a few hundred answers."""
-    import pyarrow as pa
-
+    column = counted.values
     kind = kind or found_type(name, column)
     if isinstance(granularity, str) and kind == "number":
-        return _stepped(name, column, missing, granularity)
+        return _stepped(name, counted, missing, granularity)
     if isinstance(granularity, str) and kind != "date":
         raise InvalidInput(f"{name!r} holds no dates, so it has no step {granularity!r}. Give a number, such as 5.")
     if kind == "date":
         step: Any = granularity
         if granularity is not None and not isinstance(granularity, str):
             raise InvalidInput(f"{name!r} holds dates: give a step such as month, not {granularity:g}.")
-        return _read_column(name, column, DateReading.found(name, column, step), missing, ordered=True)
+        return _read_column(name, counted, DateReading.found(name, column, step), missing, ordered=True)
     if granularity is not None:
-        return _stepped(name, column, missing, float(granularity))
+        return _stepped(name, counted, missing, float(granularity))
     distinct = len(as_text(plain(column)).unique())
     if kind == "number" and distinct > MOST_AS_THEY_ARE:
-        return _stepped(name, column, missing, None)
+        return _stepped(name, counted, missing, None)
     if distinct > MOST_AS_THEY_ARE and kind == "code":
-        return _read_column(name, column, CodeReading.found(column), missing, ordered=False)
+        return _read_column(name, counted, CodeReading.found(column), missing, ordered=False)
     if distinct > MOST_AS_THEY_ARE:
-        return _read_column(name, column, FrequentReading.found(column), missing, ordered=False)
-    return TypedColumn(_in_order_of_ranges(infer_schema(pa.table({name: column}), missing=missing)[name]))
+        return _read_column(name, counted, FrequentReading.found(counted), missing, ordered=False)
+    return TypedColumn(_in_order_of_ranges(listed_column(name, counted, missing).attribute))
 
 
-def pseudonym_column(name: str, column: pa.ChunkedArray) -> TypedColumn:
+def listed_column(name: str, counted: ColumnValues, missing: MissingPolicy) -> TypedColumn:
+    """A column whose values are its answers, however many."""
+    import pyarrow as pa
+
+    if missing == "refuse":
+        counted.refuse_missing(name)
+    alone = pa.table({name: counted.values})
+    return TypedColumn(infer_schema(alone, missing=missing, most_answers=max(1, alone.num_rows))[name])
+
+
+def pseudonym_column(name: str, counted: ColumnValues) -> TypedColumn:
     """An identifier that is published under random pseudonyms."""
-    reading = PseudonymReading.drawn(name, column)
-    answers = sorted(reading.read(column).to_pylist())
+    reading = PseudonymReading.drawn(name, counted)
+    answers = sorted(reading.read(counted.values).to_pylist())
     return TypedColumn(Attribute(name, tuple(answers)), reading)
 
 
@@ -175,35 +185,33 @@ def _in_order_of_ranges(attribute: Attribute) -> Attribute:
 
 
 def _read_column(
-    name: str, column: pa.ChunkedArray, reading: Reading, missing: MissingPolicy, *, ordered: bool
+    name: str, counted: ColumnValues, reading: Reading, missing: MissingPolicy, *, ordered: bool
 ) -> TypedColumn:
-    absent = int(missing_values(plain(column)).sum())
-    if absent and missing == "refuse":
-        raise InvalidInput(
-            f"{name!r} has {absent:,} missing value(s). State what they mean: 'answer' (one of its own), or 'drop' the rows."
-        )
+    if missing == "refuse":
+        counted.refuse_missing(name)
     answers = reading.answers()
-    if absent and missing == "answer":
+    if counted.missing and missing == "answer":
         own = unused_label(MISSING, answers)
         return TypedColumn(Attribute(name, (*answers, own), missing=own), reading)
     return TypedColumn(Attribute(name, answers, ordered=ordered), reading)
 
 
-def _stepped(name: str, column: pa.ChunkedArray, missing: MissingPolicy, width: float | str | None) -> TypedColumn:
+def _stepped(name: str, counted: ColumnValues, missing: MissingPolicy, width: float | str | None) -> TypedColumn:
     """Numbers in steps of one width (without one, the smallest round one that makes few enough), or by a rule."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    absent = missing_values(plain(column))
+    absent = missing_values(counted.values)
     if absent.any() and missing in ("refuse", "answer"):
         way = "Drop the rows" if missing == "answer" else "State what they mean, such as to 'drop' the rows"
-        raise InvalidInput(f"{name!r} is cut in steps and has {int(absent.sum()):,} missing value(s). {way}.")
+        raise InvalidInput(f"{name!r} is cut in steps and has {counted.missing:,} missing value(s). {way}.")
     try:
-        values = pc.utf8_trim_whitespace(as_text(plain(column).filter(~absent))).cast(pa.float64())
+        values = pc.utf8_trim_whitespace(as_text(counted.values.filter(~absent))).cast(pa.float64())
     except pa.ArrowInvalid:
         raise InvalidInput(f"{name!r} holds values that are not numbers, so it cannot be cut.") from None
     if isinstance(width, str):
-        return TypedColumn(binned_attribute(name, as_numpy(values), *bin_rule(name, width)))
+        numbers = np.repeat(as_numpy(values), counted.times[~absent])
+        return TypedColumn(binned_attribute(name, numbers, *bin_rule(name, width)))
     return TypedColumn(stepped_attribute(name, as_numpy(values), width))
 
 

@@ -30,7 +30,6 @@ class Combinations:
         keys, number = self._numbered(columns)
         self._keys = keys
         self.number = number  # of the given rows: their combinations
-        self.first = first_with(number, len(keys))  # of the given rows: the first with each combination
         self._columns = columns
 
     @classmethod
@@ -40,6 +39,11 @@ class Combinations:
         if combinations.are_the_rows:
             combinations.codes = codes
         return combinations
+
+    @cached_property
+    def first(self) -> Codes:
+        """Of the given rows: the first with each combination."""
+        return first_with(self.number, len(self))
 
     @cached_property
     def codes(self) -> Codes:
@@ -64,7 +68,8 @@ class Combinations:
                 distinct, keys = np.unique(keys, return_inverse=True)
                 self._ranked.append((position, distinct))
                 keys, span = keys.ravel().astype(np.int64), len(distinct)
-            keys = keys * size + column
+            keys *= size
+            keys += column
             span *= size
         return _ranked(keys, span)
 
@@ -87,7 +92,7 @@ class Combinations:
         return self._keys
 
 
-def first_with(number: Codes, numbers: int) -> Codes:
+def first_with(number: NDArray[np.signedinteger[Any]], numbers: int) -> NDArray[np.signedinteger[Any]]:
     """Where each of the numbers 0, 1, ... stands first."""
     if len(number) == numbers and (number[1:] > number[:-1]).all():
         return number  # each once, in order

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tacit.publish.methods import Alternative, Answer, find, proven
+from tacit.publish.methods import Alternative, Answer, FoundWay, find, in_words, proven
 from tacit.publish.publication import Publication
 from tacit.publish.search import Progress
 from tacit.publish.usefulness import (
@@ -46,6 +46,8 @@ class MethodResult:
     labels_overlap: bool
     largest_lost_group: LostGroup | None
     written: bool
+    name: str  # the method in words, with all that it may leave out
+    hidden_cells: int  # single cells that are hidden so that their rows could stay
 
     @classmethod
     def of(cls, publication: Publication, answer: Answer, *, written: bool) -> MethodResult:
@@ -53,7 +55,7 @@ class MethodResult:
         linear = linear_survival(recoding)
         sizes = publication.class_sizes(recoding)
         return cls(
-            _named(publication, answer),
+            f"{answer.method} with {answer.suppress:.0%} suppressed" if answer.suppress else answer.method,
             answer.suppress,
             answer.nwp,
             answer.necd,
@@ -68,6 +70,8 @@ class MethodResult:
             labels_overlap(recoding),
             largest_lost_group(recoding) if recoding.suppressed else None,
             written,
+            in_words(answer.method, answer.suppress, cells=answer.method == "search" and publication.hides_cells),
+            recoding.hidden_cells,
         )
 
     def to_document(self) -> dict[str, Any]:
@@ -86,25 +90,28 @@ def side_by_side(methods: Sequence[MethodResult]) -> tuple[tuple[str, ...], list
         "highest risk": [f"{1 / one.effective_k:.2%}" for one in methods],
         "average risk": [f"{one.average_risk:.2%}" for one in methods],
         "rows suppressed": [f"{one.suppressed:,}" for one in methods],
+        "single cells hidden": [f"{one.hidden_cells:,}" for one in methods],
         "labels": ["  ".join(f"{name} {number:,}" for name, number in one.labels.items()) for one in methods],
         "labels overlap": ["yes" if one.labels_overlap else "no" for one in methods],
     }
-    columns = ("", *(f"{one.method} (written)" if one.written else one.method for one in methods))
+    columns = ("", *(f"{one.name} (written)" if one.written else one.name for one in methods))
     return columns, [(name, *values) for name, values in measures.items()]
+
+
+def left_out(shown: MethodResult) -> str:
+    """The rows and cells that a method does not publish, in words."""
+    rows = f"{shown.suppressed:,} rows suppressed"
+    return f"{rows} and {shown.hidden_cells:,} single cells hidden" if shown.hidden_cells else rows
 
 
 def lost_groups(methods: Sequence[MethodResult]) -> list[str]:
     """A sentence for each method that suppresses every row of an answer, with the largest such group."""
-    lost = [(one.method, one.largest_lost_group) for one in methods]
+    lost = [(one.name, one.largest_lost_group) for one in methods]
     return [
         f"Lost by {method}: all {group.rows:,} rows with {group.attribute} = {group.answer}."
         for method, group in lost
         if group is not None
     ]
-
-
-def _named(publication: Publication, answer: Answer) -> str:
-    return f"{answer.method} with {answer.suppress:.0%} suppressed" if answer.suppress else answer.method
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,26 +123,25 @@ class MethodComparison:
     methods: tuple[MethodResult, ...]
     front: tuple[Alternative, ...]
     why: str | None
-    answers: tuple[tuple[Publication, Answer], ...]  # of each method, in their order
+    ways: tuple[FoundWay, ...]  # of each method, in their order
 
     @classmethod
     def of_one(cls, publication: Publication, answer: Answer) -> MethodComparison:
         """A single method, which is published whatever comes of it."""
         alone = MethodResult.of(publication, answer, written=True)
-        return cls(publication, answer, (alone,), answer.front, None, ((publication, answer),))
+        return cls(publication, answer, (alone,), answer.front, None, (FoundWay.of(publication, answer),))
 
     def classifiers(self, target: str) -> dict[str, ClassifierSurvival]:
         """How well classifiers of a published attribute survive every method."""
         return {
-            result.method: survival_in(publication, answer.recoding, target)
-            for result, (publication, answer) in zip(self.methods, self.answers, strict=True)
+            result.method: survival_in(way.publication, way.answer().recoding, target)
+            for result, way in zip(self.methods, self.ways, strict=True)
         }
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    publication: Publication
-    answer: Answer
+    way: FoundWay
     result: MethodResult
     is_allowed: bool  # False for what is only shown
 
@@ -144,24 +150,25 @@ def compare(publication: Publication, progress: Progress | None = None) -> Metho
     """Run the methods that can serve this publication; Ctrl-C leaves those that were begun until then."""
     candidates: list[_Candidate] = []
     for posed, method, is_allowed in _contestants(publication):
-        answer = find(posed, method, progress, with_proof=False)
-        result = MethodResult.of(posed, answer, written=False)
-        candidates.append(_Candidate(posed, answer, result, is_allowed))
-        if answer.interrupted is not None:
+        candidates.append(_candidate(posed, method, progress, is_allowed=is_allowed))
+        if candidates[-1].way.interrupted is not None:
             break
     allowed = [candidate for candidate in candidates if candidate.is_allowed]
     chosen = min(allowed, key=lambda candidate: (candidate.result.query_error, candidate.result.nwp))
-    answer = chosen.answer
-    if answer.interrupted is None:
-        answer = proven(chosen.publication, answer, progress)
-    same = answer.recoding is chosen.answer.recoding
-    written = (
-        replace(chosen.result, written=True) if same else MethodResult.of(chosen.publication, answer, written=True)
-    )
+    posed, before = chosen.way.publication, chosen.way.answer()
+    answer = before if before.interrupted is not None else proven(posed, before, progress)
+    same = answer.recoding is before.recoding
+    written = replace(chosen.result, written=True) if same else MethodResult.of(posed, answer, written=True)
     results = tuple(written if candidate is chosen else candidate.result for candidate in candidates)
-    front = tuple(entry for candidate in candidates for entry in candidate.answer.front)
-    answers = tuple((own.publication, answer if own is chosen else own.answer) for own in candidates)
-    return MethodComparison(chosen.publication, answer, results, front, _reason(chosen, candidates), answers)
+    front = tuple(entry for candidate in candidates for entry in candidate.way.front)
+    ways = tuple(FoundWay.of(posed, answer) if own is chosen else own.way for own in candidates)
+    return MethodComparison(posed, answer, results, front, _reason(chosen, candidates), ways)
+
+
+def _candidate(posed: Publication, method: str, progress: Progress | None, *, is_allowed: bool) -> _Candidate:
+    """What a method finds, and how good it is; its labels go before the next method begins."""
+    answer = find(posed, method, progress, with_proof=False)
+    return _Candidate(FoundWay.of(posed, answer), MethodResult.of(posed, answer, written=False), is_allowed)
 
 
 def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]]:
@@ -183,13 +190,13 @@ def _reason(chosen: _Candidate, candidates: list[_Candidate]) -> str:
     others = [candidate for candidate in candidates if candidate is not chosen]
     best = chosen.result
     if len(candidates) == 1:
-        return f"Written: {best.method}, the only method for so many quasi-identifiers and answers."
-    text = f"Written: {best.method}, whose median error of {best.query_error:.1%} over random queries is the least"
-    against = ", ".join(f"{other.result.method} {other.result.query_error:.1%}" for other in others if other.is_allowed)
+        return f"Written: {best.name}, the only method for so many quasi-identifiers and answers."
+    text = f"Written: {best.name}, whose median error of {best.query_error:.1%} over random queries is the least"
+    against = ", ".join(f"{other.result.name} {other.result.query_error:.1%}" for other in others if other.is_allowed)
     text += f" (against {against})." if against else " of what may be published."
     if best.labels_overlap:
         text += " Its labels overlap: spread each evenly over its answers to group rows by them."
     shown = next((other.result for other in others if not other.is_allowed), None)
     if shown is not None and shown.query_error < best.query_error:
-        text += f" With --suppress {shown.suppress:g} the error would be {shown.query_error:.1%}."
+        text += f" With --suppress {shown.suppress:g} the error would be {shown.query_error:.1%} ({left_out(shown)})."
     return text

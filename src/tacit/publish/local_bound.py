@@ -15,11 +15,13 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.publish.combinations import Combinations
 from tacit.publish.problem import Problem
 from tacit.publish.tally import QuasiTally
 
 Floats = NDArray[np.float64]
 NEIGHBOURS_AT_A_TIME = 1 << 20
+MOST_POINTS = 1_500_000  # combinations: beyond it the seconds would go into sorting them, and hundreds of megabytes
 
 
 def least_local_loss(
@@ -27,9 +29,10 @@ def least_local_loss(
 ) -> float | None:
     """A loss that no local recoding of `rows` with k in every class is below; None where several sets are hidden apart.
 
-    Rows that are not reached within the CPU seconds or the number of `nodes` (combinations looked at) count as losing nothing.
+    None also where the table has too many combinations. Rows that are not reached within the CPU seconds or the number of
+    `nodes` (combinations looked at) count as losing nothing.
     """
-    if len(rows.sets) > 1 or seconds <= 0:
+    if len(rows.sets) > 1 or seconds <= 0 or len(rows.counts) > MOST_POINTS:
         return None
     points, counts = _points(rows, problem)
     crowded = counts >= k  # they lose nothing by themselves
@@ -47,9 +50,12 @@ def _points(rows: QuasiTally, problem: Problem) -> tuple[Floats, NDArray[np.int6
     starts = problem.space.first_value[:-1]
     ordered = problem.space.levels[0, starts] < 0
     scale = np.where(ordered, problem.weights / np.maximum(1, rows.sizes - 1), 0.0)
-    distinct, place = np.unique(rows.codes[:, scale > 0], axis=0, return_inverse=True)
-    counts = np.bincount(place.ravel(), rows.counts, len(distinct)).astype(np.int64)
-    return distinct.astype(np.float64) * scale[scale > 0], counts
+    counted = np.flatnonzero(scale > 0)
+    if not len(counted):
+        return np.zeros((1, 0)), np.array([rows.rows])
+    distinct = Combinations([rows.codes[:, j] for j in counted], rows.sizes[counted].tolist())
+    counts = np.bincount(distinct.number, rows.counts, len(distinct)).astype(np.int64)
+    return distinct.codes.astype(np.float64) * scale[counted], counts
 
 
 def _distances(points: Floats, counts: NDArray[np.int64], wanted: NDArray[np.intp], k: int, seconds: float) -> Floats:

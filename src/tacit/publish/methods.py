@@ -40,11 +40,20 @@ class Alternative:
     suppressed: int
     suppress: float  # share of rows that could be suppressed
     cuts: str | None = None  # hexadecimal: a bit for every possible cut; None where the method alone says it
+    hidden_cells: int = 0
+    hides_cells: bool = False  # whether single cells could go in place of rows
 
     @property
     def way(self) -> str:
-        """The method in words, with what it may suppress."""
-        return f"{self.method}, up to {self.suppress:.0%} suppressed" if self.suppress else self.method
+        """The method in words, with what it may leave out."""
+        return in_words(self.method, self.suppress, cells=self.hides_cells)
+
+
+def in_words(method: str, suppress: float, *, cells: bool) -> str:
+    """A method and what it may leave out: a share of the rows, or as many cells, of whole rows or single ones."""
+    if not suppress:
+        return method
+    return f"{method}, up to {suppress:.0%} of the {'cells hidden' if cells else 'rows suppressed'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +71,42 @@ class Answer:
     cuts: str | None  # of a global recoding
     classes: NDArray[np.int64] | None  # of a local one
     suppress: float  # share of rows that could be suppressed
+
+
+@dataclass(frozen=True, eq=False)
+class FoundWay:
+    """What a method found, without the labels of every combination: these are as large as the table, and soon made again."""
+
+    publication: Publication
+    method: str
+    cuts: str | None
+    classes: NDArray[np.int32] | None
+    front: tuple[Alternative, ...]
+    lower_bound: float | None
+    evaluations: int
+    interrupted: str | None
+
+    @classmethod
+    def of(cls, publication: Publication, answer: Answer) -> FoundWay:
+        classes = None if answer.classes is None else answer.classes.astype(np.int32)
+        return cls(
+            publication, answer.method, answer.cuts, classes, answer.front, answer.lower_bound, answer.evaluations,
+            answer.interrupted,
+        )  # fmt: skip
+
+    def answer(self) -> Answer:
+        """The answer as it was found."""
+        if self.classes is not None:
+            made = of_classes(self.publication, self.method, self.classes.astype(np.int64))
+        else:
+            made = of_cuts(self.publication, self.method, self.cuts or "")
+        return replace(
+            made,
+            front=self.front,
+            lower_bound=self.lower_bound,
+            evaluations=self.evaluations,
+            interrupted=self.interrupted,
+        )
 
 
 def find(publication: Publication, method: str, progress: Progress | None = None, *, with_proof: bool = True) -> Answer:
@@ -192,14 +237,16 @@ def _alternatives(publication: Publication, method: str, outcome: SearchOutcome)
     for i in front:
         bits, m = outcome.chromosome(i, n_bits), outcome.measures[i]
         if measured:
-            figures = float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])
+            figures, hidden = (float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])), 0
         else:
             recoding = publication.generalized(bits, cells=method == "search")
             if not publication.keeps_its_promise(recoding):
                 continue
             smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
             figures = (*publication.loss_and_bias(recoding), smallest, recoding.suppressed)
-        yield Alternative(method, *figures, _suppress(publication), written_cuts(bits))
+            hidden = recoding.hidden_cells
+        hides = method == "search" and publication.hides_cells
+        yield Alternative(method, *figures, _suppress(publication), written_cuts(bits), hidden, hides)
 
 
 def _spaced(front: NDArray[np.intp], most: int) -> NDArray[np.intp]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,20 @@ from tacit.count.spark import is_frame, table_of
 from tacit.dataset import Dataset
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.column_readings import MOST_AS_THEY_ARE, Reading
-from tacit.publish.column_types import ColumnType, TypedColumn, pseudonym_column, stepped_attribute, typed_column
+from tacit.publish.column_types import (
+    ColumnType,
+    TypedColumn,
+    listed_column,
+    pseudonym_column,
+    stepped_attribute,
+    typed_column,
+)
+from tacit.publish.column_values import ColumnValues, counted_columns
 from tacit.publish.database_input import DatabaseInput
 from tacit.publish.release_input import CodedInput, Fingerprint, ReleaseInput
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute, Schema
-from tacit.table import Missing, Table, as_arrow, encode, infer_schema, read_batches, read_table
-from tacit.table.columns import missing_values
+from tacit.table import Missing, Table, as_arrow, encode, read_batches
 from tacit.table.files import column_names, data_places
 
 if TYPE_CHECKING:
@@ -60,9 +67,9 @@ def open_input(
 ) -> ReleaseInput:
     """Anything that can be published: a file, a Dataset, a data frame, the address of a database table, an ibis table.
 
-    A database table stays in its database. With a schema a file is never read whole; without one its wanted columns are, to
-    see what they hold. Rows with missing values are dropped under ``missing="drop"``, and missing values are an answer of
-    their own under ``missing="answer"``.
+    A database table stays in its database. A file is never read whole: without a schema the values of its wanted columns are
+    counted first. Rows with missing values are dropped under ``missing="drop"``, and missing values are an answer of their own
+    under ``missing="answer"``.
     """
     wanted = wanted or Wanted()
     if is_stored(data):
@@ -74,7 +81,11 @@ def open_input(
         return _open_file(data, schema, missing, wanted)
     if not isinstance(data, Dataset | Table):
         table = as_arrow(data)
-        known, readings = (schema, wanted.readings) if schema else typed_schema(table, missing, wanted)
+        known, readings = (
+            (schema, wanted.readings)
+            if schema
+            else typed_schema(_values([table], table.column_names, missing, wanted), missing, wanted)
+        )
         coded = _encoded(table, known, readings, missing)
         return _input_in_memory(coded, readings)
     if wanted.granularity:
@@ -90,32 +101,31 @@ def _input_in_memory(coded: Table, readings: Mapping[str, Reading]) -> CodedInpu
     )
 
 
-def typed_schema(table: pa.Table, missing: MissingPolicy, wanted: Wanted) -> tuple[Schema, dict[str, Reading]]:
+def typed_schema(
+    columns: Mapping[str, ColumnValues], missing: MissingPolicy, wanted: Wanted
+) -> tuple[Schema, dict[str, Reading]]:
     """The schema that a table without one is published under, and how its columns are read."""
-    names = list(table.column_names) if wanted.columns is None else list(wanted.columns)
-    for name in (*names, *wanted.granularity):
-        if name not in table.column_names:
-            raise UnknownName("Column", name, table.column_names)
-    table = table.select(names)
-    if not table.num_rows:
-        raise InvalidInput("The table has no rows: there is nothing to publish.")
-    if missing == "drop":
-        absent = np.logical_or.reduce([missing_values(column) for column in table.columns])
-        table = table.filter(~absent)
-        if not table.num_rows:
-            raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
-    columns = [_typed(table, name, missing, wanted) for name in names]
-    readings = {own.attribute.name: own.reading for own in columns if own.reading is not None}
-    return Schema(tuple(own.attribute for own in columns)), readings
+    typed = [_typed(name, own, missing, wanted) for name, own in columns.items()]
+    readings = {own.attribute.name: own.reading for own in typed if own.reading is not None}
+    return Schema(tuple(own.attribute for own in typed)), readings
 
 
-def _typed(table: pa.Table, name: str, missing: MissingPolicy, wanted: Wanted) -> TypedColumn:
+def _typed(name: str, column: ColumnValues, missing: MissingPolicy, wanted: Wanted) -> TypedColumn:
     if name in wanted.pseudonyms:
-        return pseudonym_column(name, table.column(name))
+        return pseudonym_column(name, column)
     if name in wanted.as_they_are:
-        alone = infer_schema(table.select([name]), missing=missing, most_answers=table.num_rows)
-        return TypedColumn(alone[name])
-    return typed_column(name, table.column(name), wanted.types.get(name), missing, wanted.granularity.get(name))
+        return listed_column(name, column, missing)
+    return typed_column(name, column, wanted.types.get(name), missing, wanted.granularity.get(name))
+
+
+def _values(
+    batches: Iterable[pa.Table], present: Sequence[str], missing: MissingPolicy, wanted: Wanted
+) -> dict[str, ColumnValues]:
+    """What the wanted columns hold; what is not there is refused with the nearest name."""
+    for name in (*(wanted.columns or ()), *wanted.granularity):
+        if name not in present:
+            raise UnknownName("Column", name, present)
+    return counted_columns(batches, wanted.columns or present, drop=missing == "drop")
 
 
 def _stored_schema(table: Any, missing: MissingPolicy, wanted: Wanted) -> Schema:
@@ -202,7 +212,7 @@ def _slices(coded: Table) -> Iterator[Table]:
 
 
 def _open_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> CodedInput:
-    known, readings = (schema, wanted.readings) if schema else typed_schema(_columns(path, wanted), missing, wanted)
+    known, readings = (schema, wanted.readings) if schema else _schema_of_file(path, missing, wanted)
 
     def batches() -> Iterator[Table]:
         for batch in read_batches(path, known.names):
@@ -216,13 +226,9 @@ def _open_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, 
     return CodedInput(known, batches, Fingerprint(digest.hexdigest(), "file"), dict(readings))
 
 
-def _columns(path: str | Path, wanted: Wanted) -> pa.Table:
-    """The wanted columns of a file; what is not there is refused with the nearest name."""
-    names = column_names(path)
-    for name in (*(wanted.columns or ()), *wanted.granularity):
-        if name not in names:
-            raise UnknownName("Column", name, names)
-    return read_table(path, wanted.columns, texts_once=True)
+def _schema_of_file(path: str | Path, missing: MissingPolicy, wanted: Wanted) -> tuple[Schema, dict[str, Reading]]:
+    columns = _values(read_batches(path, wanted.columns), column_names(path), missing, wanted)
+    return typed_schema(columns, missing, wanted)
 
 
 def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], missing: MissingPolicy) -> Table:

@@ -14,7 +14,7 @@ from tacit.publish._class_kernels import measure_all
 from tacit.publish._demand_kernels import Demand
 from tacit.publish._halves_kernels import HalvedSets, HalvedTally, halved_sets
 from tacit.publish._space_kernels import Space
-from tacit.publish.combinations import Combinations
+from tacit.publish.combinations import Combinations, first_with
 from tacit.publish.tally import QuasiTally
 
 Bits = NDArray[np.uint8]
@@ -140,10 +140,10 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
     None where a half has too many possible combinations to number.
     """
     parts: list[list[int]] = [[], []]
-    numbers = [np.zeros(len(tally.counts), np.int64), np.zeros(len(tally.counts), np.int64)]
+    numbers = [np.zeros(len(tally.counts), np.int32), np.zeros(len(tally.counts), np.int32)]
     for j in sorted(members, key=lambda j: -tally.sizes[j]):
         size = int(tally.sizes[j])
-        grown = [Combinations([own, tally.codes[:, j]], [int(own.max()) + 1, size]).number for own in numbers]
+        grown = [_joined(own, tally.codes[:, j], size) for own in numbers]
         smaller = int(grown[1].max() < grown[0].max())
         if math.prod(int(tally.sizes[i]) for i in (*parts[smaller], j)) >= LARGEST_HALF:
             smaller = 1 - smaller
@@ -153,8 +153,8 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
         return None
     order = np.lexsort((numbers[1], numbers[0]))
     left, right = numbers[0][order], numbers[1][order]
-    first_left = np.unique(left, return_index=True)[1]
-    first_right = np.unique(right, return_index=True)[1]
+    first_left = np.flatnonzero(np.append(True, left[1:] != left[:-1]))
+    first_right = first_with(right, int(right.max()) + 1)
     return HalvedTally(
         np.array(parts[0], np.int64),
         np.array(parts[1], np.int64),
@@ -166,6 +166,11 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
         np.ascontiguousarray(tally.sensitive_codes[order].astype(np.uint32)),
         np.empty(0, np.uint32) if tally.people is None else tally.people[order].astype(np.uint32),
     )
+
+
+def _joined(number: NDArray[np.int32], codes: NDArray[np.int64], size: int) -> NDArray[np.int32]:
+    """Numbered combinations numbered anew with one more attribute."""
+    return Combinations([number, codes], [int(number.max()) + 1, size]).number.astype(np.int32)
 
 
 def _demand(tally: QuasiTally, k: int, limit: int, diversity: Diversity) -> Demand:

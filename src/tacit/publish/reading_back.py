@@ -61,7 +61,7 @@ def read_back(path: Path, manifest: Mapping[str, Any], *, parquet: bool, people:
     parts = list(_counted_parts(path, names, parquet=parquet, is_sorted=manifest["sorted"]))
     if not parts:
         raise BrokenPromise("the file has no rows")
-    return judge(_summed(parts, names), manifest, people)
+    return judge(_summed(parts, names, is_sorted=manifest["sorted"]), manifest, people)
 
 
 def count_synthetic(path: Path, manifest: Mapping[str, Any], *, parquet: bool) -> int:
@@ -172,11 +172,14 @@ class _Runs:
         )
 
     def to_arrow(self) -> pa.Table:
+        """The runs with their rows; columns hold each text once."""
         import pyarrow as pa
 
-        return pa.table({name: self.texts[name].take(pa.array(own)) for name, own in self.codes.items()}).append_column(
-            ROWS, pa.array(self.times)
-        )
+        columns = {
+            name: pa.DictionaryArray.from_arrays(pa.array(own.astype(np.int32)), self.texts[name])
+            for name, own in self.codes.items()
+        }
+        return pa.table(columns | {ROWS: pa.array(self.times)})
 
 
 def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
@@ -288,12 +291,14 @@ def _place(text: str | None) -> tuple[bool, bytes]:
     return not text, (text or "").encode()
 
 
-def _summed(parts: list[pa.Table], names: list[str]) -> pa.Table:
-    """How many rows show each combination of the columns."""
+def _summed(parts: list[pa.Table], names: list[str], *, is_sorted: bool) -> pa.Table:
+    """How many rows show each combination of the columns; of sorted rows some may be listed twice, where a part ends."""
     import pyarrow as pa
 
-    together = pa.concat_tables(parts).group_by(names).aggregate([(ROWS, "sum")])
-    return together.rename_columns([*names, ROWS])
+    together = pa.concat_tables(parts).unify_dictionaries()
+    if is_sorted:
+        return together
+    return together.group_by(names).aggregate([(ROWS, "sum")]).rename_columns([*names, ROWS])
 
 
 def _refuse_unknown_labels(counted: pa.Table, manifest: Mapping[str, Any]) -> None:
@@ -352,6 +357,7 @@ def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], m
     import pyarrow as pa
 
     place = {answer: position for position, answer in enumerate(sensitive["answers"])}
+    counted = counted.cast(pa.schema([(n, pa.int64() if n == ROWS else pa.string()) for n in counted.column_names]))
     classes = counted.select(names).group_by(names).aggregate([])
     classes = classes.append_column("class", pa.array(np.arange(classes.num_rows)))
     cells = counted.join(classes, names).group_by(["class", sensitive["name"]]).aggregate([(ROWS, "sum")])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count import MemoryEngine, SparseTally
-from tacit.count.sparse import occurring
-from tacit.errors import InvalidInput
 from tacit.publish.column_readings import Reading
 from tacit.publish.recoding import Recoding
+from tacit.publish.running_tally import running_tally
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 from tacit.table import Table
@@ -64,20 +63,11 @@ class CodedInput:
     readings: Mapping[str, Reading] = field(default_factory=dict)  # how values become answers
 
     def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
-        parts: list[list[NDArray[Any]]] = []
-        times = []
+        cells = running_tally(self.schema.shape(columns))
         for batch in self.batches():
             if len(batch):
-                counted = MemoryEngine(batch).sparse_tally(columns)
-                parts.append([_small(own) for own in counted.codes.T])
-                times.append(counted.counts)
-        if not parts:
-            raise InvalidInput("The table has no rows: there is nothing to publish.")
-        if len(parts) == 1:
-            return counted
-        joined = [np.concatenate(own) for own in zip(*parts, strict=True)]
-        parts.clear()
-        return SparseTally(tuple(columns), *occurring(joined, self.schema.shape(columns), np.concatenate(times)))
+                cells.add([batch[name] for name in columns])
+        return SparseTally(tuple(columns), *cells.counted())
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         counts = [np.zeros(self.schema.shape(columns), np.int64) for columns in column_sets]
@@ -115,14 +105,12 @@ class CodedInput:
         return self.known_by
 
 
-def _small(codes: NDArray[np.int64]) -> NDArray[Any]:
-    """Codes in as few bytes as they take: of many rows most wait a long time for the last."""
-    return codes.astype(np.min_scalar_type(int(codes.max())))
-
-
 def _counted_rows(recoding: Recoding, others: Sequence[str]) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
     """The published rows from the tally alone, if it has all their columns: combinations, and the rows that show each."""
     tally = recoding.tally
+    if not others:  # then a class shows one row, as often as it has any
+        labels, rows = recoding.by_class
+        return dict(zip(tally.names, labels.T.astype(np.int64), strict=True)), rows
     kept = recoding.classes[recoding.combinations.number] >= 0
     labels = recoding.labels[recoding.combinations.number[kept]]
     codes = dict(zip(tally.names, labels.T, strict=True))

@@ -24,7 +24,7 @@ AnswerOrder = Literal["schema", "data"]
 MissingValues = Literal["refuse", "answer", "drop", "most-frequent"]
 NameSets = tuple[tuple[str, ...], ...]
 EVALUATIONS = 50_000
-FEWEST_EVALUATIONS = 3_000
+FEWEST_EVALUATIONS = 1_000
 COUNTED = (
     40_000_000_000  # cells over all evaluations of a search that was given no number of them: about 20 CPU seconds
 )

@@ -65,10 +65,18 @@ def _methods(release: Release) -> tuple[WrittenTable | Text, ...]:
 def _alternatives(release: Release) -> WrittenTable:
     numbers = _spread_over_ways([entry.way for entry in release.front])
     rows = [
-        (number, entry.way, f"{entry.nwp:.4f}", f"{entry.necd:.4f}", entry.effective_k, entry.suppressed)
+        (
+            number,
+            entry.way,
+            f"{entry.nwp:.4f}",
+            f"{entry.necd:.4f}",
+            entry.effective_k,
+            entry.suppressed,
+            entry.hidden_cells,
+        )
         for number, entry in ((number, release.front[number]) for number in numbers)
     ]
-    columns = ("--pick", "method", "NWP", "NECD", "effective k", "suppressed")
+    columns = ("--pick", "method", "NWP", "NECD", "effective k", "rows suppressed", "cells hidden")
     more = "" if len(rows) == len(release.front) else "; --json lists all"
     return WrittenTable(columns, rows, f"{len(rows)} of {len(release.front)} alternatives{more}.")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table import standard_input
-from tacit.table.columns import as_arrow, checked_names, is_text, without_row_labels
+from tacit.table.columns import as_arrow, checked_names, without_row_labels
 from tacit.table.csv_format import CsvFormat, csv_format
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
 from tacit.table.object_stores import fetched, is_object, objects
@@ -201,12 +201,11 @@ def _held_columns(file: Path) -> list[str]:
         return without_row_labels(pq.read_schema(file).names)
 
 
-def read_table(path: str | Path, columns: Sequence[str] | None = None, *, texts_once: bool = False) -> pa.Table:
-    """A whole file as one Arrow table; with `texts_once` every batch keeps each text of a column once."""
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """A whole file as one Arrow table."""
     import pyarrow as pa
 
-    batches = read_batches(path, columns)
-    parts = [_with_texts_once(batch) for batch in batches] if texts_once else list(batches)
+    parts = list(read_batches(path, columns))
     if not parts:
         return pa.table({name: pa.array([], pa.string()) for name in column_names(path)})
     try:
@@ -216,16 +215,6 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None, *, texts_
             f"The files of {str(path)!r} hold values of different types: {str(error).splitlines()[0].rstrip('.')}. Write them "
             "all in one format."
         ) from None
-
-
-def _with_texts_once(batch: pa.Table) -> pa.Table:
-    """Columns of text as dictionaries: a row is then four bytes, whatever its text."""
-    import pyarrow.compute as pc
-
-    for place, column in enumerate(batch.columns):
-        if is_text(column.type):
-            batch = batch.set_column(place, batch.column_names[place], pc.dictionary_encode(column))
-    return batch
 
 
 def read_columns(data: Any, names: Sequence[str]) -> pa.Table:
