@@ -203,7 +203,6 @@ def test_alternatives_are_on_a_front():
         ({"prefer_bias": -1}, "prefer_bias must be"),
         ({"method": "best"}, "Method 'best' does not exist"),
         ({"method": "exact", "suppress": 0.1, "sensitive": "illness", "t": 0.3}, "although a larger one does not"),
-        ({"method": "local", "suppress": 0.1, "person": "sex"}, "takes no suppression"),
         ({"attributes": [["age"], ["town"]], "suppress": 0.1}, "union of the sets"),
         ({"evaluations": 3}, "evaluations must be"),
         ({"seconds": -1}, "seconds must be a number from 0, not -1"),

@@ -87,6 +87,61 @@ def test_local_recoding_of_persons_names_groups_of_a_hierarchy(tmp_path):
     assert release.nwp < next(result.nwp for result in compared.methods if result.method == "search")
 
 
+AGE = {"weights": {"age": 0.9, "town": 0.05, "month": 0.05}, "granularity": {"age": 1}}
+
+
+def with_strangers(places: tuple[int, ...] = (0, 40, 90)) -> dict[str, list[str]]:
+    """Visits in which three persons are far from everybody, and every row has a number by which it is found again."""
+    data = visits()
+    for i, place in enumerate(places):
+        for row in [row for row, who in enumerate(data["id"]) if who == f"p{place}"]:
+            data["age"][row] = str(120 + 9 * i)
+    return data | {"row": [str(row) for row in range(len(data["id"]))]}
+
+
+@pytest.mark.parametrize("more", [{}, {"l": 2}, {"method": "microaggregate"}], ids=["local", "l", "microaggregate"])
+def test_strangers_are_suppressed_and_every_class_still_holds_k_persons(more, tmp_path):
+    data, wishes = with_strangers(), {"method": "local", "person": "id", "keep": ["row"]} | AGE | WISHES | more
+    plain, release = anonymize(data, 5, **wishes), anonymize(data, 5, suppress=0.04, **wishes)
+    assert release.nwp < plain.nwp
+    shown = release.to_arrow().to_pydict()
+    classes, stayed = defaultdict(set), set()
+    for place, row in enumerate(shown["row"]):
+        classes[tuple(shown[name][place] for name in ("age", "town", "month"))].add(data["id"][int(row)])
+        stayed.add(row)
+    assert min(map(len, classes.values())) == release.effective_k >= 5
+    losers = {who for row, who in zip(data["row"], data["id"], strict=True) if row not in stayed}
+    assert (
+        0 < len(losers) == release.suppressed_persons == release.to_document()["suppressed_persons"] <= 6
+    )  # 4% of 150
+    assert release.suppressed == len(data["row"]) - len(stayed)
+    assert f"Persons who lost a row or more: {len(losers)}." in release.describe()
+    release.write(tmp_path / "out.csv")
+    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["verified"]["k"] == release.effective_k
+
+
+def test_the_limit_counts_persons_however_many_rows_they_lose():
+    """Six of eleven rows are one stranger's; a fifth of the six persons is one."""
+    data = {
+        "id": [*"abcde", *"ffffff"],
+        "age": ["20", "21", "22", "23", "24", *["120"] * 6],
+        "ill": [*"xyxyx", *"xyxyxy"],
+    }
+    wishes = {"method": "local", "person": "id", "granularity": {"age": 1}, "sensitive": "ill"} | QUICK
+    release = anonymize(data, 5, ["age"], suppress=0.2, **wishes)
+    assert (release.suppressed_persons, release.suppressed) == (1, 6)
+    assert release.to_arrow()["age"].to_pylist() == ["20-24"] * 5
+    assert anonymize(data, 5, ["age"], suppress=0.16, **wishes).suppressed == 0  # not one person
+    close = anonymize(data, 5, ["age"], suppress=0.2, t=0.5, **wishes)
+    assert close.suppressed_persons == 0  # t compares with the rows that stay
+
+
+def test_suppression_of_persons_is_compared_too():
+    release = anonymize(with_strangers(), 5, suppress=0.04, method="compare", person="id", **WISHES)
+    assert [one.suppress for one in release.methods] == [0.04, 0.04]
+    assert release.suppressed_persons <= 6 or release.method == "search"
+
+
 def test_no_cut_that_would_leave_k_persons_on_both_sides_is_left():
     data = visits(60)
     release = anonymize(data, 4, method="local", person="id", **WISHES)

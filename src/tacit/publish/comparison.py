@@ -174,9 +174,8 @@ def _candidate(posed: Publication, method: str, progress: Progress | None, *, is
 def _contestants(publication: Publication) -> list[tuple[Publication, str, bool]]:
     """The methods to compare, cheapest first, and whether each may be published."""
     protection = publication.settings.protection
-    # With several sets, or persons with several rows, local recoding gives every row its place.
-    everyone = publication.persons is not None or len(publication.rows.sets) > 1
-    local = publication.with_suppression(0.0) if everyone else publication
+    # With several sets local recoding gives every row its place.
+    local = publication.with_suppression(0.0) if len(publication.rows.sets) > 1 else publication
     if not publication.problem.can_be_searched:  # then local recoding alone can serve
         return [(local, "local", True)]
     contestants = [(publication, "search", True), (local, "local", True)]

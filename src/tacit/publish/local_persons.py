@@ -1,13 +1,16 @@
 """Local recoding where persons have several rows: boxes are cut while both sides hold k different persons.
 
 A person is below a cut if the least of the person's codes in the box is, and above it if the greatest is: so the persons on both
-sides of all cuts of an attribute are counted from two sorted lists.
+sides of all cuts of an attribute are counted from two sorted lists. Where rows may be suppressed, edges of boxes go in the same
+way; whoever loses a row there counts as one person against the limit, once.
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +34,40 @@ class _Cut:
     code: int  # of the lowest answer above
 
 
+@dataclass(frozen=True)
+class _Trim:
+    """An edge of a box that may be suppressed."""
+
+    gain: float  # penalty that is saved, a suppressed row costing 1
+    persons: int  # who lose a row
+    attribute: int
+    code: int  # of the lowest answer above
+    above: bool  # whether what lies above it goes
+
+    @property
+    def worth(self) -> float:
+        return self.gain / self.persons
+
+
 @dataclass(frozen=True, eq=False)
 class Box:
     """Entries of persons that are published under one label, and the people of the population whom it could be."""
 
     entries: Codes
     people: Codes  # places of combinations that people show; none where nothing is asked of them
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """All cuts of a box along one attribute."""
+
+    values: Codes  # the lowest answer above each
+    below: Codes  # persons with a row below, and above
+    above: Codes
+    rows_below: Codes = field(default_factory=lambda: np.empty(0, np.int64))
+    rows_above: Codes = field(default_factory=lambda: np.empty(0, np.int64))
+    left_below: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # penalty
+    left_above: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
 
 class _Boxes:
@@ -93,6 +124,15 @@ class _Boxes:
         return demand.allows(people, len(np.unique(self._persons.person[side.entries])) / max(1, people))
 
     def _cuts(self, box: Codes) -> Iterator[_Cut]:
+        for j, edge in self._edges(box):
+            possible = (edge.below >= self._k) & (edge.above >= self._k)
+            if possible.any():
+                prices = np.where(possible, edge.left_below + edge.left_above, np.inf)
+                best = int(prices.argmin())
+                yield _Cut(float(prices[best]), j, int(edge.values[best]))
+
+    def _edges(self, box: Codes) -> Iterator[tuple[int, _Edges]]:
+        """Every attribute with all its cuts of a box; none where the box holds too few persons to be cut."""
         codes, counts = self._persons.codes[box], self._persons.counts[box]
         distinct, person = np.unique(self._persons.person[box], return_inverse=True)
         if len(distinct) < self._k:
@@ -108,20 +148,44 @@ class _Boxes:
             np.maximum.at(high, person.ravel(), column)
             below = np.searchsorted(np.sort(low), values)
             above = len(distinct) - np.searchsorted(np.sort(high), values)
-            possible = (below >= self._k) & (above >= self._k)
-            if possible.any():
-                yield self._cheapest(j, codes[order], counts[order], steps[possible], values[possible])
+            yield j, self._priced(codes[order], counts[order], steps, _Edges(values, below, above))
 
-    def _cheapest(self, j: int, codes: Codes, counts: Codes, steps: Codes, values: Codes) -> _Cut:
-        """The cut of one attribute that leaves least penalty; entries are sorted by it."""
+    def _priced(self, codes: Codes, counts: Codes, steps: Codes, edges: _Edges) -> _Edges:
+        """The cuts with the rows and the penalty on both sides; entries are sorted by the attribute that is cut."""
         first, last = np.minimum.accumulate(codes), np.maximum.accumulate(codes)
-        rows = np.cumsum(counts)
         back_first = np.minimum.accumulate(codes[::-1])[::-1]
         back_last = np.maximum.accumulate(codes[::-1])[::-1]
-        prices = rows[steps - 1] * ((last - first)[steps - 1] @ self._scale)
-        prices = prices + (rows[-1] - rows[steps - 1]) * ((back_last - back_first)[steps] @ self._scale)
-        best = int(prices.argmin())
-        return _Cut(float(prices[best]), j, int(values[best]))
+        rows = np.cumsum(counts)
+        rows_below, rows_above = rows[steps - 1], rows[-1] - rows[steps - 1]
+        return replace(
+            edges,
+            rows_below=rows_below,
+            rows_above=rows_above,
+            left_below=rows_below * ((last - first)[steps - 1] @ self._scale),
+            left_above=rows_above * ((back_last - back_first)[steps] @ self._scale),
+        )
+
+    def trim(self, box: Box, most: int) -> tuple[_Trim, Box, Box] | None:
+        """The edge whose suppression gains most per person, what is left of the box, and the edge; None where none gains."""
+        trims = sorted(self._trims(box.entries, most), key=lambda trim: (-trim.worth, trim.attribute, trim.code))
+        for best in trims[:MOST_TRIED]:
+            goes = (self._persons.codes[box.entries, best.attribute] >= best.code) == best.above
+            rest = self._side(box, ~goes)
+            if self._is_diverse(rest.entries) and self._has_people(rest):
+                return best, rest, Box(box.entries[goes], box.people[:0])
+        return None
+
+    def _trims(self, box: Codes, most: int) -> Iterator[_Trim]:
+        codes, rows = self._persons.codes[box], int(self._persons.counts[box].sum())
+        whole = rows * float((codes.max(axis=0) - codes.min(axis=0)) @ self._scale)
+        for j, edge in self._edges(box):
+            for above in (True, False):
+                stay, go = (edge.below, edge.above) if above else (edge.above, edge.below)
+                left, gone = (edge.left_below, edge.rows_above) if above else (edge.left_above, edge.rows_below)
+                gains = np.where((stay >= self._k) & (go <= most), whole - left - gone, 0.0)
+                best = int((gains / go).argmax())
+                if gains[best] > 0:
+                    yield _Trim(float(gains[best]), int(go[best]), j, int(edge.values[best]), above)
 
     def _is_diverse(self, side: Codes) -> bool:
         """Whether the persons of a side show the wanted l, t and beta."""
@@ -166,7 +230,41 @@ def recode_persons_locally(
                 progress(settled / len(persons.counts), "recoding")
     except KeyboardInterrupt:
         complete = False
-    return LocalClasses(_classes(persons, rows, [*finished, *open_boxes]), complete)
+    cut = [*finished, *open_boxes]
+    return LocalClasses(
+        _classes(persons, rows, _trimmed(boxes, cut, persons, protection) if complete else cut), complete
+    )
+
+
+def _trimmed(boxes: _Boxes, cut: list[Box], persons: PersonRows, protection: Protection) -> list[Box]:
+    """The boxes without the edges whose suppression gains most per person, while persons may lose rows.
+
+    t and beta compare with the rows that stay, so with them nothing is left out.
+    """
+    allowed = math.floor(protection.suppress * persons.n_persons + 1e-9)
+    if allowed == 0 or protection.t is not None or protection.beta is not None:
+        return cut
+    cut, losers = list(cut), np.zeros(persons.n_persons, np.bool_)
+    waiting: list[tuple[float, int]] = []
+    trims: dict[int, tuple[_Trim, Box, Box]] = {}
+
+    def judge(number: int) -> None:
+        best = boxes.trim(cut[number], allowed - int(losers.sum()))
+        if best is not None:
+            trims[number] = best
+            heapq.heappush(waiting, (-best[0].worth, number))
+
+    for number in range(len(cut)):
+        judge(number)
+    while waiting and losers.sum() < allowed:
+        _, number = heapq.heappop(waiting)
+        _, rest, gone = trims.pop(number)
+        touched = losers.copy()
+        touched[persons.person[gone.entries]] = True
+        if touched.sum() <= allowed:
+            losers, cut[number] = touched, rest
+        judge(number)  # what is left of it, or what fewer persons still allow
+    return cut
 
 
 def _placed(codes: Codes, places: Sequence[Codes]) -> Codes:
@@ -174,11 +272,12 @@ def _placed(codes: Codes, places: Sequence[Codes]) -> Codes:
 
 
 def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> Codes:
-    """The box of every combination of the tally."""
-    entries = np.empty(len(persons.counts), np.int64)
+    """The box of every combination of the tally; -1 where it is suppressed."""
+    entries = np.full(len(persons.counts), -1, np.int64)
     for number, box in enumerate(boxes):
         entries[box.entries] = number
     combinations = rows.combinations
     by_combination = np.empty(len(combinations), np.int64)
     by_combination[combinations.places(list(persons.codes.T))] = entries
-    return np.unique(by_combination[combinations.number], return_inverse=True)[1].ravel().astype(np.int64)
+    numbers, place = np.unique(by_combination[combinations.number], return_inverse=True)
+    return (place.ravel() - int(numbers[0] < 0)).astype(np.int64)

@@ -69,6 +69,11 @@ class PersonRows:
         """Different persons in each published class, apart for every set of quasi-identifiers."""
         return [class_sizes(classes, self.counts[kept], self.person[kept]) for classes, kept in self._classes(recoding)]
 
+    def losers(self, recoding: Recoding) -> int:
+        """Persons of whom at least one row is suppressed."""
+        place = recoding.combinations.places(list(self.codes.T))
+        return len(np.unique(self.person[recoding.classes[place] < 0]))
+
     def household_risks(self, recoding: Recoding) -> list[HouseholdRisk]:
         """The risk that a person or household is found by any published row, apart for every set of quasi-identifiers."""
         risks = []

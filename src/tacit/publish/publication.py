@@ -347,10 +347,6 @@ def _refuse_combinations(settings: Settings, sets: NameSets) -> None:
         raise InvalidInput(
             "Method 'exact' counts rows and cannot prove anything of persons with several. Use method 'search' or 'local'."
         )
-    if method in ("local", "microaggregate") and protection.person is not None and protection.suppress:
-        raise InvalidInput(
-            "Local recoding of persons with several rows takes no suppression. Leave it away, or use method 'search'."
-        )
 
 
 def _refuse_impossible(problem: Problem, settings: Settings, persons: PersonRows | None) -> None:

@@ -115,6 +115,12 @@ class Release:
         return self.recoding.suppressed
 
     @property
+    def suppressed_persons(self) -> int | None:
+        """Persons of whom at least one row is suppressed; None where rows are persons."""
+        persons = self.publication.persons
+        return None if persons is None else persons.losers(self.recoding)
+
+    @property
     def rows(self) -> int:
         return int(self.recoding.counts.sum())
 
@@ -206,6 +212,7 @@ class Release:
             "necd": self.necd,
             "ach": self.ach,
             "suppressed": self.suppressed,
+            "suppressed_persons": self.suppressed_persons,
             "hidden_cells": self.recoding.hidden_cells,
             "rows": self.rows,
             "lower_bound": self.lower_bound,
@@ -241,6 +248,7 @@ class Release:
             f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
             f"{self.mean_risk:.2%} on average.",
             *_population_words(self),
+            *([f"Persons who lost a row or more: {self.suppressed_persons:,}."] if self.suppressed_persons else []),
             *([_cell_words(self)] if self.recoding.hidden_cells else []),
             *([self.why] if self.why else []),
             "Detail lost: " + ", ".join(f"{name} {loss:.0%}" for name, loss in self.losses.items()) + ".",
