@@ -263,6 +263,25 @@ def form(*rows: list[str]) -> list[list[str]]:
     return [["type", "name", "label", "relevant", "constraint", "required"], *([*row, "", "", ""][:6] for row in rows)]
 
 
+def test_no_answer_is_lost_without_a_word(tmp_path: Path) -> None:
+    """Values that differ only in what short names leave out, values in other scripts, and one value twice."""
+    elements = [
+        {"type": "checkbox", "name": "w", "title": "W?", "choices": ["是", "否", "A", "a", "at home", "at-home"]},
+        {"type": "radiogroup", "name": "c", "title": "C?", "choices": ["x", {"value": "x", "text": "again"}, "y"]},
+        {"type": "radiogroup", "name": "d", "title": "D?", "choices": [{"value": True, "text": "Ja"}, False]},
+        {"type": "boolean", "name": "e", "title": "E?", "visibleIf": "{d} = true and {w} contains '否'"},
+    ]  # fmt: skip
+    document, left_out = carried_over(surveyjs(tmp_path / "s.json", {"elements": elements}))
+    asked = questions(document)
+    assert asked["w"]["options"] == {
+        "option": "是", "option_2": "否", "a": "A", "a_2": "a", "at_home": "at home", "at_home_2": "at-home",
+    }  # fmt: skip
+    assert asked["c"]["answers"] == {"x": "x", "y": "y"}
+    assert any("the answer 'x' of 'c': it is listed twice" in line for line in left_out)
+    assert asked["d"]["answers"] == {"true": "Ja", "false": "false"}
+    assert asked["e"]["when"] == {"d": "true", "w": "option_2"}
+
+
 def test_days_of_a_workbook_become_ranges(tmp_path: Path) -> None:
     bounds = ". >= date('2000-01-01') and . <= date('2020-01-01')"
     rows = form(

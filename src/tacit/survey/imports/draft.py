@@ -78,6 +78,7 @@ class Draft:
 
     def choice(self, given: str, text: Texts, answers: Sequence[tuple[str, Texts]]) -> dict[str, Any] | None:
         """One of several answers; no and yes alone are a question of their own kind."""
+        answers = self._once(given, answers)
         if len(answers) < 2:
             self.leave_out(f"the question {given!r}", "it has fewer than two answers. Write it anew, or leave it out.")
             return None
@@ -89,10 +90,29 @@ class Draft:
         return self.add(given, "choice", text, answers={value: self.text(label) for value, label in answers})
 
     def several(self, given: str, text: Texts, options: Sequence[tuple[str, Texts]]) -> dict[str, Any]:
-        short = {value: re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_") or "option" for value, _ in options}
-        short = {value: name if name[0].isalpha() else f"o_{name}" for value, name in short.items()}
+        """Any of several options, each under a short name of its own."""
+        short: dict[str, str] = {}
+        for value, _ in (options := self._once(given, options)):
+            base = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_") or "option"
+            base = base if base[0].isalpha() else f"o_{base}"
+            name, number = base, 2
+            while name in short.values():
+                name, number = f"{base}_{number}", number + 1
+            short[value] = name
         self.options[given] = short
         return self.add(given, "several", text, options={short[value]: self.text(label) for value, label in options})
+
+    def _once(self, given: str, answers: Sequence[tuple[str, Texts]]) -> list[tuple[str, Texts]]:
+        """Each value with its first text; one that is listed again could not be told from it."""
+        first: dict[str, Texts] = {}
+        for value, label in answers:
+            if value in first:
+                self.leave_out(
+                    f"the answer {value!r} of {given!r}",
+                    "it is listed twice; the first one stays. Give the other its own value.",
+                )
+            first.setdefault(value, label)
+        return list(first.items())
 
     def scale(self, given: str, text: Texts, first: int, last: int, **meanings: Any) -> dict[str, Any]:
         """A step on a scale of whole numbers."""

@@ -237,7 +237,8 @@ class _Carrier:
                 continue
             value = choice.get("value") if isinstance(choice, dict) else choice
             texts = self._texts(choice.get("text")) if isinstance(choice, dict) else {}
-            answers.append((str(value), texts or self._plain(str(value))))
+            spelled = value if isinstance(value, str) else json.dumps(value)  # true and 2, as conditions spell them
+            answers.append((spelled, texts or self._plain(spelled)))
         return answers
 
     def _plain(self, text: str) -> Texts:
