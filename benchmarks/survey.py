@@ -33,17 +33,15 @@ SETTLED_MS = 3_000.0
 TEMPLATE = Path(__file__).parents[1] / "src/tacit/survey/templates/questionnaire.yaml"
 
 
-def run() -> list[Ratio]:
-    ratios = []
+def run() -> Iterator[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
-        ratios += _database("SQLite", str(Path(folder) / "survey.db"), Path(folder))
-        ratios += _database("SQLite and bought tokens", str(Path(folder) / "coded.db"), Path(folder), needs_codes=True)
-        ratios += _overload(str(Path(folder) / "overload.db"), Path(folder))
-        ratios += _export(str(Path(folder) / "export.db"), Path(folder))
-        ratios += _page(str(Path(folder) / "page.db"), Path(folder))
+        yield from _database("SQLite", str(Path(folder) / "survey.db"), Path(folder))
+        yield from _database("SQLite and bought tokens", str(Path(folder) / "coded.db"), Path(folder), needs_codes=True)
+        yield from _overload(str(Path(folder) / "overload.db"), Path(folder))
+        yield from _export(str(Path(folder) / "export.db"), Path(folder))
+        yield from _page(str(Path(folder) / "page.db"), Path(folder))
         with postgres_server() as url:
-            ratios += _database("PostgreSQL", url, Path(folder))
-    return ratios
+            yield from _database("PostgreSQL", url, Path(folder))
 
 
 @contextlib.contextmanager
