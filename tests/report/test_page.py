@@ -46,6 +46,19 @@ def page() -> str:
     return render("Title <b>", "Introduction", [Chapter("One", blocks), Chapter("Two", ())])
 
 
+def test_words_start_on_the_left_and_numbers_line_up_on_the_right() -> None:
+    rows = [
+        ("a", "Never-married", "0.80 ± 0.03", "< 0.0001", "(35,45]"),
+        ("b", "Divorced", "-", "0.16", ">65"),
+        ("c", "-", "5%", "1", "<=25"),
+    ]
+    table = WrittenTable(("name", "status", "lift", "p", "age"), rows).render()
+    assert re.findall(r'<th scope="col" class="words">(.*?)</th>', table) == ["status", "age"]
+    assert '<td class="words">Never-married</td>' in table
+    assert "<td>0.80 ± 0.03</td>" in table
+    assert "<td>&lt; 0.0001</td>" in table
+
+
 def test_the_page_needs_nothing_from_elsewhere() -> None:
     text = page()
     assert not re.search(r'(src|href)="(?!#)', re.sub(r'xlink:href="#', "", text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,7 @@ h1 { line-height: 1.2; } h2 { margin-top: 2.6rem; border-top: 1px solid var(--li
 table { border-collapse: collapse; font-size: .92em; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; white-space: normal; }
-td.text { text-align: left; white-space: normal; min-width: 11rem; }
+th.words, td.words { text-align: left; } td.text { text-align: left; white-space: normal; min-width: 11rem; }
 figure { margin: 1.2rem 0; }
 figure svg { max-width: min(100%, 36rem); height: auto; } figcaption, .note { color: var(--soft); font-size: .92em; }
 .warning { border-left: 4px solid #c9510c; padding-left: 1rem; } nav li { margin: .1rem 0; } a { color: var(--mark); }
@@ -79,18 +80,37 @@ class WrittenTable:
     caption: str = ""
 
     def render(self) -> str:
-        head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in self.columns)
-        body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in self.rows)
+        # The first column always starts on the left.
+        are_words = [at > 0 and _are_words([str(row[at]) for row in self.rows]) for at in range(len(self.columns))]
+        head = "".join(
+            f'<th scope="col"{_mark(name, words)}>{html.escape(name)}</th>'
+            for name, words in zip(self.columns, are_words, strict=True)
+        )
+        body = "".join(
+            "<tr>" + "".join(_cell(str(value), words) for value, words in zip(row, are_words, strict=True)) + "</tr>"
+            for row in self.rows
+        )
         caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
         table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return f'<div class="scroll" role="region" tabindex="0" aria-label="Table, scrolls sideways">{table}</div>'
 
 
-def _cell(value: object) -> str:
-    text = str(value)
-    # Long texts wrap and start on the left; numbers and short words line up on the right.
-    mark = ' class="text"' if len(text) > 30 else ""
-    return f"<td{mark}>{html.escape(text)}</td>"
+LONG = 30  # characters, above which a cell wraps
+NUMBER = re.compile(r"[-+±<>]{0,2}\s?[\d.,]*\d")
+
+
+def _are_words(texts: Sequence[str]) -> bool:
+    """Whether a column reads as words, which start on the left; numbers line up on the right."""
+    return 2 * sum(NUMBER.match(text) is None for text in texts) > len(texts)
+
+
+def _mark(text: str, words: bool) -> str:
+    kinds = ["words"] * words + ["text"] * (len(text) > LONG)
+    return f' class="{" ".join(kinds)}"' if kinds else ""
+
+
+def _cell(text: str, words: bool) -> str:
+    return f"<td{_mark(text, words)}>{html.escape(text)}</td>"
 
 
 @dataclass(frozen=True, eq=False)

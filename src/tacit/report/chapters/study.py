@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tacit.regression import regress
@@ -17,7 +19,7 @@ def study(data: DemoData) -> Chapter:
     """Odds ratios from reports, beside those from the truth."""
     result = regress(data.reports.to_arrow(), FORMULA, scheme=data.scheme, yes=RICH)
     clear = regress(data.truth.to_arrow(), FORMULA, devices={"income": "warner p=1"}, yes=RICH)
-    terms = [coefficient.term for coefficient in result.coefficients if coefficient.term != "Intercept"]
+    terms = _in_order([coefficient.term for coefficient in result.coefficients], data)
     truth = np.array([clear[term].estimate for term in terms])
     shown = [result[term] for term in terms]
     worse = float(np.median([one.standard_error / clear[one.term].standard_error for one in shown]))
@@ -49,6 +51,12 @@ def study(data: DemoData) -> Chapter:
     )
 
 
+def _in_order(terms: Sequence[str], data: DemoData) -> list[str]:
+    """The terms, answers in the order of their questions: a model takes them by the alphabet."""
+    ordered = [f"{one.name}[T.{answer}]" for one in data.scheme.schema for answer in one.answers]
+    return sorted(set(terms) - {"Intercept"}, key=ordered.index)
+
+
 def _readable(term: str) -> str:
     name, _, level = term.partition("[T.")
     return f"{name} {level.removesuffix(']')}" if level else name
@@ -66,4 +74,4 @@ def _rows(result: Regression, clear: Regression, terms: list[str]) -> list[tuple
 
 
 def _p(value: float) -> str:
-    return "below 0.0001" if value < 1e-4 else f"{value:.4f}"
+    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"
