@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 # uv installs several times faster than pip; where it cannot run, pip does the same.
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
-.PHONY: setup demo test check lint types imports docs docs-serve bench soak mutants lowest clean
+.PHONY: setup demo test check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lowest clean
 
 setup: $(STAMP)
 
@@ -79,11 +79,16 @@ bench: setup
 	$(BIN)/python -m benchmarks
 
 # The studies at full size, too long for every change: the tests that TACIT_SOAK enlarges or that run with it only (marked
-# `soak`; all others are the same in make test), then two minutes of each load.
-# An hour on two quiet cores should do.
-soak: setup
-	TACIT_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -m soak
+# `soak`; all others are the same in make test). The survey's are leaks, crashes, traffic and two minutes of each load; the
+# numbers' are thousands of seeds and large tables.
+soak: soak-survey soak-numbers
+
+soak-survey: setup
+	TACIT_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -m soak tests/survey tests/browser
 	TACIT_SOAK=1 $(BIN)/python -m benchmarks survey
+
+soak-numbers: setup
+	TACIT_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -m soak --ignore tests/survey --ignore tests/browser
 
 # Puts small faults into the code and sees whether the tests notice; see docs/notes/mutants.md.
 MUTANTS ?= 430
