@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tacit.channel import extremes
-from tacit.channel.extremes import amplification, worst_answers
+from tacit.channel.extremes import among_first, amplification, worst_answers
+from tacit.channel.program import law
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 from tests.channel.programs import CHANCES, weights
@@ -123,3 +124,53 @@ def test_large_groups_of_records_bits_and_hashes() -> None:
 def test_a_large_program_whose_law_cannot_be_composed_is_refused(program: Any, reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
         amplification(program, [1000, 1000])
+
+
+def listed_among(program: Any, size: int, asked: int) -> tuple[Fraction | float, Fraction]:
+    """The same figures from every report's chances."""
+    gamma: Fraction | float = Fraction(1)
+    sure = Fraction(0)
+    for chances in law(program, (size,)).values():
+        own = chances[:asked]
+        if any(own):
+            sure = max(sure, max(own) / sum(own))
+            gamma = max(gamma, max(own) / min(own) if min(own) else math.inf)
+    return gamma, sure
+
+
+@given(
+    size=st.integers(2, 40),
+    share=st.sampled_from([0, 1, QUARTER, 3 * QUARTER, ONE // 2, ONE]),
+    wider=st.integers(0, 1),
+    data=st.data(),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_number_of_the_truths_half_tells_exactly_so_much_of_the_first_answers(
+    size: int, share: int, wider: int, data: st.DataObject
+) -> None:
+    asked = data.draw(st.integers(2, size))
+    bound = 1 << size.bit_length() + wider
+    program = {"toss": share, "heads": {"half": [bound, 0]}, "tails": {"half": [bound, 1]}}
+    assert among_first(program, (size,), asked) == listed_among(program, size, asked)
+
+
+@pytest.mark.parametrize(("size", "buckets", "width"), [(3, 4, 3), (4, 4, 3), (5, 4, 4), (3, 2, 2), (5, 2, 3)])
+def test_a_bucket_of_a_public_hash_tells_at_most_so_much_and_exactly_so_among_four(
+    size: int, buckets: int, width: int
+) -> None:
+    then = {"toss": 3 * QUARTER, "heads": {"same": 1}, "tails": {"even": "other"}}
+    program = {"hash": {"width": width, "buckets": buckets}, "then": then}
+    for asked in range(2, size + 1):
+        told = among_first(program, (size,), asked)
+        gamma, sure = listed_among(program, size, asked)
+        assert told is not None
+        assert told[0] == gamma
+        assert told[1] == sure if buckets > 2 else told[1] >= sure
+
+
+def test_no_other_program_has_figures_of_its_first_answers() -> None:
+    keep = {"toss": QUARTER, "heads": {"same": 1}, "tails": {"even": "any"}}
+    assert among_first(keep, (9,), 8) is None
+    half = {"half": [16, 0]}
+    assert among_first(half, (3, 3), 8) is None
+    assert among_first(half, (9,), 1) is None

@@ -9,7 +9,7 @@ import difflib
 import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
 
 FORMAT = "tacit-scheme/1"
+MANY = 100
 KEYS = ("format", "attributes", "groups", "questionnaires", "prior", "hash")
 
 
@@ -29,12 +30,25 @@ def canonical(value: Any) -> str:
     if isinstance(value, int | float):
         return _number(value)
     if isinstance(value, list | tuple):
+        if len(value) > MANY and all(type(item) is str for item in value):
+            return _texts(value)
         return "[" + ",".join(map(canonical, value)) + "]"
     if isinstance(value, Mapping):
         members = {str(key): (_text(str(key)), canonical(item)) for key, item in value.items()}
         keys = sorted(members, key=lambda key: key.encode("utf-16-be"))
         return "{" + ",".join(":".join(members[key]) for key in keys) + "}"
     raise InvalidInput(f"A scheme document cannot hold {value!r}.")
+
+
+def _texts(values: Sequence[str]) -> str:
+    """Many texts at once: the answers of one question may be a hundred thousand."""
+    joined = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    try:
+        joined.encode()
+    except UnicodeEncodeError:
+        for value in values:
+            _text(value)
+    return joined
 
 
 def _text(value: str) -> str:

@@ -35,8 +35,8 @@ def amplification(program: Any, radices: Sequence[int]) -> Ratio:
 def worst_answers(program: Any, radices: Sequence[int]) -> list[float]:
     """For each digit: how sure a report can make someone of its value to whom every record was equally likely.
 
-    Beyond `LISTED` this is exact for programs that tell the true record from all others or hide it in a set, and a
-    bound from the amplification for the rest.
+    Beyond `LISTED` this is exact for programs that tell the true record from all others, hide it in a set or send a number
+    of its half, and a bound from the amplification for the rest.
     """
     node = compiled(program, radices)
     if not is_listed(node):
@@ -47,6 +47,51 @@ def worst_answers(program: Any, radices: Sequence[int]) -> list[float]:
         for axis, sure in enumerate(_answer_shares(chances, truths, node.radices)):
             worst[axis] = max(worst[axis], float(sure))
     return worst
+
+
+def among_first(program: Any, radices: Sequence[int], asked: int) -> tuple[Ratio, Fraction] | None:
+    """Amplification, and how sure of an answer, where one digit takes one of its first `asked` values, each as likely.
+
+    Known without writing the law out where the program sends a number of the truth's half or a bucket of a public hash,
+    however many values there are; None for every other program. For a bucket among two the second is a bound; among more,
+    some seed leaves the true answer alone in its bucket.
+    """
+    node = compiled(program, radices)
+    if len(node.radices) != 1 or not 2 <= asked <= node.size:
+        return None
+    if isinstance(node, nodes.Hash):
+        gamma = amplification(program["then"], (node.buckets,))
+        return gamma, _bound(gamma, asked)
+    even = _even_half(node)
+    return None if even is None else (_ratio([even, 1 - even]), _half_surest(even, asked))
+
+
+def _even_half(node: ProgramNode) -> Fraction | None:
+    """The chance to send a number that shares an even number of bits with the truth; None where halves are not all."""
+    leaves = _leaves(node)
+    is_half = all(isinstance(leaf, nodes.Half) for _, leaf in leaves)
+    return _weight(leaves, lambda leaf: leaf.parity == 0) if is_half else None
+
+
+def _half_surest(even: Fraction, answers: int) -> Fraction:
+    """Posterior of the surest of so many even answers, numbered from 1: the report whose likelier half holds the fewest.
+
+    Of a report whose lowest bit is 2**t, the signs of the numbers from 0 on cancel in every full run of 2**(t + 1). What is
+    left of the last run is their sum, and its sign follows from the report's higher bits wherever there is a full run.
+    """
+    sums, run = {answers + 1}, 2
+    while run <= 2 * answers:
+        runs, rest = divmod(answers + 1, run)
+        left = min(rest, run - rest)
+        sums |= {left, -left} if runs else {left}
+        run *= 2
+    surest = Fraction(0)
+    for one in sums:
+        evens = (answers + one - 1) // 2
+        total = even * evens + (1 - even) * (answers - evens)
+        best = max(even if evens else Fraction(0), 1 - even if evens < answers else Fraction(0))
+        surest = max(surest, best / total if total else Fraction(0))
+    return surest
 
 
 def is_listed(node: ProgramNode) -> bool:
@@ -92,6 +137,9 @@ def _worst_answers(node: ProgramNode) -> list[Fraction]:
         sure = {at: worst for where, part in node.parts for at, worst in zip(where, _worst_answers(part), strict=True)}
         return [sure[at] for at in range(len(node.radices))]
     leaves = [leaf for _, leaf in _leaves(node)]
+    even = _even_half(node)
+    if even is not None and len(node.radices) == 1:
+        return [_half_surest(even, node.size)]
     if all(isinstance(leaf, nodes.Subset) for leaf in leaves):
         members = leaves[0].members  # type: ignore[attr-defined]
     elif any(isinstance(leaf, nodes.Same | nodes.Even) for leaf in leaves) and not any(

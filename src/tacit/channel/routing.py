@@ -283,6 +283,10 @@ class Routing:
 
     def possible(self, block: Sequence[Asked], known: Mapping[str, str], records: Records) -> Mask:
         """Which records are legal after these public answers."""
+        if len(block) == 1 and len(records.attributes) == 1:  # however many answers it has
+            (question,), (attribute,) = block, records.attributes
+            ways = {way[0] for way in question.ways} if question.is_asked(known) else {NOT_ASKED}
+            return np.array([attribute.answers[code] in ways for code in records.codes[:, 0]])
         names = [name for one in block for name in one.attributes]
         order = [names.index(attribute.name) for attribute in records.attributes]
         legal = {tuple(record[place] for place in order) for record in self._legal(block, known)}

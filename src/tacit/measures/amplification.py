@@ -122,8 +122,13 @@ def answer_amplification(group: Group, axis: int, situations: Iterable[Mask]) ->
 
 
 def amplification_among(group: Group, possible: Mask) -> float:
-    """The largest ratio of two chances of one report, among the records that are possible."""
-    if possible.all():
+    """The largest ratio of two chances of one report, among the records that are possible.
+
+    Where a law is too large to list, any two records count: never less than the truth.
+    """
+    if possible.sum() < 2:
+        return 1.0
+    if possible.all() or not group.channel.is_small:
         return group.channel.amplification
     columns = group.law[:, possible]
     return _largest(columns.max(axis=1), columns.min(axis=1)) if columns.shape[1] else 1.0

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 # The joint answers of all groups that are looked at together, and the whole reports on them, that are enumerated.
 MOST_TRUTHS = 1 << 20
 MOST_REPORTS = 1 << 22
+# Of one question: its answers times its reports.
+MOST_ENTRIES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +138,16 @@ def n_reports(group: Group) -> int:
 
 def is_enumerable(group: Group) -> bool:
     """Whether every report of a group can be looked at."""
-    if math.prod(group.shape) > MOST_TRUTHS:
+    if math.prod(group.shape) > MOST_TRUTHS or is_long(group):
         return False
     return _shows_one(group) or group.channel.is_small
+
+
+def is_long(group: Group) -> bool:
+    """Whether it is one question with so many answers that its channel's own figures, without a list, are the quicker."""
+    return (
+        len(group.names) == 1 and group.records is None and group.channel.size * group.channel.n_reports > MOST_ENTRIES
+    )
 
 
 def _shows_one(group: Group) -> bool:

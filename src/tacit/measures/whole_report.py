@@ -188,6 +188,10 @@ def _alone(group: Group, prior: Prior) -> dict[str, Figures]:
     """The figures of a group's answers as if nothing else were sent."""
     if is_enumerable(group):
         return exposures(Component((group,), ()), prior.joint(group.names))
+    if len(group.names) == 1 and group.records is None:
+        (attribute,) = group.attributes
+        asked = np.where([answer != NOT_ASKED for answer in attribute.answers], prior.joint([attribute.name]), 0.0)
+        return {attribute.name: group.channel.independent_answer_figures(0, [asked / asked.sum()])}
     if group.is_routed or not prior.are_independent(group.names):
         return dict.fromkeys(group.names, UNKNOWN)
     shares = [prior.joint([name]) for name in group.names]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 
+from tacit.survey.answer_lists import check_count, is_file, read_file
 from tacit.survey.questionnaire import NO_ANSWER, NOT_ASKED, PREFER_NOT_TO_SAY, Texts
 from tacit.survey.yaml_lines import Located
 
@@ -27,8 +30,10 @@ class Answers:
     edges: tuple[float | str, ...] = ()
 
 
-def read_answers(kind: str, item: Located, fields: dict[str, Located], languages: tuple[str, ...]) -> Answers:
-    """The answers of a question of this kind."""
+def read_answers(
+    kind: str, item: Located, fields: dict[str, Located], languages: tuple[str, ...], folder: Path | None = None
+) -> Answers:
+    """The answers of a question of this kind; files of answers are looked for in `folder`."""
     if kind == "text":
         return Answers(())
     if kind == "yes-no":
@@ -42,7 +47,12 @@ def read_answers(kind: str, item: Located, fields: dict[str, Located], languages
         return _number_ranges(entry, languages)
     if kind == "date":
         return _date_ranges(entry, languages)
-    answers = named_texts(entry, languages, is_option=kind == "several")
+    is_option = kind == "several"
+    if is_file(entry) and not is_option:
+        answers = _checked_names(read_file(entry, folder, languages), is_option=False)
+    else:
+        answers = named_texts(entry, languages, is_option=is_option)
+    check_count(entry, len(answers))
     if len(answers) < 2 and kind == "choice":
         entry.refuse("a choice needs at least two answers.")
     return Answers(answers)
@@ -77,9 +87,13 @@ def named_texts(entry: Located, languages: tuple[str, ...], *, is_option: bool) 
         if len(languages) > 1:
             entry.refuse("answers need texts in every language: write a mapping from each name to its texts.")
         pairs = [(name, item, {languages[0]: name}) for name, item in named]
-    names = [name for name, _, _ in pairs]
+    return _checked_names(pairs, is_option=is_option)
+
+
+def _checked_names(pairs: list[tuple[str, Located, Texts]], *, is_option: bool) -> Named:
+    times = Counter(name for name, _, _ in pairs)
     for name, place, _ in pairs:
-        if names.count(name) > 1:
+        if times[name] > 1:
             place.refuse(f"the answer {name!r} stands here twice. Name each answer once.")
         if name in (PREFER_NOT_TO_SAY, NO_ANSWER, NOT_ASKED):
             place.refuse(f"the answer {name!r} is added by the page itself; see prefer_not_to_say, optional, when.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,13 @@ from tacit.survey.definition import Definition
 from tacit.survey.fake_reports import largest_shift
 from tacit.survey.routes import alternatives_of, attributes_of
 
+if TYPE_CHECKING:
+    from tacit.estimation.result import TableEstimate
+
 FEWEST_REPORTS = 30
 FEWEST_IN_CELL = 10
+# Of a question with thousands of answers so many are shown.
+MOST_ROWS = 50
 
 Hidden = NDArray[np.bool_]
 
@@ -50,6 +55,21 @@ class EstimateTable:
     rows: list[Row]
     by: str = ""
     hidden: int = 0
+    unlisted: int = (
+        0  # of thousands of answers those that cannot be told from none at all, or are not among the largest
+    )
+
+    @property
+    def note(self) -> str:
+        """What is said of the answers that are not listed."""
+        if not self.unlisted:
+            return ""
+        if not self.is_disguised:
+            return f"{self.unlisted:,} more answers are less frequent than these."
+        return (
+            f"{self.unlisted:,} more answers are not listed: their shares are smaller than these or cannot be told from none. "
+            "The intervals hold for all answers of the question together."
+        )
 
     def to_document(self) -> dict[str, Any]:
         cells = [
@@ -69,7 +89,8 @@ class EstimateTable:
             for row in self.rows
         ]
         shown = {"attribute": self.attribute, "label": self.title, "disguised": self.is_disguised, "cells": cells}
-        return shown | ({"hidden": self.hidden} if self.hidden else {})
+        more = {"hidden": self.hidden, "unlisted": self.unlisted}
+        return shown | {name: count for name, count in more.items() if count}
 
 
 def screened_out_answers(definition: Definition) -> list[tuple[str, str]]:
@@ -146,6 +167,8 @@ class AnswerTables:
         hidden = np.zeros(people.shape, dtype=bool)
         if self.is_public(name):
             hidden[~gone] = too_few(people[~gone])
+        if self.definition.is_long(name):
+            return self._long(name, estimated, hidden)
         rows = []
         for code, cell in enumerate(estimated.cells()):
             if not hidden[code] and not gone[code]:
@@ -154,6 +177,24 @@ class AnswerTables:
         return EstimateTable(
             name, self.definition.label(name), not self.is_public(name), rows, hidden=int(hidden.sum())
         )
+
+    def _long(self, name: str, estimated: TableEstimate, hidden: Hidden) -> EstimateTable:
+        """The largest of thousands of answers: of those that more than nobody gives, whichever of them one looks at."""
+        attribute = self.definition.scheme.schema[name]
+        interval = estimated.interval(1 - 0.05 / attribute.size)
+        is_public = self.is_public(name)
+        shown = ~hidden if is_public else interval.low > 0
+        largest = [code for code in np.argsort(-estimated.probabilities, kind="stable") if shown[code]][:MOST_ROWS]
+        rows = []
+        for code in largest:
+            share = float(estimated.probabilities[code])
+            figures = (float(estimated.standard_errors[code]), float(interval.low[code]), float(interval.high[code]))
+            shift = self._shift(name, int(code), share, estimated.n_reports)
+            answer = attribute.answers[code]
+            rows.append(Row(answer, self.definition.answer_text(name, answer), share, *figures, influence=shift))
+        unlisted = int((~hidden).sum()) - len(rows)
+        title = self.definition.label(name)
+        return EstimateTable(name, title, not is_public, rows, hidden=int(hidden.sum()), unlisted=unlisted)
 
     def _row(self, name: str, cell: dict[str, Any], shift: float = 0.0, by: str = "") -> Row:
         answer, group = cell["answers"][name], cell["answers"].get(by, "")

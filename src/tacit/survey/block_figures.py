@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.extremes import amplification, is_listed, worst_answers
+from tacit.channel.extremes import among_first, amplification, is_listed, worst_answers
 from tacit.channel.program import ProgramNode, compiled, joint
 from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import Situation
 from tacit.schema import Attribute
+from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.definition_questions import (
     Document,
     attribute_names,
@@ -131,6 +132,10 @@ def _figures(
     if len(groups) == 1 and groups[0].records is None and is_free and not is_listed(groups[0].node):
         gamma, worst = _large(document, groups[0])
         return [({}, gamma)], worst
+    routed = _routed_by_public(document, groups, questions)
+    if routed is not None:
+        return routed
+    _check_few(questions)
     records, known, masks = _situations(document, questions, {name for group in groups for name in group.names})
     situations = {mask.tobytes(): mask for mask in masks}
     n_reports = math.prod(group.node.report_count for group in groups)
@@ -155,6 +160,38 @@ def _large(document: Document, group: GroupProgram) -> tuple[float, dict[str, fl
     return gamma, worst
 
 
+def _routed_by_public(
+    document: Document, groups: Sequence[GroupProgram], questions: Sequence[Document]
+) -> tuple[list[Situation], dict[str, float]] | None:
+    """The figures of one large question that public answers decide about; None where its records must be written out.
+
+    Whoever is asked has one of all answers but the last, which is not to be asked; whoever is not has no other.
+    """
+    group, question = groups[0], questions[0]
+    if len(groups) > 1 or len(group.names) > 1 or group.records is not None or is_listed(group.node):
+        return None
+    asked = len(question["answers"]) + len(special_answers(question))
+    figures = among_first(group.program, group.radices, asked) if question["when"] else None
+    if figures is None:
+        return None
+    gamma, sure = float(figures[0]), float(figures[1])
+    routing, (own,) = _routing(document, questions, set(group.names))
+    situations: list[Situation] = [
+        (known, gamma if own.is_asked(known) else 1.0) for known in routing.public_situations([own])
+    ]
+    return situations, {group.names[0]: sure}
+
+
+def _check_few(questions: Sequence[Document]) -> None:
+    """What is written out record by record must not have thousands of answers (static/whole.js)."""
+    for question in questions:
+        if len(question["answers"]) > IN_DEFINITION:
+            raise InvalidInput(
+                f"{question['name']!r} has {len(question['answers']):,} answers: it must be disguised alone, by Hadamard "
+                "response or local hashing, and depend on public answers only."
+            )
+
+
 def made_sure(share: float, gamma: float) -> float:
     """How sure an amplification can make someone of what had this share before."""
     return 1.0 if math.isinf(gamma) else share * gamma / (share * gamma + 1 - share)
@@ -165,15 +202,20 @@ def _situations(
 ) -> tuple[Records, list[dict[str, str]], list[NDArray[np.bool_]]]:
     """The records that a block can have, the public situations it depends on, and which records are possible in each."""
     sizes = {one["name"]: Attribute(one["name"], tuple(one["answers"])) for one in document["scheme"]["attributes"]}
-    hidden = {name for one in questions_of(document) if is_hidden(one) for name in attribute_names(one)} - names
-    asked = [one for one in questions_of(document) if one["attributes"]]
-    reported = attributes_of(asked)
-    routing = Routing(tuple(_asked(one, reported, hidden) for one in asked))
-    block = [one for one in routing.questions if one.name in {question["name"] for question in questions}]
+    routing, block = _routing(document, questions, names)
     attributes = [sizes[name] for one in block for name in one.attributes]
     records = routing.records(block, attributes)
     known = routing.public_situations(block)
     return records, known, [routing.possible(block, one, records) for one in known]
+
+
+def _routing(document: Document, questions: Sequence[Document], names: set[str]) -> tuple[Routing, list[Asked]]:
+    """The routing as far as a block of these attributes is concerned, and the block's own questions in it."""
+    hidden = {name for one in questions_of(document) if is_hidden(one) for name in attribute_names(one)} - names
+    asked = [one for one in questions_of(document) if one["attributes"]]
+    reported = attributes_of(asked)
+    routing = Routing(tuple(_asked(one, reported, hidden) for one in asked))
+    return routing, [one for one in routing.questions if one.name in {question["name"] for question in questions}]
 
 
 def _asked(question: Document, reported: Mapping[tuple[str, str | None], str], elsewhere: set[str]) -> Asked:

@@ -37,7 +37,9 @@ def compared_arms(reports: ReportSource, definition: Definition) -> list[Compare
     return [
         one
         for name in names
-        if f"{name}{DIRECT_SUFFIX}" in names and f"{name}{DIRECT_SUFFIX}" in definition.scheme.public_names
+        if not definition.is_long(name)
+        and f"{name}{DIRECT_SUFFIX}" in names
+        and f"{name}{DIRECT_SUFFIX}" in definition.scheme.public_names
         for one in _arm(reports, name)
     ]
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.openness import refuse_telling
 from tacit.survey.questionnaire import Alternatives, Condition, Question, Quota, ScreenOut, Texts
 from tacit.survey.yaml_lines import Located
@@ -46,6 +47,11 @@ def _ways(name: str, wanted: Located, seen: Mapping[str, Question]) -> tuple[Con
     if question is None or not question.attributes:
         wanted.refuse(
             f"when: {name!r} must be an earlier question that has answers. Before this one: {', '.join(seen) or 'none'}."
+        )
+    if len(question.answers) > IN_DEFINITION:
+        wanted.refuse(
+            f"when: {name!r} has {len(question.answers):,} answers, too many to decide what is asked next; at most "
+            f"{IN_DEFINITION} can. Ask for what matters in a question with few answers."
         )
     names = [item.text("An answer") for item in (wanted.value if isinstance(wanted.value, list) else [wanted])]
     if question.kind == "several":

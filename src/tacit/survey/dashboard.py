@@ -118,7 +118,7 @@ def dashboard(
 
     Names that the survey does not have are left out; margins of its own definition count where no others are given.
     """
-    names = survey.definition.scheme.schema.names
+    names = [name for name in survey.definition.scheme.schema.names if not survey.definition.is_long(name)]
     asked = DashboardView(
         by if by in names else None,
         target if target in names else None,
@@ -136,6 +136,7 @@ def dashboard(
 def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) -> Dashboard:
     definition, asked = survey.definition, empty.asked
     names = definition.scheme.schema.names
+    few = [name for name in names if not definition.is_long(name)]
     weighting, problem = _weighting(kept, definition, asked.population)
     margins = weighting.names if weighting is not None else ()
     counted = kept.counted(_tables(definition, asked.by, margins))
@@ -146,7 +147,7 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         for group in (() if definition.scheme.is_dealt else definition.groups)
     ]
     weighted = {
-        name: weighting.estimate(counted, name) for name in names if weighting is not None and name not in margins
+        name: weighting.estimate(counted, name) for name in few if weighting is not None and name not in margins
     }
     by = asked.by
     return Dashboard(
@@ -157,8 +158,8 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         asked=asked,
         promises=empty.promises,
         tables=[tables.question(name) for name in names],
-        crossed=[tables.crossed(name, by) for name in names if name != by] if by else [],
-        groups=group_tables(tables, names, by, weighting) if by else [],
+        crossed=[tables.crossed(name, by) for name in few if name != by] if by else [],
+        groups=group_tables(tables, few, by, weighting) if by else [],
         weighted=weighted,
         weighting=weighting,
         fits=fits,
@@ -187,9 +188,11 @@ def _tables(definition: Definition, by: str | None, margins: Sequence[str] = ())
     What is weighted is counted with the answers that the weights depend on.
     """
     scheme = definition.scheme
-    crossed = [[by, name] for name in scheme.schema.names if name != by] if by else []
+    few = [name for name in scheme.schema.names if not definition.is_long(name)]
+    crossed = [[by, name] for name in few if name != by] if by else []
     plain = [[name] for name in scheme.schema.names] + crossed
-    weighted = [[*(one for one in margins if one not in names), *names] for names in plain] if margins else []
+    once = [[name] for name in few] + crossed
+    weighted = [[*(one for one in margins if one not in names), *names] for names in once] if margins else []
     return plain + weighted + ([] if scheme.is_dealt else [list(group.names) for group in scheme.groups])
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from tacit.channel.chances import checked_distribution, integer_weights
 from tacit.channel.document import canonical, document_hash
+from tacit.channel.extremes import among_first
 from tacit.channel.recipe import Recipe
 from tacit.channel.routing import Routing
 from tacit.channel.scheme import Group, GroupRecipe, Scheme
@@ -23,6 +24,7 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute, Schema
+from tacit.survey.answer_lists import IN_DEFINITION, LARGEST_LIST, put_together, taken_apart
 from tacit.survey.conditions import to_document
 from tacit.survey.definition_questions import whole_text
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
@@ -50,6 +52,25 @@ class Definition:
     """A frozen survey."""
 
     document: dict[str, Any]
+    # What its hash is made of, and what the page holds: the same, with long lists of answers apart, by their hashes.
+    bare: dict[str, Any] = field(default_factory=dict, repr=False)
+    lists: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.bare:
+            object.__setattr__(self, "bare", self.document)
+
+    @classmethod
+    def frozen(cls, document: dict[str, Any]) -> Definition:
+        """The definition under its hash."""
+        bare, lists = taken_apart(document)
+        stamp = {"hash": document_hash(bare)}
+        for text in lists.values():
+            if len(text) > LARGEST_LIST:
+                raise InvalidInput(
+                    f"A list of answers has {len(text):,} bytes; a page takes at most {LARGEST_LIST:,}. Shorten its labels."
+                )
+        return cls({**document, **stamp}, {**bare, **stamp}, lists)
 
     @classmethod
     def from_yaml(cls, text: str, file: str = "questionnaire") -> Definition:
@@ -103,25 +124,29 @@ class Definition:
         if questionnaire.retention is not None:
             document["retention"] = questionnaire.retention.isoformat()
         document["label"] = _checked_label(document, questionnaire.place)
-        made = cls({**document, "hash": document_hash(document)})
+        made = cls.frozen(document)
         vars(made)["scheme"] = scheme  # the very one that the document was made from, not read from it again
         return made
 
     @classmethod
     def from_json(cls, text: str) -> Definition:
         """A stored definition; one that was changed is refused."""
-        document = json.loads(text)
-        if document.get("format") != FORMAT or document.get("hash") != document_hash(document):
+        bare = json.loads(text)
+        lists = {mark: canonical(one) for mark, one in bare.pop("lists", {}).items()}
+        if bare.get("format") != FORMAT or bare.get("hash") != document_hash(bare):
             raise InvalidInput("A stored survey definition was changed after it was opened. Restore it from a backup.")
-        return cls(document)
+        return cls(put_together(bare, lists) if lists else bare, bare, lists)
 
     def issued_by(self, issuer: dict[str, str]) -> Definition:
         """The same survey with the public key that signs its tokens: being in the hash, it is one for everybody."""
-        document = {name: part for name, part in self.document.items() if name != "hash"} | {"issuer": issuer}
-        return Definition({**document, "hash": document_hash(document)})
+        bare = {name: part for name, part in self.bare.items() if name != "hash"} | {"issuer": issuer}
+        more = {"issuer": issuer, "hash": document_hash(bare)}
+        return Definition({**self.document, **more}, {**bare, **more}, self.lists)
 
     def to_json(self) -> str:
-        return canonical(self.document)
+        """All of it as one text: its hash is that of everything but `hash` and `lists`."""
+        lists = {"lists": {mark: json.loads(text) for mark, text in self.lists.items()}} if self.lists else {}
+        return canonical({**self.bare, **lists})
 
     @property
     def hash(self) -> str:
@@ -194,6 +219,10 @@ class Definition:
     @property
     def questions(self) -> list[dict[str, Any]]:
         return [question for page in self.document["pages"] for question in page["questions"]]
+
+    def is_long(self, attribute: str) -> bool:
+        """Whether it has too many answers to show them all, or to cross them with others."""
+        return self.scheme.schema[attribute].size > IN_DEFINITION + 3  # its own, and not to say, none, not asked
 
     @property
     def text_questions(self) -> list[dict[str, Any]]:
@@ -379,11 +408,22 @@ def _check_size(group: Group, place: Located) -> None:
             "reports: too many for a page. Ask fewer questions after one answer, offer fewer answers (prefer_not_to_say: "
             "false), or ask some of them of everybody."
         )
-    if group.records is None and truths * reports > LARGEST_LAW:
+    if group.records is None and truths * reports > LARGEST_LAW and not _is_spread(group):
+        way_out = "Split it into smaller groups."
+        if len(group.names) == 1:
+            way_out = "Disguise it with channel: {kind: local-hashing, gamma: 4} or {kind: hadamard, gamma: 4}."
+        elif truths > IN_DEFINITION:
+            way_out = "Give a question with very many answers a group of its own."
         place.refuse(
             f"the group {', '.join(group.names)} has {truths:,} joint answers and {reports:,} possible reports: too many "
-            "for a page to explain, and one group for all protects worst. Split it into smaller groups."
+            f"for a page to explain, and one group for all protects worst. {way_out}"
         )
+
+
+def _is_spread(group: Group) -> bool:
+    """Whether it is one question whose reports stand for many answers each, by a law that is known however many there are."""
+    channel = group.channel
+    return group.records is None and among_first(channel.program(), channel.shape, channel.shape[0]) is not None
 
 
 def _check_protection(scheme: Scheme, routing: Routing, place: Located, allow_unbounded: bool) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
 from tacit.reports import scheme_note
-from tacit.schema import RESERVED
+from tacit.schema import RESERVED, Attribute
+from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.questionnaire import RESPONSIBLE
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.wire import Column
@@ -82,13 +83,22 @@ def codebook(survey: StoredSurvey) -> str:
         label = " + ".join(definition.label(name) for name in group.names)
         for attribute in group.report_attributes:
             shown = definition.label(attribute.name) if attribute.name in group.names else label
-            cells = [attribute.name, f"{shown} (disguised)", " | ".join(attribute.answers), channel]
+            cells = [attribute.name, f"{shown} (disguised)", _answers_cell(attribute), channel]
             writer.writerow(map(_harmless, cells))
     for attribute in definition.columns:
         if attribute.name in public:
             label = f"{definition.label(attribute.name)} (not disguised)"
-            writer.writerow(map(_harmless, [attribute.name, label, " | ".join(attribute.answers), ""]))
+            writer.writerow(map(_harmless, [attribute.name, label, _answers_cell(attribute), ""]))
     return text.getvalue()
+
+
+def _answers_cell(attribute: Attribute) -> str:
+    """All answers, or how many there are."""
+    if attribute.size <= IN_DEFINITION + 3:
+        return " | ".join(attribute.answers)
+    if attribute.answers == tuple(map(str, range(attribute.size))):
+        return f"a number from 0 to {attribute.size - 1}, which stands for many answers"
+    return f"{attribute.size:,} answers: see answers-{attribute.name}.csv"
 
 
 def _csv_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
@@ -231,7 +241,27 @@ def downloads_of(survey: StoredSurvey) -> dict[str, Download]:
     texts = (
         {"texts.csv": Download("text/csv; charset=utf-8", _texts_chunks)} if survey.definition.text_questions else {}
     )
-    return DOWNLOADS | texts
+    lists = {
+        f"answers-{question['name']}.csv": Download("text/csv; charset=utf-8", _text(_list_of(question)))
+        for question in survey.definition.questions
+        if len(question["answers"]) > IN_DEFINITION
+    }
+    return DOWNLOADS | texts | lists
+
+
+def _list_of(question: dict[str, Any]) -> Callable[[StoredSurvey], str]:
+    """A long list of answers as a questionnaire names it in ``answers: {file: ...}``."""
+
+    def make(survey: StoredSurvey) -> str:
+        languages = survey.definition.document["languages"]
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(["name", *(f"label_{language}" for language in languages)])
+        for one in question["answers"]:
+            writer.writerow([one["name"], *(_harmless(one["text"][language]) for language in languages)])
+        return text.getvalue()
+
+    return make
 
 
 def _texts_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:

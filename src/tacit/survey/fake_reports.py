@@ -24,6 +24,8 @@ SUSPICIOUS = 1e-3
 # Reports that would be rarer than this are compared together, so that the chi-square law holds.
 LEAST_EXPECTED = 5.0
 MOST_PATTERNS = 1 << 12
+# The most likely truth behind the reports is looked for among so many answers.
+MOST_ANSWERS = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ def fit_of(reports: ReportSource, group: Group) -> FitTest:
     from tacit.estimation.likelihood import most_likely
 
     sizes = dict(zip(group.names, group.shape, strict=True))
+    if group.channel.size > MOST_ANSWERS:
+        return FitTest(group.names, None, 0.0, f"there are {group.channel.size:,} answers, too many to compare each.")
     try:
         counts = _counted(reports, group)
         truth = most_likely(filled(sources(reports)), group.names, sizes.__getitem__).distribution
@@ -125,6 +129,8 @@ def report_weights(group: Group, attribute: str, code: int) -> NDArray[np.float6
     if len(group.names) == 1 and group.channel.shows in ("set", "hashed"):
         # A set counts by whether it holds the answer; there may be more sets than could be listed.
         return np.array([table[code] + table[-1], table[-1]])
+    if len(group.report_attributes) == 1 and group.channel.shows == "one":
+        return np.asarray(table[group.channel.reports()[0]])
     columns = zip(group.channel.reports(), group.report_attributes, strict=True)
     shown = [shown_slots(codes, attribute) for codes, attribute in columns]
     totals = np.broadcast_to(table, (len(shown[0]), *table.shape))

@@ -12,13 +12,14 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from tacit.channel.document import document_hash
+from tacit.channel.document import canonical, document_hash
 from tacit.errors import InvalidInput
+from tacit.survey.answer_lists import lists_named, put_together
 from tacit.survey.assets import page_script, page_style
 from tacit.survey.verification import Examination, examine
 from tacit.survey.words import page_words
 
-LARGEST_PAGE = 8 << 20
+LARGEST_PAGE = 16 << 20
 SECONDS = 30.0
 FINGERPRINT_DIGITS = 32
 
@@ -41,13 +42,29 @@ def inspected(source: str) -> Inspection:
     """The definition at an address or in a file, held against its hash, its link, this release and every check."""
     text = _fetched(source) if re.match(r"https?://", source) else _read(Path(source))
     page = None if text.lstrip().startswith("{") else _Page.of(text, source)
-    document = _document(text if page is None else page.elements.get("definition", ""), source)
-    problems = [*_hash_problems(document, source), *(_page_problems(page, document) if page else [])]
+    bare = _document(text if page is None else page.elements.get("definition", ""), source)
+    lists = {mark: canonical(one) for mark, one in bare.pop("lists", {}).items()}
+    problems = [*_hash_problems(bare, source), *(_page_problems(page, bare) if page else [])]
+    document = _with_lists(bare, lists, source)
     examination = _examined(document)
     problems += [one.message for one in examination.objections]
     return Inspection(
         document, examination, tuple(problems), (page.is_ours and _has_our_words(page, document)) if page else None
     )
+
+
+def _with_lists(bare: dict[str, Any], lists: dict[str, str], source: str) -> dict[str, Any]:
+    """The definition with its long lists of answers: from its own file, or from where the page would fetch them."""
+    try:
+        named = lists_named(bare)
+        if not re.match(r"https?://", source):
+            return put_together(bare, lists) if named else bare
+        address = urlsplit(source)._replace(query="", fragment="").geturl().rstrip("/")
+        return put_together(bare, {mark: _fetched(f"{address}/answers/{mark}") for mark in named})
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"The definition is not put together as one: {type(error).__name__} at {error}.") from None
 
 
 def _fetched(address: str) -> str:

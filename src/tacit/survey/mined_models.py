@@ -46,6 +46,10 @@ class Spoken:
 
 def mined(reports: ReportSource, target: str, definition: Definition) -> list[MinedModel]:
     """The models that predict `target`; where one cannot be had, the reason stands in its place."""
+    long = [definition.label(name) for name in definition.scheme.schema.names if definition.is_long(name)]
+    if long:
+        text = f"Not mined: {'; '.join(long)} has more answers than a model on this page can tell apart."
+        return [MinedModel("Models", text)]
     models = []
     for title, mine in _MINERS.items():
         try:

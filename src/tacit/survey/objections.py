@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.channel.routing import NOT_ASKED
+from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.block_figures import group_programs
 from tacit.survey.conditions import PLACE
 from tacit.survey.definition_questions import (
@@ -159,7 +160,13 @@ def _is_known(condition: Document, questions: Sequence[Document], answers: Mappi
     """Whether a condition speaks of answers that one of these questions can have."""
     attribute = attributes_of(questions).get((condition["question"], condition.get("option")))
     known = answers.get(attribute, []) if attribute is not None else []
-    return bool(condition["answers"]) and all(answer in known for answer in condition["answers"])
+    # Nothing may depend on which of thousands of answers was given: the page does not know them when it checks. Beside its
+    # own answers a question has at most three: not to say, none, not asked.
+    return (
+        len(known) <= IN_DEFINITION + 3
+        and bool(condition["answers"])
+        and all(answer in known for answer in condition["answers"])
+    )
 
 
 # What is asked, and how it is called.

@@ -66,7 +66,7 @@ def _manifest(definition: Definition, files: dict[str, str]) -> dict[str, Any]:
 
 def asked_hash(definition: Definition) -> str:
     """The hash of all that is asked and promised: without the key of invitation codes, which is drawn when a survey opens."""
-    return document_hash({name: part for name, part in definition.document.items() if name not in ("hash", "issuer")})
+    return document_hash({name: part for name, part in definition.bare.items() if name not in ("hash", "issuer")})
 
 
 def checked_bundle(folder: Path, store: Store | None = None) -> dict[str, Any]:

@@ -42,9 +42,10 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     for group in definition.groups:
         told = [answer for answer in answers if answer.attribute in group.names]
         sure = max(surest(answer) for answer in told)
+        said = f"{sure:.0%}" if sure >= 0.01 else f"{sure:.2g}"
         groups.append({**group.to_document(), "worst_posterior": sure, "gamma": _finite(group.channel.amplification)})
         lines.append(
-            f"  {', '.join(group.names)}: {group.channel.kind}; the whole report makes its best guesser at most {sure:.0%} "
+            f"  {', '.join(group.names)}: {group.channel.kind}; the whole report makes its best guesser at most {said} "
             "sure of an answer"
         )
         lines += [f"    {line}" for line in routing_lines(group)]

@@ -10,6 +10,7 @@ from tacit.channel import KINDS
 from tacit.channel.routing import Asked, Routing
 from tacit.errors import InvalidInput, suggestion
 from tacit.schema import Attribute
+from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.blocks import is_block, legal_records, planned_channel
 from tacit.survey.questionnaire import NOT_ASKED, Question, SurveyQuestionnaire, WrittenGroup
 from tacit.survey.routes import routing_of
@@ -75,6 +76,11 @@ class _Proposal:
     def written(self, written: WrittenGroup) -> GroupDocument:
         for name in written.questions:
             self.check_member(written, name)
+            if written.prior and len(self.questions[name].answers) > IN_DEFINITION:
+                written.place.refuse(
+                    f"a prior can be stated for at most {IN_DEFINITION} answers, and {name!r} has "
+                    f"{len(self.questions[name].answers):,}. Leave the prior out: every answer then counts as equally likely."
+                )
         if not written.questions:
             written.place.refuse("a group needs at least one sensitive question.")
         channel = written_channel(written.channel)
@@ -133,7 +139,9 @@ class _Proposal:
                 "personal": list(first.unrelated.distribution),
             }
             return [{"attributes": [first.name], "channel": channel, "place": first.place}]
-        channel = {"kind": "gamma-diagonal", "gamma": self.gamma(first)}
+        # Of thousands of answers, one that stands for itself tells next to nothing; one that stands for many does.
+        kind = "local-hashing" if len(first.answers) > IN_DEFINITION else "gamma-diagonal"
+        channel = {"kind": kind, "gamma": self.gamma(first)}
         return [{"attributes": [name], "channel": channel, "place": first.place} for name, _ in first.attributes]
 
     def proposed_block(self, block: Sequence[Asked]) -> GroupDocument:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.survey.answer_kinds import NAME, OWN_KEY, Answers, named_texts, read_answers, read_day, read_texts
+from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.conditions import check_places, names_in, read_conditions, read_quota, read_screen_out
 from tacit.survey.dealing import read_deals, with_direct_questions
 from tacit.survey.openness import refuse_telling
@@ -47,18 +48,19 @@ LONGEST_TEXT, LONGEST_TEXTS = 500, 3000
 def read_questionnaire(root: Located, folder: Path | None = None) -> SurveyQuestionnaire:
     """The questionnaire in `root`, or a refusal that says the line and what to change.
 
-    Files of words are looked for in `folder`.
+    Files of words and of answers are looked for in `folder`.
     """
     top = root.mapping("A questionnaire", _TOP)
     languages, words = read_languages(top.get("languages"), top.get("words"), folder)
-    return _Reader(languages).questionnaire(root, top, words)
+    return _Reader(languages, folder).questionnaire(root, top, words)
 
 
 class _Reader:
     """Reads the parts of one questionnaire, whose languages are known."""
 
-    def __init__(self, languages: tuple[str, ...]) -> None:
+    def __init__(self, languages: tuple[str, ...], folder: Path | None = None) -> None:
         self.languages = languages
+        self.folder = folder
         self.seen: dict[str, Question] = {}
 
     def questionnaire(self, root: Located, top: dict[str, Located], words: dict[str, Words]) -> SurveyQuestionnaire:
@@ -159,7 +161,8 @@ class _Reader:
         # Several-of-many has a no for each option already, so not saying is offered there only on demand.
         # Who runs a device of their own enters what it shows, and no device shows that somebody would rather not say.
         is_asked_so = mode not in ("public", "self") and kind != "several"
-        answers = read_answers(kind, item, fields, self.languages)
+        answers = read_answers(kind, item, fields, self.languages, self.folder)
+        _check_many(fields, answers)
         question = Question(
             name=_name(fields["name"], "A question's name"),
             kind=kind,
@@ -260,6 +263,16 @@ def _shuffled(fields: dict[str, Located], answers: Answers) -> bool:
             "shuffle goes with answers that have no order of their own: choice, several or yes-no."
         )
     return is_shuffled
+
+
+def _check_many(fields: dict[str, Located], answers: Answers) -> None:
+    """Answers that are searched and not shown all at once have no order to draw and no share each to state."""
+    for key in ("shuffle", "known", "unrelated"):
+        if key in fields and len(answers.named) > IN_DEFINITION:
+            fields[key].refuse(
+                f"{key} goes with at most {IN_DEFINITION} answers, and this question has {len(answers.named):,}, which are "
+                f"searched for. Leave {key} out."
+            )
 
 
 def _known(entry: Located, answers: Answers) -> tuple[float, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
+from functools import lru_cache
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -21,10 +22,11 @@ from tacit.survey.words import RELEASED, page_words, released
 
 # Whoever sends between two counts may still be one too many: a quota is met, not guaranteed.
 QUOTA_SECONDS = 2.0
+GZIPPED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 
 
 class Site:
-    """``GET /s/FINGERPRINT``, and under it the words of other languages and the quotas that are full."""
+    """``GET /s/FINGERPRINT``, and under it the words of other languages, long lists of answers and the quotas that are full."""
 
     def __init__(self, surveys: SurveyCache) -> None:
         self._surveys = surveys
@@ -36,6 +38,7 @@ class Site:
             Route("/s/{fingerprint}", self.page, methods=["GET"]),
             Route("/s/{fingerprint}/words/{language}", self.words, methods=["GET"]),
             Route("/s/{fingerprint}/full", self.full, methods=["GET"]),
+            Route("/s/{fingerprint}/answers/{mark}", self.answers, methods=["GET"]),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -50,7 +53,7 @@ class Site:
             "page.html",
             language=survey.definition.document["languages"][0],
             title=survey.definition.title(),
-            definition=inert_json(survey.definition.document),
+            definition=inert_json(survey.definition.bare),
             status=inert_json(status),
             words=inert_json(page_words(survey.definition.document)),
             script=page_script().text,
@@ -83,12 +86,30 @@ class Site:
             Response(released(language), headers={"Cache-Control": "no-store"}, media_type="application/json"), request
         )
 
+    async def answers(self, request: Request) -> Response:
+        """A long list of answers, fetched when its question is near; the definition knows its hash."""
+        survey = await self._surveys.survey(request.path_params["fingerprint"])
+        text = survey.definition.lists.get(request.path_params["mark"]) if survey is not None else None
+        if text is None:
+            return rendered("absent.html", status_code=404)
+        headers = {"Cache-Control": "no-store"}
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(text, headers=headers, media_type="application/json")
+        squeezed = await run_in_threadpool(_squeezed, text)
+        return Response(squeezed, headers={**headers, **GZIPPED}, media_type="application/json")
+
+
+@lru_cache(maxsize=8)
+def _squeezed(text: str) -> bytes:
+    """Compressed once: a list of 100,000 answers takes a tenth of a second."""
+    return gzip.compress(text.encode(), 6, mtime=0)
+
 
 def compressed(page: Response, request: Request) -> Response:
     """The page in fewer bytes where the browser can read them; it holds no secret whose length could be probed."""
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return page
-    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding", "Cache-Control": "no-store"}
+    headers = {**GZIPPED, "Cache-Control": "no-store"}
     return Response(
         gzip.compress(page.body, 6, mtime=0), page.status_code, headers, media_type=page.headers["content-type"]
     )

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 from tacit.extras import require
 from tacit.schema import RESERVED
+from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.store.surveys import Store, StoredSurvey
 
 if TYPE_CHECKING:
@@ -61,8 +62,12 @@ def _variable(survey: StoredSurvey, column: Column, taken: set[str]) -> Variable
     is_public = asked in (*definition.scheme.public_names, RESERVED)
     text = " + ".join(definition.label(part) for part in asked.split("+"))
     label = f"{'not disguised' if is_public else 'disguised'}: {text}"
-    answers = () if column.members or column.is_whole_number else tuple(str(value) for value in column.table.values())
-    return Variable(column.name, name, " ".join(label.split()), answers, is_text=bool(column.members))
+    values = [str(value) for value in column.table.values()]
+    is_many = len(values) > IN_DEFINITION
+    answers = () if column.members or column.is_whole_number or is_many else tuple(values)
+    # Thousands of answers keep their own names; numbers that stand for sets of answers are numbers.
+    is_text = bool(column.members) or (is_many and values != list(map(str, range(len(values)))))
+    return Variable(column.name, name, " ".join(label.split()), answers, is_text=is_text)
 
 
 def _shortened(label: str, longest: int) -> str:

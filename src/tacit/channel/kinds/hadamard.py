@@ -29,6 +29,8 @@ from tacit.table.coded import code_type
 
 # Numbers held at once where each cell of a sum has one for every report: 128 MB.
 HELD = 1 << 24
+# So few reports are looked at one by one.
+FEW = 64
 # A report is drawn from one word besides the coin's.
 MOST_ANSWERS = ONE - 1
 
@@ -206,17 +208,21 @@ class HadamardChannel(Channel):
     def _likeliest(self, p: Array) -> tuple[Array, Array]:
         """For each report the prior of the likeliest answer whose half holds it, and of the likeliest other one.
 
-        Answer by answer, the likeliest first: each settles about half of the reports that are left.
+        Answer by answer, the likeliest first: each settles about half of the reports that are left, until few are.
         """
         likeliest = np.zeros((2, self.numbers))
-        left = [np.arange(self.numbers), np.arange(self.numbers)]
+        left = [np.arange(self.numbers), np.arange(1, self.numbers)]  # 0 shares no bit with any answer
         for answer in np.argsort(-p, kind="stable"):
             for side in (0, 1):
                 mine = _is_odd(left[side] & (answer + 1)) == bool(side)
                 likeliest[side, left[side][mine]] = p[answer]
                 left[side] = left[side][~mine]
-            if not len(left[0]) and not len(left[1]):
+            if max(map(len, left)) <= FEW:
                 break
+        answers = np.arange(1, self.size + 1)
+        for side in (0, 1):
+            for report in left[side]:
+                likeliest[side, report] = p[_is_odd(answers & report) == bool(side)].max(initial=0.0)
         return likeliest[0], likeliest[1]
 
     def answer_figures(self, axis: int, prior: Array) -> Figures:

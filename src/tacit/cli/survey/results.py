@@ -99,6 +99,8 @@ def _result_lines(document: dict[str, Any]) -> list[str]:
             lines.append(_cell_line(answer, cell))
         if table.get("hidden"):
             lines.append(f"  ({table['hidden']} rows about too few people are not shown)")
+        if table.get("unlisted"):
+            lines.append(f"  ({table['unlisted']:,} more answers: smaller, or not to be told from none)")
     lines += _weighted_lines(document)
     for table in document["groups"]:
         lines.append(f"\n{table['label']}: {table['verdict']}")

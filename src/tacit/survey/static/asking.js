@@ -60,7 +60,7 @@ export function asking(index, { heading, back, next, someoneElse }) {
   }
 
   function draw() {
-    const focused = document.activeElement?.id;
+    const { id: focused, selectionEnd } = document.activeElement ?? {};
     shown = askedNames();
     const fields = inOrder(page).map((unit) => unit.filter(isAskedNow)).filter((unit) => unit.length > 0);
     form.replaceChildren(
@@ -76,6 +76,8 @@ export function asking(index, { heading, back, next, someoneElse }) {
       ),
     );
     if (focused) document.getElementById(focused)?.focus();
+    // Whoever is typing goes on where the cursor was.
+    if (focused && document.activeElement.type === "text") document.activeElement.setSelectionRange(selectionEnd, selectionEnd);
   }
 
   function tellOpen(isAnew = true) {

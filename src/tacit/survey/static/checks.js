@@ -1,6 +1,7 @@
 // What the page does not take on trust. Everything here is checked before the first question; one objection and nothing is
 // asked. `tacit survey verify` makes the same checks from outside.
 
+import { IN_DEFINITION, isList, isLong } from "./lists.js";
 import { BadProgram } from "./program.js";
 import { allQuestions, answersOf, conditionsOf, dealsOf, groupsOf, isDealt, isHidden, modeIn, modeOf, NOT_ASKED, placesIn, plainText, specialOf, wholeText } from "./questionnaire.js";
 import { together, told, wholeReport } from "./whole.js";
@@ -96,6 +97,7 @@ const saysIn = (text, languages) => languages.every((language) => typeof text?.[
 function questionObjections(question, answers, languages, questions) {
   const { name, kind, attributes, when } = question;
   const reasons = [];
+  if (isLong(question)) return [...listObjections(question, answers), ...sayingObjections(question, languages), ...routingObjections(question, answers, questions)];
   const options = kind === "several" ? question.answers.map((one) => one.name) : kind === "text" ? [] : [null];
   if (kind === "text" && modeOf(question) !== "public") reasons.push(objection("open", [name]));
   const own = attributes.map(({ option }) => option);
@@ -105,17 +107,36 @@ function questionObjections(question, answers, languages, questions) {
   const wanted = kind === "several" ? ["no", "yes", ...special] : [...question.answers.map((one) => one.name), ...special];
   for (const { attribute } of attributes) {
     const listed = answers.get(attribute) ?? [];
-    if (listed.length !== wanted.length || listed.some((answer, index) => answer !== wanted[index])) reasons.push(objection("answers_differ", [attribute]));
+    if (!Array.isArray(listed) || listed.length !== wanted.length || listed.some((answer, index) => answer !== wanted[index])) reasons.push(objection("answers_differ", [attribute]));
   }
   const plain = kind === "yes-no";
   const texts = languages.map((language) => question.answers.map(({ name: own, text }) => (plain ? own : text?.[language])));
   const differ = texts.some((list) => list.some((text) => typeof text !== "string" || text.trim() === "") || new Set(list).size !== list.length);
+  if (differ) reasons.push(objection("languages", [name]));
+  else reasons.push(...sayingObjections(question, languages));
+  return [...reasons, ...routingObjections(question, answers, questions)];
+}
+
+function sayingObjections(question, languages) {
   const isSaid = saysIn(question.text, languages) && (!question.grid || saysIn(question.grid.text, languages));
-  if (differ || !isSaid) reasons.push(objection("languages", [name]));
+  return isSaid ? [] : [objection("languages", [question.name])];
+}
+
+function routingObjections(question, answers, questions) {
   const before = questions.slice(0, questions.indexOf(question));
-  for (const condition of conditionsOf({ when })) if (!isKnown(condition, before, answers)) reasons.push(objection("routing", [name]));
-  if (!MODES.includes(modeOf(question))) reasons.push(objection("mode", [name]));
-  return reasons;
+  const reasons = conditionsOf(question).filter((one) => !isKnown(one, before, answers)).map(() => objection("routing", [question.name]));
+  return MODES.includes(modeOf(question)) ? reasons : [...reasons, objection("mode", [question.name])];
+}
+
+// A long list is one question's, and its attribute reports that very list with what can be said in place of an answer. What
+// the list holds is checked when it is loaded, before anything is asked.
+function listObjections(question, answers) {
+  const { name, kind, attributes, when } = question;
+  const isOne = kind === "choice" && !question.edges && attributes.length === 1 && attributes[0].option === null;
+  const listed = answers.get(attributes[0]?.attribute);
+  const special = [...specialOf(question), ...(when.length > 0 || question.deals ? [NOT_ASKED] : [])];
+  const isSame = isList(question.answers) && listed?.list === question.answers.list && listed.count === question.answers.count && JSON.stringify(listed.more) === JSON.stringify(special);
+  return [...(isOne ? [] : [objection("attribute", [name])]), ...(isSame ? [] : [objection("answers_differ", [name])])];
 }
 
 // Whether these are the places where all answers but the first begin.
@@ -124,11 +145,12 @@ function areRanges({ edges, answers }) {
   return alike && edges.length + 1 === answers.length && edges.every((edge, index) => index === 0 || edges[index - 1] < edge);
 }
 
-// Whether a condition speaks of answers that one of these questions can have.
+// Whether a condition speaks of answers that one of these questions can have. Beside its own answers there are at most three:
+// not to say, none, not asked. Nothing may depend on one of thousands: the page does not know them when it checks.
 function isKnown({ question, option = null, answers: wanted }, questions, answers) {
   const asked = questions.find(({ name }) => name === question);
   const known = answers.get(asked?.attributes.find((part) => part.option === option)?.attribute) ?? [];
-  return Array.isArray(wanted) && wanted.length > 0 && wanted.every((answer) => known.includes(answer));
+  return known.length <= IN_DEFINITION + 3 && Array.isArray(wanted) && wanted.length > 0 && wanted.every((answer) => known.includes(answer));
 }
 
 // Who is asked no further is told by who sends nothing, and what a text repeats is shown: both may speak of public answers only.

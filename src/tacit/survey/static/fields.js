@@ -2,6 +2,7 @@
 
 import { element } from "./dom.js";
 import { DECLINED, isHidden, specialOf } from "./questionnaire.js";
+import { isSearched, searchField } from "./search.js";
 import { answerText } from "./words.js";
 
 export function isAnswered(question, { answers, harmless, texts }) {
@@ -25,7 +26,7 @@ export function field(question, given, view, changed) {
   return element(
     "fieldset",
     { id: `field-${name}`, class: question.grid ? "row" : null, "aria-describedby": described.join(" ") },
-    element("legend", {}, said(question.text), " ", element("span", { class: "mark" }, markOf(question, view))),
+    element("legend", { id: `legend-${name}` }, said(question.text), " ", element("span", { class: "mark" }, markOf(question, view))),
     help && element("p", { id: `help-${name}`, class: "help" }, said(help)),
     inputs(question, given, view, changed),
     harmless && harmlessQuestion(question, given, view, changed),
@@ -53,6 +54,7 @@ function markOf(question, { words, modeNow }) {
 function inputs(question, given, view, changed) {
   if (question.kind === "text") return openField(question, given, view, changed);
   if (question.edges) return typedField(question, given, view, changed);
+  if (isSearched(question, view.words)) return [searchField(question, given, view, changed), declineField(question, given, view, changed)];
   return question.kind === "several" ? boxes(question, given, view, changed) : radios(question, given, view, changed);
 }
 
@@ -89,8 +91,12 @@ function typedField(question, given, view, changed) {
   }
 
   tell();
-  const decline = question.declines && radioList(question, name, given, [{ name: DECLINED }], view, (more) => (delete given.typed[name], changed(more)), 1);
-  return [element("p", {}, input), range, decline];
+  return [element("p", {}, input), range, declineField(question, given, view, changed)];
+}
+
+// Beside what is typed: not to say, which takes it back.
+function declineField(question, given, view, changed) {
+  return question.declines && radioList(question, question.name, given, [{ name: DECLINED }], view, () => (delete given.typed[question.name], changed({ isDrawn: true })), 1);
 }
 
 // Digits of any script, with a point or a comma; a day as the browser's own field gives it.
@@ -123,9 +129,9 @@ function radioList(question, group, { answers, explained = [] }, choices, view, 
   return choices.map((choice) => {
     const choose = () => {
       answers[question.name] = choice.name;
-      changed({ isDrawn: Boolean(question.edges) });
+      changed();
     };
-    const own = question.answers.findIndex(({ name }) => name === choice.name);
+    const own = from > 0 ? -1 : question.answers.findIndex(({ name }) => name === choice.name);
     const index = own < 0 ? (from || question.answers.length) : own;
     const disabled = explained.includes(question.name);
     const input = { type: "radio", name: group, id: `${group}-${index}`, checked: answers[question.name] === choice.name, disabled, onchange: choose };

@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 import { boundedGamma, WHOLE_NOTICE } from "./checks.js";
-import { everyDigits, isListed, law, split, WordDraws } from "./program.js";
+import { evenHalf, everyDigits, isListed, law, split, WordDraws } from "./program.js";
 import { allQuestions, dealsOf, modeOf, NOT_ASKED, wholeText } from "./questionnaire.js";
 import { told } from "./whole.js";
 import { times, upTo } from "./words.js";
@@ -21,17 +21,36 @@ export const percentAtMost = (share) => Math.ceil(share * 100 - 1e-6);
 const titlesOf = (block, { language, said }) => block.questions.map((one) => said({ [language]: wholeText(one, language) }));
 
 // What one block promises, as sentences.
-export function sentences(block, { words, textOf }) {
+export function sentences(block, { words, language, textOf }) {
   const lines = [];
   const names = block.groups.flatMap((group) => group.names);
   if (names.length > 1) lines.push(words.together({ names: names.map((name) => `“${textOf(name)}”`).join(", ") }));
   const [group] = block.groups;
   if (block.questions[0].harmless) lines.push(words.harmlessLabel({ times: times(words, group.node.parts[0][0]).own }));
+  else if (block.groups.length === 1 && group.names.length === 1 && sharedNumber(group.node)) lines.push(numberSentence(group.node, { words, language }));
   else if (block.groups.length === 1 && looksLikeAnswers(group) && isListed(group.node)) lines.push(...chanceSentences(group, words, textOf));
   if (block.isOwnDevice) lines.push(words.selfLabel);
   lines.push(words.atMost({ percent: percentAtMost(Math.max(...Object.values(block.worst))) }));
   if (block.gamma === Infinity) lines.push(words.ruledOut, words.unboundedNotice);
-  return lines;
+  return lines.filter(Boolean);
+}
+
+// Where a number is sent that many answers share: the share of them, and how often it is one that the true answer has. Null
+// for everything else, and where it depends on the answer.
+export function sharedNumber(node) {
+  const halves = node.radices.length === 1 && evenHalf(node);
+  if (typeof halves === "number") return { share: 1 / 2, own: halves };
+  if (node.name !== "hash" || !isListed(node.then) || node.then.shape.length !== 1) return null;
+  const [buckets] = node.then.radices;
+  const own = Array.from({ length: buckets }, (_, bucket) => node.then.chance([bucket], [bucket]));
+  return node.then.shape[0] === buckets && own.every((one) => one === own[0]) ? { share: 1 / buckets, own: own[0] } : null;
+}
+
+function numberSentence(node, { words, language }) {
+  const { share, own } = sharedNumber(node);
+  const said = (number) => new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(number);
+  const all = new Intl.NumberFormat(language).format(node.size);
+  return words.numberLabel?.({ all, many: said(share * node.size), ...times(words, own) });
 }
 
 // Chance that the first answer is shown as it is, for each true one, the group's others even.

@@ -6,6 +6,7 @@ import { examine } from "./checks.js";
 import * as device from "./device.js";
 import { element } from "./dom.js";
 import { introduction } from "./introduction.js";
+import { loadLists, missingLists } from "./lists.js";
 import { draftOf, forgetDraft, forgetSealed, remembered } from "./sealed.js";
 import { done, forgetPerson, review, sendReport } from "./sending.js";
 import { beginAfresh, definition, ending, fingerprint, forgetAnswers, fullAgain, isAskedNow, isTest, isUnderWay, link, openQuestions, pageWords, resumeDraft, saveDraft, session, status } from "./session.js";
@@ -14,6 +15,7 @@ import { nameOf, upTo, wordsFor } from "./words.js";
 
 const root = document.getElementById("survey");
 const pages = definition.pages;
+const questions = pages.flatMap((page) => page.questions);
 const LAST_LOOK = pages.length + 1;
 let redraw = () => {};
 
@@ -73,12 +75,29 @@ function draw(position) {
   session.at = position;
   saveDraft();
   if (position === 0) return show(() => introduction({ heading, start, goOn: () => goOn(session.draft) }));
+  if (missingLists(questions).length > 0) return loadFirst(position);
   if (position === LAST_LOOK) {
     looked = lookAgain();
     return show(() => review({ heading, back, send }));
   }
   return show(() => asking(position - 1, { heading, back, next: () => onward(position + 1), someoneElse }));
 }
+
+// Long lists of answers come while the introduction is read, and before anything is asked; without them nothing is.
+async function loadFirst(position) {
+  const { words } = session;
+  show(() => [heading(words.listLoading)]);
+  await lists();
+  if (session.at !== position) return null;
+  if (missingLists(questions).length === 0) return draw(position);
+  return show(() => [
+    heading(words.listMissing),
+    element("p", { class: "buttons" }, element("button", { type: "button", onclick: () => loadFirst(position) }, words.listRetry)),
+  ]);
+}
+
+let loading = null;
+const lists = () => (loading ??= loadLists(questions, definition, `/s/${fingerprint}`).catch(() => false).finally(() => (loading = null)));
 
 async function onward(position) {
   const reason = ending();
@@ -218,6 +237,7 @@ async function begin() {
   // On a shared device whoever opens the page anew is somebody else; a reload is not.
   if (link.has("shared") && !isReturning()) await forgetEverything();
   if (status.state === "closed" && !status.classifier) return refusal(words.closed);
+  if (missingLists(questions).length > 0) requestAnimationFrame(() => setTimeout(lists));
   addEventListener("popstate", moved);
   addEventListener("beforeunload", (event) => isUnderWay() && event.preventDefault());
   return resume();

@@ -1,7 +1,7 @@
 // The disguise as a picture: one made-up answer goes in, a hundred dots show its odds, and what chance makes of it comes out.
 
 import { element } from "./dom.js";
-import { blocksOfAll, freshDraws, looksLikeAnswers, MOST_LISTED, percentAtMost, shownText, truthText } from "./label.js";
+import { blocksOfAll, freshDraws, looksLikeAnswers, MOST_LISTED, percentAtMost, sentences, shownText, truthText } from "./label.js";
 import { isListed, split } from "./program.js";
 
 const DOTS = 100;
@@ -15,9 +15,18 @@ function pictured(whole) {
   return [...plain].sort((one, other) => one.group.node.size - other.group.node.size)[0] ?? groups[0] ?? null;
 }
 
-export function picture(whole, { words, textOf }) {
+// Where every question has more answers than can be drawn: the first one's promise.
+function inWords(whole, view) {
+  const block = blocksOfAll(whole).find((one) => !one.isOwnDevice);
+  if (!block) return null;
+  const lines = sentences(block, view).map((line) => element("p", { class: "caption" }, line));
+  return element("section", { class: "picture words", "aria-labelledby": "picture-title" }, element("h2", { id: "picture-title" }, view.words.pictureTitle), lines);
+}
+
+export function picture(whole, view) {
+  const { words, textOf } = view;
   const shown = pictured(whole);
-  if (!shown) return null;
+  if (!shown) return inWords(whole, view);
   const { group, block } = shown;
   const { node } = group;
   const isAlike = looksLikeAnswers(group) && isListed(node);

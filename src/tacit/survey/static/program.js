@@ -443,6 +443,7 @@ export function worstAnswers(node) {
   }
   const list = leaves(node);
   const names = list.map(([, leaf]) => leaf.name);
+  if (node.radices.length === 1 && names.every((name) => name === "half")) return [halfSurest(evenHalf(node), node.size)];
   const hides = names.every((name) => name === "subset");
   if (hides || (names.some((name) => ["same", "any", "other"].includes(name)) && !names.includes("reverse"))) {
     const [[inside, outside]] = levels(node);
@@ -450,6 +451,42 @@ export function worstAnswers(node) {
   }
   const gamma = closedAmplification(node);
   return node.radices.map((radix) => (gamma === Infinity ? 1 : gamma / (gamma + radix - 1)));
+}
+
+// Amplification, and how sure of an answer, where one digit takes one of its first `asked` values, each as likely: known
+// without writing the law out for numbers of the truth's half and for buckets of a public hash; null for everything else.
+export function amongFirst(node, asked) {
+  if (node.radices.length !== 1 || asked < 2 || asked > node.size) return null;
+  if (node.name === "hash") {
+    const gamma = amplification(node.then);
+    return { gamma, sure: gamma === Infinity ? 1 : gamma / (gamma + asked - 1) };
+  }
+  const even = evenHalf(node);
+  return even === null ? null : { gamma: ratio([even, 1 - even]), sure: halfSurest(even, asked) };
+}
+
+// The chance to send a number that shares an even number of bits with the truth; null where halves are not all.
+export function evenHalf(node) {
+  const list = leaves(node);
+  return list.every(([, leaf]) => leaf.name === "half") ? weightOf(list, (leaf) => leaf.parity === 0) : null;
+}
+
+// The surest of so many even answers, numbered from 1: the report whose likelier half holds the fewest. Of a report whose
+// lowest bit is 2^t, the signs of the numbers from 0 on cancel in every full run of 2^(t + 1); the sign of what is left
+// follows from its higher bits wherever there is a full run.
+function halfSurest(even, answers) {
+  const sums = [answers + 1];
+  for (let run = 2; run <= 2 * answers; run *= 2) {
+    const rest = (answers + 1) % run;
+    const left = Math.min(rest, run - rest);
+    sums.push(...(answers + 1 >= run ? [left, -left] : [left]));
+  }
+  const sure = sums.map((one) => {
+    const evens = Math.floor((answers + one - 1) / 2);
+    const total = even * evens + (1 - even) * (answers - evens);
+    return total > 0 ? Math.max(evens > 0 ? even : 0, evens < answers ? 1 - even : 0) / total : 0;
+  });
+  return Math.max(...sure);
 }
 
 function listedWorst(node) {

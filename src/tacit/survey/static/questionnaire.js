@@ -1,5 +1,6 @@
 // What the definition asks: questions, attributes, groups with their programs, and skip logic, which all happens here.
 
+import { LongNames } from "./lists.js";
 import { compile } from "./program.js";
 
 export const DECLINED = "prefer not to say";
@@ -10,7 +11,7 @@ export const allQuestions = (definition) => definition.pages.flatMap((page) => p
 export const modeOf = (question) => question.mode ?? (question.sensitive ? "disguised" : "public");
 export const isHidden = (question) => modeOf(question) === "disguised" || modeOf(question) === "self";
 
-export const answersOf = (definition) => new Map(definition.scheme.attributes.map(({ name, answers }) => [name, answers]));
+export const answersOf = (definition) => new Map(definition.scheme.attributes.map(({ name, answers }) => [name, Array.isArray(answers) ? answers : new LongNames(answers)]));
 
 // A text without what does not make it another one: case, spaces, punctuation.
 export const plainText = (text) => text.normalize("NFKC").toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
@@ -77,7 +78,8 @@ export function codeOf(answer, names, attribute) {
 
 export function publicAttributes(definition) {
   const hidden = new Set(dealsOf(definition).flatMap(({ groups }) => groups.flatMap(({ attributes }) => attributes)));
-  return definition.scheme.attributes.filter(({ name }) => !hidden.has(name));
+  const names = answersOf(definition);
+  return definition.scheme.attributes.filter(({ name }) => !hidden.has(name)).map(({ name }) => ({ name, answers: names.get(name) }));
 }
 
 // How a question is answered in one of the versions that may be dealt.

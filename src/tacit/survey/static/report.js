@@ -3,6 +3,7 @@
 
 import { canonical, sha256 } from "./canonical.js";
 import * as device from "./device.js";
+import { isLong } from "./lists.js";
 import { allQuestions, codeOf, groupsOf, isOwnDevice, plainText, publicAttributes, truthDigits, truths } from "./questionnaire.js";
 
 // At least two characters to the digit, and as many as its largest value needs: the length of a report says nothing.
@@ -20,7 +21,7 @@ async function contentOf(definition, group) {
 function contentHash(definition, group) {
   const asked = allQuestions(definition).filter(({ attributes }) => attributes.some(({ attribute }) => group.names.includes(attribute)));
   const plain = (text) => text && Object.fromEntries(Object.entries(text).map(([language, one]) => [language, plainText(one)]));
-  const texts = asked.map(({ text, grid, answers, harmless = null }) => ({ text: plain(text), ...(grid && { grid: plain(grid.text) }), harmless: plain(harmless), answers: answers.map(({ text: own }) => plain(own)) }));
+  const texts = asked.map(({ text, grid, answers, harmless = null }) => ({ text: plain(text), ...(grid && { grid: plain(grid.text) }), harmless: plain(harmless), answers: isLong({ answers }) ? answers : answers.map(({ text: own }) => plain(own)) }));
   const options = group.names.map((name) => asked.flatMap(({ attributes }) => attributes).find(({ attribute }) => attribute === name).option);
   return sha256(canonical({ texts, options, answers: group.answers, records: group.records, program: group.program }));
 }

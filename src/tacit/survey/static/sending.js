@@ -3,7 +3,8 @@
 import * as device from "./device.js";
 import { element, paragraphs } from "./dom.js";
 import { freshDraws, percentAtMost } from "./label.js";
-import { isListed, ratio, split } from "./program.js";
+import { answerNamed } from "./lists.js";
+import { amplification, isListed, ratio, split } from "./program.js";
 import { allQuestions, groupsOf, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
 import { disguised } from "./report.js";
 import { remember } from "./sealed.js";
@@ -21,7 +22,7 @@ export function review({ heading, back, send }) {
   const { blocks } = whole.deals[deal];
   const openText = (one) => session.texts[one.name]?.trim();
   const given = (one) => (Array.isArray(answers[one.name]) ? answers[one.name] : [answers[one.name] ?? NO_ANSWER]);
-  const texts = (one) => given(one).map((name) => answerText(words, language, one.answers.find((own) => own.name === name) ?? { name }));
+  const texts = (one) => given(one).map((name) => answerText(words, language, answerNamed(one, name) ?? { name }));
   const title = (one) => said({ [language]: wholeText(one, language) });
   const asked = (block) => block.questions.filter(isAskedNow);
   return [
@@ -133,10 +134,10 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
 // What went out: the public answers, and for the rest the codes with their odds, never as an answer to a question.
 function sentRows(made) {
   const { words, language } = session;
-  const hidden = groupsOf(definition, made.deal).map(({ node, records, sizes }, index) => {
+  const hidden = groupsOf(definition, made.deal).map(({ node }, index) => {
     const digits = made.groups[index];
-    const worst = isListed(node) && (records || sizes) ? reportRatio(node, digits) : null;
-    return { code: digits.join("·"), odds: worst === Infinity || worst === null ? words.codeOpen : words.codeOdds({ times: upTo(worst, language) }) };
+    const worst = isListed(node) ? reportRatio(node, digits) : amplification(node);
+    return { code: digits.join("·"), odds: worst === Infinity ? words.codeOpen : words.codeOdds({ times: upTo(worst, language) }) };
   });
   const codes = [...grouped(hidden, ({ odds }) => odds)].map(([odds, alike]) => [
     element("dt", {}, words.codeSent, " ", alike.map(({ code }, index) => [index > 0 && ", ", element("bdi", { dir: "ltr" }, code)])),
@@ -144,7 +145,7 @@ function sentRows(made) {
   ]);
   const open = publicAttributes(definition).map(({ name, answers: names }, index) => [
     element("dt", {}, textOf(name)),
-    element("dd", {}, textOf(name, names[made.open[index]])),
+    element("dd", {}, textOf(name, names.at(made.open[index]))),
   ]);
   const written = made.texts.map(([one, text]) => [element("dt", {}, said({ [language]: wholeText(one, language) })), element("dd", { dir: "auto" }, text)]);
   return [...codes, ...open, ...written];

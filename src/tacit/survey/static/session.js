@@ -2,6 +2,7 @@
 
 import { allQuestions, dealsOf, holds, isAsked, modeIn, placesIn, readCode, wholeText } from "./questionnaire.js";
 import { isAnswered } from "./fields.js";
+import { answerNamed } from "./lists.js";
 import { forgetDraft, keepDraft } from "./sealed.js";
 import { answerText } from "./words.js";
 
@@ -68,7 +69,7 @@ export function said(texts) {
 function repeated(name) {
   const question = allQuestions(definition).find((one) => one.name === name);
   const answer = session.answers[name];
-  return answer === undefined ? "…" : answerText(session.words, session.language, question.answers.find((one) => one.name === answer) ?? { name: answer });
+  return answer === undefined ? "…" : answerText(session.words, session.language, answerNamed(question, answer) ?? { name: answer });
 }
 
 // A place between 0 and 1, drawn once for each name.
@@ -112,12 +113,12 @@ export function textOf(attribute, answer) {
   if (!asked) return answer ?? attribute;
   const { option } = asked.attributes.find((part) => part.attribute === attribute);
   if (answer !== undefined) {
-    const known = option === null && asked.answers.find(({ name }) => name === answer);
+    const known = option === null && answerNamed(asked, answer);
     return answerText(words, language, known || { name: answer });
   }
   const text = said(Object.fromEntries([[language, wholeText(asked, language)]]));
   if (option === null) return text;
-  return `${text} ${answerText(words, language, asked.answers.find(({ name }) => name === option))}`;
+  return `${text} ${answerText(words, language, answerNamed(asked, option))}`;
 }
 
 export const isAskedNow = (question) => isAsked(question, definition, session.answers, session.deal);

@@ -2,7 +2,8 @@
 // options of one question that can be declined, and the members of one group are judged together, on the records that can
 // occur; the rest is independent.
 
-import { amplification, compile, isListed, law, ratio, split, worstAnswers } from "./program.js";
+import { countOf, IN_DEFINITION, isLong } from "./lists.js";
+import { amongFirst, amplification, compile, isListed, law, ratio, split, worstAnswers } from "./program.js";
 import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, isHidden, isOwnDevice, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
 
 // Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
@@ -39,6 +40,7 @@ export function blocksOf(definition, deal = 0) {
 // Every way to answer a question, as one answer for each of these attributes.
 function waysOf(question, names) {
   const declined = specialOf(question).map((special) => names.map(() => special));
+  if (countOf(question) > IN_DEFINITION) throw new RangeError(`${question.name}: more records than can be listed`);
   if (question.kind !== "several") return [...question.answers.map(({ name }) => [name]), ...declined];
   if (2 ** names.length > WRITTEN) throw new RangeError("more records than can be listed");
   const chosen = names.reduce((all) => all.flatMap((way) => [[...way, "no"], [...way, "yes"]]), [[]]);
@@ -53,16 +55,20 @@ function attributesOf({ groups, questions }) {
   return questions.flatMap(namesOf).filter((name) => own.has(name));
 }
 
+// Whether a question is asked of whoever gave these answers, by attribute.
+function isAskedAfter({ when }, record, definition) {
+  const meets = (condition) => condition.answers.includes(record[attributeOf(definition, condition)]);
+  const alternatives = alternativesOf(when);
+  return alternatives.length === 0 || alternatives.some((all) => all.every(meets));
+}
+
 // Every way through these questions, given what is known before: answers by attribute.
 function walk(questions, known, definition, isWanted = () => true) {
-  const meets = (record, condition) => condition.answers.includes(record[attributeOf(definition, condition)]);
   let partial = [known];
   for (const question of questions) {
     partial = partial.flatMap((record) => {
-      const alternatives = alternativesOf(question.when);
-      const asked = alternatives.length === 0 || alternatives.some((all) => all.every((one) => meets(record, one)));
       const names = namesOf(question).filter(isWanted);
-      const ways = asked ? waysOf(question, names) : [names.map(() => NOT_ASKED)];
+      const ways = isAskedAfter(question, record, definition) ? waysOf(question, names) : [names.map(() => NOT_ASKED)];
       return ways.map((way) => ({ ...record, ...Object.fromEntries(names.map((name, index) => [name, way[index]])) }));
     });
     if (partial.length > WRITTEN) throw new RangeError("more records than can be listed");
@@ -73,6 +79,19 @@ function walk(questions, known, definition, isWanted = () => true) {
 // The records that a block can have, one list for each situation that the public answers make, with those answers.
 function situations(definition, block) {
   const { questions } = block;
+  const found = new Map();
+  for (const one of publicSituations(definition, questions)) {
+    const names = attributesOf(block);
+    const records = walk(questions, one, definition, (name) => names.includes(name));
+    const key = JSON.stringify(records.map((record) => names.map((name) => record[name])));
+    if (!found.has(key)) found.set(key, { records, publics: [] });
+    found.get(key).publics.push(one);
+  }
+  return [...found.values()];
+}
+
+// Every combination of the public answers that decide what is asked of these questions.
+function publicSituations(definition, questions) {
   const byName = new Map(allQuestions(definition).map((one) => [one.name, one]));
   const needed = new Set();
   const look = (question) => {
@@ -85,16 +104,7 @@ function situations(definition, block) {
     }
   };
   questions.forEach(look);
-  const known = walk(allQuestions(definition).filter((one) => needed.has(one)), {}, definition);
-  const found = new Map();
-  for (const one of known) {
-    const names = attributesOf(block);
-    const records = walk(questions, one, definition, (name) => names.includes(name));
-    const key = JSON.stringify(records.map((record) => names.map((name) => record[name])));
-    if (!found.has(key)) found.set(key, { records, publics: [] });
-    found.get(key).publics.push(one);
-  }
-  return [...found.values()];
+  return walk(allQuestions(definition).filter((one) => needed.has(one)), {}, definition);
 }
 
 // The even prior: attribute by attribute, every answer that is then possible equally likely.
@@ -128,6 +138,8 @@ export function figuresOf(definition, block) {
     const { gamma, worst } = largeFigures(definition, block.groups[0]);
     return { gamma, worst, parts: [{ known: {}, gamma }] };
   }
+  const routed = routedByPublic(definition, block);
+  if (routed) return routed;
   const lists = situations(definition, block);
   const reports = block.groups.reduce((all, { node }) => all * node.count, 1);
   const isWritten = lists.every(({ records }) => reports * records.length <= WRITTEN);
@@ -137,6 +149,16 @@ export function figuresOf(definition, block) {
     return publics.map((known) => ({ known, gamma }));
   });
   return { gamma: parts.reduce((most, { gamma }) => Math.max(most, gamma), 1), parts, worst };
+}
+
+// One large question that public answers decide about: whoever is asked has one of all answers but the last, which is not to
+// be asked; whoever is not has no other. Null where its records must be written out.
+function routedByPublic(definition, { groups: [group, ...others], questions: [question] }) {
+  if (others.length > 0 || group.names.length > 1 || group.records || isListed(group.node) || question.when.length === 0) return null;
+  const told = amongFirst(group.node, countOf(question) + specialOf(question).length);
+  if (!told) return null;
+  const parts = publicSituations(definition, [question]).map((known) => ({ known, gamma: isAskedAfter(question, known, definition) ? told.gamma : 1 }));
+  return { gamma: parts.reduce((most, { gamma }) => Math.max(most, gamma), 1), parts, worst: { [group.names[0]]: told.sure } };
 }
 
 // A group whose law is not written out; under a stated prior its figures are bounds from the amplification.
@@ -268,7 +290,7 @@ export function wholeReport(definition) {
   const known = new Map();
   const deals = dealsOf(definition).map((_, deal) => {
     const blocks = blocksOf(definition, deal).map((block) => {
-      const key = JSON.stringify([block.groups.map(({ program, answers, records, names }) => [program, answers, records, definition.scheme.prior && names]), block.questions.map((one) => [one.when, specialOf(one), one.kind, one.answers.map(({ name }) => name), one.attributes.length])]);
+      const key = JSON.stringify([block.groups.map(({ program, answers, records, names }) => [program, answers, records, definition.scheme.prior && names]), block.questions.map((one) => [one.when, specialOf(one), one.kind, isLong(one) ? one.answers : one.answers.map(({ name }) => name), one.attributes.length])]);
       const found = known.get(key);
       const figures = found ? renamed(found, block) : figuresOf(definition, block);
       if (!found) known.set(key, { block, figures });

@@ -6,7 +6,7 @@ import json
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -292,8 +292,14 @@ class Store:
 
 def _stored(row: Row) -> StoredSurvey:
     number, state, source, text = row
+    return StoredSurvey(number, state, source, *_frozen(text))
+
+
+@lru_cache(maxsize=16)
+def _frozen(text: str) -> tuple[Definition, Wire]:
+    """A definition and the shape of its reports, which never change: one with 100,000 answers takes a second to read."""
     definition = Definition.from_json(text)
-    return StoredSurvey(number, state, source, definition, Wire.of(definition))
+    return definition, Wire.of(definition)
 
 
 def _kind(column: Column) -> str:
@@ -304,8 +310,11 @@ def _kind(column: Column) -> str:
 
 def _edited(existing: StoredSurvey, source: str) -> str:
     definition = existing.definition
+    place = f"in line {changed_line(existing.source, source)}"
+    if existing.source == source:
+        place = "in a file that it names"
     return (
         f"The survey {definition.name!r}, wave {definition.wave!r}, was opened with another questionnaire; the first "
-        f"difference is in line {changed_line(existing.source, source)}. People have been promised what stood there: "
+        f"difference is {place}. People have been promised what stood there: "
         "undo the change, or ask again as a new wave (change `wave`)."
     )
