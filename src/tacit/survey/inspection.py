@@ -189,6 +189,11 @@ def _examined(document: dict[str, Any]) -> Examination:
         raise InvalidInput(f"The definition is not put together as one: {type(error).__name__} at {error}.") from None
 
 
+def _percent(share: float) -> str:
+    """Of thousands of answers nobody becomes surer than a small part of a percent, which is not nothing."""
+    return f"{share:.1%}" if share >= 0.001 else f"{100 * share:.2g}%"
+
+
 def described(inspection: Inspection) -> tuple[dict[str, Any], list[str]]:
     """What was found, as a document and as lines to read."""
     examination, document = inspection.examination, inspection.document
@@ -212,7 +217,8 @@ def described(inspection: Inspection) -> tuple[dict[str, Any], list[str]]:
     language = document["languages"][0]
     lines = [f"{document['title'][language]}: fingerprint {inspection.fingerprint}"]
     lines += [
-        f"  {', '.join(block.names)}: at most {max(block.worst.values()):.1%} sure of an answer" for block in blocks
+        f"  {', '.join(block.names)}: at most {_percent(max(block.worst.values()))} sure of an answer"
+        for block in blocks
     ]
     lines.append(f"  all answers together: the odds of a guess change at most {examination.bounded_gamma:,.4g} times")
     files = {None: "a definition alone; no page was compared", True: "the page is byte for byte that of this release"}

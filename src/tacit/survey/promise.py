@@ -42,7 +42,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     for group in definition.groups:
         told = [answer for answer in answers if answer.attribute in group.names]
         sure = max(surest(answer) for answer in told)
-        said = f"{sure:.0%}" if sure >= 0.01 else f"{sure:.2g}"
+        said = f"{sure:.0%}" if sure >= 0.01 else f"{100 * sure:.2g}%"
         groups.append({**group.to_document(), "worst_posterior": sure, "gamma": _finite(group.channel.amplification)})
         lines.append(
             f"  {', '.join(group.names)}: {group.channel.kind}; the whole report makes its best guesser at most {said} "
