@@ -76,6 +76,8 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a dataset around a data frame": (lambda: tacit.Dataset(FRAME), "not DataFrame: Dataset.from_arrow"),
     "a scheme of a data frame": (lambda: Scheme.of(FRAME, []), "becomes one by tacit.Dataset.from_arrow"),
     "a tally of a data frame": (lambda: tacit.Tally.of(FRAME), "counts reports, not DataFrame"),
+    "a formula before the data": (lambda: tacit.regress("smokes ~ age", FRAME), r"regress\(data, .* not DataFrame"),
+    "k before the table": (lambda: tacit.anonymize(5, FRAME), "not DataFrame; it follows the table"),
     "measuring reports": (lambda: tacit.measure(REPORTS), "not Reports"),
 }
 

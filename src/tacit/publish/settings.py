@@ -89,7 +89,8 @@ class Protection:
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
-            raise InvalidInput(f"k must be a whole number of at least 1, not {self.k!r}.")
+            given = repr(self.k) if np.isscalar(self.k) else type(self.k).__name__
+            raise InvalidInput(f"k must be a whole number of at least 1, not {given}; it follows the table.")
         for name in ("sensitive", "keep", "pseudonyms"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))

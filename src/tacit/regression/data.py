@@ -98,6 +98,9 @@ def parsed(formula: str) -> Formula:
     from formulaic import Formula as Parsed
     from formulaic.errors import FormulaicError
 
+    if not isinstance(formula, str):
+        kind = type(formula).__name__
+        raise InvalidInput(f"regress takes the data, then a formula: regress(data, 'smokes ~ age + sex'), not {kind}.")
     left, tilde, right = formula.partition("~")
     if not tilde or not left.strip() or not right.strip():
         raise InvalidInput(f"A formula names an outcome and covariates, such as 'smokes ~ age + sex', not {formula!r}.")
