@@ -1,4 +1,4 @@
-"""What commands ask of Spark: jobs, and bytes that its machines send each other, for one table of reports.
+"""What commands ask of Spark: jobs, bytes that its machines send each other and back, and seconds of its tasks.
 
 Named on its own (``python -m benchmarks spark``) it prints a table for the docs; no ratio comes of it.
 """
@@ -18,22 +18,30 @@ import numpy as np
 from benchmarks.ratio import Ratio
 
 ROWS, QUESTIONS, PARTITIONS = 20_000, 10, 4
+WIDE_ROWS = 100_000
 
 
 class SparkLoad:
-    """How many jobs a session has run, and what their stages shuffled."""
+    """How many jobs a session has run; what their stages shuffled and sent to the driver, and how long their tasks took."""
 
     def __init__(self, session: Any) -> None:
         self._context = session.sparkContext
         self._store = self._context._jsc.sc().statusStore()
 
-    def now(self) -> tuple[int, int]:
+    def now(self) -> tuple[int, int, int, int]:
+        """Jobs, bytes shuffled, bytes to the driver, milliseconds of tasks."""
         self._context._jsc.sc().listenerBus().waitUntilEmpty(60_000)
         jobs = self._store.jobsList(None).size()
         gateway, machine = self._context._gateway, self._context._jvm
         quantiles = gateway.new_array(machine.double, 0)
         stages = self._store.stageList(None, False, False, quantiles, machine.java.util.ArrayList())
-        return int(jobs), sum(int(stages.apply(at).shuffleWriteBytes()) for at in range(stages.size()))
+        every = [stages.apply(at) for at in range(stages.size())]
+        return (
+            int(jobs),
+            sum(int(stage.shuffleWriteBytes()) for stage in every),
+            sum(int(stage.resultSize()) for stage in every),
+            sum(int(stage.executorRunTime()) for stage in every),
+        )
 
 
 def tasks(folder: Path) -> dict[str, Callable[[], Any]]:
@@ -80,6 +88,36 @@ def tasks(folder: Path) -> dict[str, Callable[[], Any]]:
     }
 
 
+def wide_tasks(folder: Path) -> dict[str, Callable[[], Any]]:
+    """All pairs of wide questionnaires."""
+    return {
+        "all pairs of 200 yes/no questions": _all_pairs(folder / "yes_no", 200, 2),
+        "all pairs of 60 questions of five answers": _all_pairs(folder / "five", 60, 5),
+    }
+
+
+def _all_pairs(folder: Path, questions: int, answers: int) -> Callable[[], Any]:
+    import itertools
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    import tacit
+    from tacit.count import StoredReports
+
+    names = [f"q{place}" for place in range(questions)]
+    shown = tuple("abcde"[:answers])
+    rng = np.random.default_rng(2)
+    folder.mkdir()
+    for part in range(PARTITIONS):
+        codes = rng.integers(0, answers, (questions, WIDE_ROWS // PARTITIONS), dtype=np.int32)
+        texts = [pa.DictionaryArray.from_arrays(own, list(shown)) for own in codes]
+        pq.write_table(pa.table(texts, names), folder / f"{part}.parquet")
+    scheme = tacit.Scheme.of(tacit.Schema(tuple(tacit.Attribute(name, shown) for name in names)))
+    stored = StoredReports.open(f"spark:{folder}", scheme)
+    return lambda: stored.sources()[0].engine.tallies(list(itertools.combinations(names, 2)))
+
+
 def run() -> list[Ratio]:
     from pyspark.sql import SparkSession
 
@@ -93,13 +131,12 @@ def run() -> list[Ratio]:
     session.sparkContext.setLogLevel("ERROR")
     asked = SparkLoad(session)
     with tempfile.TemporaryDirectory() as folder:
-        print(
-            f"| command, {ROWS:,} rows, {QUESTIONS} questions of three answers | jobs | bytes shuffled |\n|---|---|---|"
-        )
-        for name, task in tasks(Path(folder)).items():
+        print(f"{ROWS:,} rows of {QUESTIONS} questions of three answers; wide ones {WIDE_ROWS:,} rows")
+        print("| command | jobs | bytes shuffled | bytes to the driver | seconds of tasks |\n|---|---|---|---|---|")
+        for name, task in (tasks(Path(folder)) | wide_tasks(Path(folder))).items():
             before = asked.now()
             task()
-            jobs, shuffled = (now - then for now, then in zip(asked.now(), before, strict=True))
-            print(f"| {name} | {jobs} | {shuffled:,} |", flush=True)
+            jobs, *sent, spent = (now - then for now, then in zip(asked.now(), before, strict=True))
+            print(f"| {name} | {jobs} | {sent[0]:,} | {sent[1]:,} | {spent / 1000:.1f} |", flush=True)
     session.stop()
     return []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.count import backend
+from tacit.count import backend, partitions
 from tacit.count import table as tables
 
 
@@ -24,6 +24,7 @@ def counted_scans(*, remote: bool = False) -> Iterator[list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backend, "asking", noted)
         patch.setattr(tables, "asking", noted)
+        patch.setattr(partitions, "asking", noted)
         if remote:
             patch.setattr(tables, "GROUPING", ("duckdb",))
         yield asked

@@ -12,6 +12,7 @@ import pytest
 from tacit.count import MemoryEngine, grouped_cells
 from tacit.count import table as tables
 from tacit.count.connections import opened
+from tacit.count.partitions import Cluster
 from tacit.count.protocol import CountEngine
 from tacit.count.table import TableEngine
 from tacit.errors import InvalidInput, UnknownAnswer
@@ -60,10 +61,19 @@ def test_all_pairs_of_two_hundred_questions_take_two_scans_of_postgresql(postgre
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_all_pairs_of_forty_questions_take_two_scans_of_spark(tmp_path: Path) -> None:
+def test_where_tacit_is_not_installed_on_a_cluster_spark_groups_in_two_scans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spark_session()
-    table = random_table(Schema(YES_NO.attributes[:40]), 60, seed=5)
-    assert_all_pairs_in_two_scans(spark_parquet(table, tmp_path), table)
+    monkeypatch.setattr(Cluster, "without_tacit", set())
+    table = random_table(Schema(YES_NO.attributes[:12]), 60, seed=5)
+    engine = spark_parquet(table, tmp_path)
+    with monkeypatch.context() as patch:  # machines that have another version say so and are not asked again
+        patch.setattr("tacit.__version__", "0.0.0")
+        wanted = [["q0"]]
+        np.testing.assert_array_equal(engine.tallies(wanted)[0], MemoryEngine(table).tallies(wanted)[0])
+    assert Cluster.without_tacit
+    assert_all_pairs_in_two_scans(engine, table)
 
 
 def assert_all_pairs_in_two_scans(engine: CountEngine, table: Table) -> None:

@@ -1,13 +1,15 @@
 """What only some engines can do beyond the two questions, as abilities that an engine declares.
 
 An engine that holds the coded rows declares them as ``rows``; one that lets them out part by part has ``coded_parts``;
-one that can list different rows with their counts, sets and bits included, has ``distinct``. Whoever writes an engine of
-their own may leave all out: then what can be answered with the two questions is, and the rest is refused in one sentence.
+one whose rows are counted by the machines that hold them has ``counted_there``; one that can list different rows with
+their counts, sets and bits included, has ``distinct``. Whoever writes an engine of their own may leave all out: then what
+can be answered with the two questions is, and the rest is refused in one sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ from tacit.errors import NotEstimable
 from tacit.schema import Schema
 from tacit.table import Table
 from tacit.table.coded import code_type
+
+if TYPE_CHECKING:
+    from tacit.count.partitions import Kind, Question
 
 
 def held_rows(engine: CountEngine) -> Table | None:
@@ -33,6 +38,12 @@ def coded_parts(engine: CountEngine, columns: Sequence[str]) -> Iterator[Table] 
         return iter([rows])
     parts: Iterator[Table] | None = engine.coded_parts(columns) if hasattr(engine, "coded_parts") else None
     return parts
+
+
+def counted_there(engine: CountEngine, columns: Sequence[str], question: Question[Kind]) -> Kind | None:
+    """A counter filled by the machines that hold the rows, where there are such (`tacit.count.partitions`)."""
+    counter: Kind | None = engine.counted_there(columns, question) if hasattr(engine, "counted_there") else None
+    return counter
 
 
 def distinct_rows(engine: CountEngine, columns: Sequence[str]) -> tuple[Table, NDArray[np.int64]]:

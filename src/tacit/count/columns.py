@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tacit.count.backend import single_row
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import Attribute, Schema
+from tacit.table.coded import Table
 from tacit.table.columns import file_columns, missing_values
 from tacit.table.encode import encode
 
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BITS = ("0", "1", "false", "true")
+
+
+def coded_table(part: pa.Table, coded: Sequence[Attribute], plain: Sequence[Attribute]) -> Table:
+    """Coded rows: `plain` attributes as files show them, and the codes ``tacit_code_0, ...`` that a database computed."""
+    columns = dict(encode(part, Schema(tuple(plain)), drop_others=True).columns) if plain else {}
+    for place, attribute in enumerate(coded):
+        codes = part.column(f"tacit_code_{place}")
+        if codes.null_count:
+            raise InvalidInput(f"{attribute.name!r} shows something that is no answer.")
+        columns[attribute.name] = codes.to_numpy().astype(np.uint8)
+    return Table(Schema((*coded, *plain)), columns)
 
 
 def decoded(groups: pa.Table, keys: Sequence[Attribute]) -> dict[str, NDArray[np.int64]]:

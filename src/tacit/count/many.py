@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,18 @@ class ManyTallies:
         if self._pairs is not None:
             for start in range(0, table.n_rows, PACKED_ROWS):
                 self._pairs.add(table.rows(slice(start, start + PACKED_ROWS)))
+
+    def sums(self) -> list[NDArray[Any]]:
+        """All that was added up: what is added to a counter of the same tallies that never saw these rows."""
+        return [*(self._counts or []), *([] if self._pairs is None else self._pairs.sums())]
+
+    def add_sums(self, sums: Sequence[NDArray[Any]]) -> None:
+        """Add what was added up elsewhere."""
+        counts = sums[: len(self._plan)]
+        before = self._counts or [np.zeros_like(own, dtype=np.int64) for own in counts]
+        self._counts = [own + more for own, more in zip(before, counts, strict=True)]
+        if self._pairs is not None:
+            self._pairs.add_sums(sums[len(self._plan) :])
 
     def tallies(self) -> list[NDArray[np.int64]]:
         """What was counted, in the order in which it was wanted."""

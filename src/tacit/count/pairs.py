@@ -8,6 +8,7 @@ of a file or a database, are added up and need not be held. Longer combinations 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,16 @@ class PairCounts:
         else:
             _add_common_bits(bits, self._common)
         self._rows += table.n_rows
+
+    def sums(self) -> list[NDArray[Any]]:
+        """All that was added up."""
+        return [self._common, np.array(self._rows)]
+
+    def add_sums(self, sums: Sequence[NDArray[Any]]) -> None:
+        """Add what was added up elsewhere."""
+        common, rows = sums
+        self._common += common.astype(np.int64)
+        self._rows += int(rows)
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Tallies of one or two of the columns each."""
@@ -120,6 +131,14 @@ class CommonCounts:
                 add_common_to_all(bits, self._combinations, self._common)
             else:
                 _add_common_to_all(bits, self._combinations, self._common)
+
+    def sums(self) -> list[NDArray[Any]]:
+        """All that was added up."""
+        return [self._common]
+
+    def add_sums(self, sums: Sequence[NDArray[Any]]) -> None:
+        """Add what was added up elsewhere."""
+        self._common += sums[0].astype(np.int64)
 
     def counts(self) -> NDArray[np.int64]:
         """What was counted, in the order of the combinations."""

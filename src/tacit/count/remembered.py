@@ -23,7 +23,10 @@ class RememberingEngine:
 
     @classmethod
     def of(cls, engine: CountEngine, column_sets: Sequence[Sequence[str]]) -> RememberingEngine:
-        return cls(engine, TabledEngine(engine.schema, engine.n_rows, {})).with_tallies(column_sets)
+        wanted = list(dict.fromkeys(map(tuple, column_sets)))
+        tallies = dict(zip(wanted, engine.tallies(wanted), strict=True))
+        # Asked for only now: whoever counted the tallies may know the number of rows.
+        return cls(engine, TabledEngine(engine.schema, engine.n_rows, tallies))
 
     def with_tallies(self, column_sets: Sequence[Sequence[str]]) -> RememberingEngine:
         """The same with these counted too, as far as they are not: all in as few passes as possible."""

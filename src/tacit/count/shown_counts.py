@@ -17,9 +17,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count.abilities import coded_parts, held_rows
-from tacit.count.pairs import FEWEST_TABLES, CommonCounts
+from tacit.count.abilities import coded_parts, counted_there, held_rows
+from tacit.count.pairs import FEWEST_TABLES
+from tacit.count.partitions import CommonQuestion
 from tacit.count.protocol import CountEngine
+from tacit.count.tabled import TabledEngine
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -165,13 +167,16 @@ def counted_level(engine: CountEngine, level: Level, items: Items, numbering: Nu
     columns = tuple(dict.fromkeys(name for names in level for name in names))
     if _is_tallied(engine, level):
         return _by_tallies(engine, level)
+    used, combinations = np.unique(items, return_inverse=True)
+    answers = [numbering.answers[item] for item in used]
+    question = CommonQuestion(answers, combinations.reshape(items.shape))
+    there = counted_there(engine, columns, question)
+    if there is not None:
+        return there.counts()
     parts = coded_parts(engine, columns)
     if parts is None:
         return _by_both_questions(engine, level)
-    used, combinations = np.unique(items, return_inverse=True)
-    is_compiled = "numba" in sys.modules or engine.n_rows * len(items) >= COMPILED_ROWS
-    answers = [numbering.answers[item] for item in used]
-    common = CommonCounts(answers, combinations.reshape(items.shape), compiled=is_compiled)
+    common = question.counter(compiled="numba" in sys.modules or engine.n_rows * len(items) >= COMPILED_ROWS)
     for part in parts:
         common.add(part)
     return common.counts()
@@ -235,7 +240,8 @@ def cube_of(engine: CountEngine, kept: Mapping[str, NDArray[np.int64]]) -> Cube 
     if rows is not None:
         is_small = math.prod(len(codes) + 1 for codes in kept.values()) <= CUBE_CELLS
         return _cube_of_rows(rows, kept, engine.schema) if is_small else None
-    return _cube_of_tally(engine, tuple(kept)) if _cells(engine, tuple(kept)) <= TALLY_CELLS else None
+    is_held = not isinstance(engine, TabledEngine) or engine.holds(tuple(kept))
+    return _cube_of_tally(engine, tuple(kept)) if is_held and _cells(engine, tuple(kept)) <= TALLY_CELLS else None
 
 
 def _cube_of_rows(table: Table, kept: Mapping[str, NDArray[np.int64]], schema: Schema) -> Cube:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.count.abilities import coded_rows, distinct_in_memory
 from tacit.count.answer_expressions import by_answer, is_cut_here
 from tacit.count.backend import answer, asking, streamed
-from tacit.count.columns import bit_columns, decoded, set_column
+from tacit.count.columns import bit_columns, coded_table, decoded, set_column
 from tacit.count.grouped_cells import MOST_ANSWERS, MOST_SCANS, can_group, grouped_tallies
 from tacit.count.many import ManyTallies
 from tacit.count.memory import COMPILED_CODES, MemoryEngine, compiled_tally, numpy_tally
@@ -25,11 +25,13 @@ from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.sparse import occurring
 from tacit.count.totals import NUMPY_LOOPS, checked_products, columns_of, totals_by_rows, totals_by_tallies
 from tacit.schema import Attribute, Schema
-from tacit.table import Table, encode
+from tacit.table import Table
 from tacit.table.columns import checked_columns, file_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tacit.count.partitions import Kind, Question
 
 # Databases that count many tables in one scan.
 GROUPING = ("postgres", "pyspark")
@@ -78,6 +80,44 @@ class TableEngine:
         return self.tallies([columns])[0]
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        there = self._tallied_there(column_sets)
+        return self._tallied_by_queries(column_sets) if there is None else there
+
+    def _tallied_there(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]] | None:
+        """What the machines of a cluster count, each its own rows; None for any other database."""
+        if not self._is_partitioned:
+            return None
+        from tacit.count.partitions import TalliesQuestion
+
+        question = TalliesQuestion(self.schema, column_sets)
+        columns = [name for name in self.schema.names if any(name in wanted for wanted in column_sets)]
+        counter = self.counted_there(columns, question) if columns and question.is_small else None
+        return None if counter is None else counter.tallies()
+
+    @property
+    def _is_partitioned(self) -> bool:
+        return bool(self.table.get_backend().name == "pyspark")
+
+    def counted_there(self, columns: Sequence[str], question: Question[Kind]) -> Kind | None:
+        """A counter that the machines have filled which hold the rows; None where they cannot.
+
+        An ability beyond the two questions (`tacit.count.abilities`).
+        """
+        if not self._is_partitioned:
+            return None
+        from tacit.count.partitions import Parcel, ask_partitions
+        from tacit.count.spark import frame_of
+
+        expression, coded, plain = self._coded_expression(columns)
+        nobody = coded_table(expression.schema().to_pyarrow().empty_table(), coded, plain)
+        answered = ask_partitions(frame_of(expression), question, nobody, Parcel(question, coded, plain))
+        if answered is None:
+            return None
+        rows, counter = answered
+        vars(self).setdefault("n_rows", rows)  # as if they had been counted
+        return counter
+
+    def _tallied_by_queries(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         scans = sum(self._scans(cover.columns) for cover in planned(column_sets, self.schema, merge=True))
         if scans > 1 and self.table.get_backend().name in GROUPING and can_group(self.schema, column_sets):
             grouped = grouped_tallies(self, column_sets)
@@ -191,6 +231,12 @@ class TableEngine:
         from tacit.count.table_totals import weighted_totals
 
         columns = tuple(dict.fromkeys(name for product in products for name in columns_of(product)))
+        if self._is_partitioned and columns:
+            from tacit.count.partitions import TotalsQuestion
+
+            counter = self.counted_there(columns, TotalsQuestion(products))
+            if counter is not None:
+                return counter.totals()
         if all(self.schema[name].shows != "hashed" for name in columns):
             return weighted_totals(self, products)
         parts = [totals_by_rows(part, products, NUMPY_LOOPS) for part in self.coded_parts(columns)]
@@ -202,22 +248,26 @@ class TableEngine:
 
         An ability beyond the two questions (`tacit.count.abilities`).
         """
-        schema = self.schema.select(columns)
-        coded = [attribute for attribute in schema if self._is_coded_there(attribute)]
-        plain = [attribute for attribute in schema if attribute not in coded]
-        names = [name for attribute in plain for name in file_columns(attribute)]
-        codes = {f"tacit_code_{place}": self._code(attribute) for place, attribute in enumerate(coded)}
-        expression = self.table.select(*names, **codes)
-        yield self._part(expression.schema().to_pyarrow().empty_table(), coded, plain)
+        expression, coded, plain = self._coded_expression(columns)
+        yield coded_table(expression.schema().to_pyarrow().empty_table(), coded, plain)
         wrong: Attribute | None = None
         with contextlib.closing(streamed(expression)) as stream:
             for part in stream:
                 wrong = next((a for at, a in enumerate(coded) if part.column(f"tacit_code_{at}").null_count), None)
                 if wrong is not None:
                     break
-                yield self._part(part, coded, plain)
+                yield coded_table(part, coded, plain)
         if wrong is not None:  # asked only now: a connection does not take a query while rows of another come out
             self.sparse_tally([wrong.name])  # which says what there is instead of an answer
+
+    def _coded_expression(self, columns: Sequence[str]) -> tuple[Any, tuple[Attribute, ...], tuple[Attribute, ...]]:
+        """The rows of some columns: as codes ``tacit_code_0, ...`` of the first attributes, as they are of the others."""
+        schema = self.schema.select(columns)
+        coded = tuple(attribute for attribute in schema if self._is_coded_there(attribute))
+        plain = tuple(attribute for attribute in schema if attribute not in coded)
+        names = [name for attribute in plain for name in file_columns(attribute)]
+        codes = {f"tacit_code_{place}": self._code(attribute) for place, attribute in enumerate(coded)}
+        return self.table.select(*names, **codes), coded, plain
 
     def _is_coded_there(self, attribute: Attribute) -> bool:
         """Whether the database itself gives the codes: texts of few answers, which it compares as fast as any."""
@@ -230,13 +280,6 @@ class TableEngine:
 
     def _code(self, attribute: Attribute) -> Any:
         return by_answer(self.table[attribute.name], attribute, list(range(attribute.size))).cast("int16")
-
-    def _part(self, part: pa.Table, coded: Sequence[Attribute], plain: Sequence[Attribute]) -> Table:
-        """The coded rows of a batch."""
-        columns = dict(encode(part, Schema(tuple(plain)), drop_others=True).columns) if plain else {}
-        for place, attribute in enumerate(coded):
-            columns[attribute.name] = part.column(f"tacit_code_{place}").to_numpy().astype(np.uint8)
-        return Table(Schema((*coded, *plain)), columns)
 
     def shown_bits(self, name: str) -> list[Any]:
         """The columns of an attribute that shows bits, as expressions that are 0 or 1."""

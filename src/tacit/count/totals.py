@@ -142,6 +142,30 @@ def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> T
     return Totals(moments[:, 0] + moments[:, 2], moments[:, 1] + moments[:, 3])
 
 
+class RowTotals:
+    """Totals of products, added up part by part."""
+
+    def __init__(self, products: Sequence[Product], loops: Loops) -> None:
+        self._products, self._loops = products, loops
+        self._moments = np.zeros((2, len(products)))
+
+    def add(self, table: Table) -> None:
+        """Add the rows of a table."""
+        totals = totals_by_rows(table, self._products, self._loops)
+        self._moments += np.stack([totals.sums, totals.squares])
+
+    def sums(self) -> list[NDArray[Any]]:
+        """All that was added up."""
+        return [self._moments]
+
+    def add_sums(self, sums: Sequence[NDArray[Any]]) -> None:
+        """Add what was added up elsewhere."""
+        self._moments += sums[0]
+
+    def totals(self) -> Totals:
+        return Totals(*self._moments)
+
+
 def row_products(table: Table, product: Product, loops: Loops) -> Array:
     """The product of weights of every row, for tables that are small enough to be one block."""
     flat = [(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
