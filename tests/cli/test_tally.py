@@ -171,6 +171,7 @@ def test_a_file_that_is_still_being_written_is_left_until_it_stays_as_it_is(fold
         (("1.parquet", "--minus", "other.parquet", "--out", "t.parquet"), "different schemes"),
         (("one.parquet", "--order", 2, "--out", "t.parquet"), "does not hold smokes, town together"),
         (("smokes.parquet", "town.parquet", "--out", "t.parquet"), "no table in common"),
+        (("one.parquet", "--whole", "--out", "t.parquet"), "from which whole reports do not follow"),
         (("cut.parquet", "--out", "t.parquet"), "cut.parquet' cannot be read as Parquet"),
     ],
 )

@@ -101,6 +101,12 @@ def test_trees_and_itemsets_are_grown_from_tallies() -> None:
     one_items = tacit.FrequentItemsets(0.1).fit(rows).itemsets_
     two_items = tacit.FrequentItemsets(0.1).fit(tally).itemsets_
     assert len(one_items) == len(two_items)
+    # A tally up to an order has all that itemsets of that length need, and nothing for longer ones.
+    pairs = Tally.of(rows, order=2)
+    of_rows, of_pairs = (tacit.FrequentItemsets(0.1, 2).fit(source).itemsets_ for source in (rows, pairs))
+    assert [(one.items, one.support) for one in of_rows] == [(one.items, one.support) for one in of_pairs]
+    with pytest.raises(NotEstimable, match="does not hold"):
+        tacit.FrequentItemsets(0.01, 3).fit(pairs)
 
 
 def test_dealt_questionnaires_are_tallied_one_by_one(tmp_path: Path) -> None:
@@ -253,3 +259,20 @@ class TestWeighted:
         reports = tacit.disguise(Dataset.from_arrow({"town": ["a", "b", "c"]}, scheme.schema), scheme, seed=1)
         with pytest.raises(InvalidInput, match="show sets or bits"):
             tacit.Tally.weighted(reports, weights=[1.0] * 3)
+
+
+def test_tallies_of_different_tables_are_added_in_all_that_both_hold(tmp_path: Path) -> None:
+    first, second = (reports(channels.gamma_diagonal(5), seed) for seed in (1, 2))
+    pairs, chosen = Tally.of(first, order=2), Tally.of(second, tables=[["smokes", "age"], ["town"]])
+    both = tacit.estimate([first, second], ["town"])
+    for sum_ in (pairs + chosen, chosen + pairs):
+        for names in (["smokes", "age"], ["town"]):
+            expected = tacit.estimate([first, second], names)
+            np.testing.assert_array_equal(tacit.estimate(sum_, names).probabilities, expected.probabilities)
+    with pytest.raises(NotEstimable, match=r"does not hold drinks\. It holds"):
+        Tally.of(first, tables=[["town"]]).sources()[0].engine.tally(["drinks"])
+    only = Tally.of(first, tables=[["town"]]) + Tally.of(second, order=1)
+    assert "1 table," in repr(only)
+    only.write(tmp_path / "only.parquet")
+    again = tacit.estimate(Tally.read(tmp_path / "only.parquet"), ["town"])
+    np.testing.assert_array_equal(again.probabilities, both.probabilities)

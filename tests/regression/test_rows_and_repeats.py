@@ -70,6 +70,8 @@ def test_reports_files_databases_and_tallies_give_the_same_regression(reports, t
     same(here, tacit.regress(Tally.of(reports, tables=[["y", "town", "sex"]]), formula))
     reports.write(tmp_path / "r.parquet")
     same(here, tacit.regress(StoredReports.open(tmp_path / "r.parquet", SCHEME), formula))
+    Tally.of(reports).write(tmp_path / "t.parquet")
+    same(here, tacit.regress(tmp_path / "t.parquet", formula))
     with pytest.raises(UnknownName, match="Did you mean 'sex'"):
         tacit.regress(Tally.of(reports), "y ~ sexx")
     with pytest.raises(InvalidInput, match="A bootstrap draws people again"):

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         "disguise:disguise",
     ),
     "estimate": (
-        "Estimate a table of the truth, with standard errors and intervals; several report files are pooled.",
+        "Estimate a table of the truth, with standard errors and intervals; reports of one scheme are added, others pooled.",
         "estimate:estimate",
     ),
     "prevalence": (

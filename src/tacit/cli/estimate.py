@@ -23,7 +23,7 @@ Sampling = Literal["population", "respondents"]
 
 
 def estimate(
-    reports: Annotated[list[str], typer.Argument(help="Report files, or database tables.")],
+    reports: Annotated[list[str], typer.Argument(help="Report files, folders, tallies, or database tables.")],
     attributes: Annotated[str, typer.Option(help="Attributes of the wanted table, separated by commas.")],
     scheme: Annotated[
         list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
@@ -49,7 +49,7 @@ def estimate(
     ] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Estimate a table of the truth, with standard errors and intervals; several report files are pooled."""
+    """Estimate a table of the truth, with standard errors and intervals; reports of one scheme are added, others pooled."""
     import tacit
     from tacit.cli.reading import read_or_joined
     from tacit.estimation.intervals import checked_level

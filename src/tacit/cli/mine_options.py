@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tacit.mine.accuracy import AccuracyEstimate
     from tacit.mine.classifier import ReportClassifier
 
-Reports = Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, or database tables.")]
+Reports = Annotated[
+    list[str], typer.Argument(metavar="REPORTS...", help="Report files, folders, tallies, or database tables.")
+]
 Schemes = Annotated[
     list[Path] | None,
     typer.Option("--scheme", help="Scheme of the reports; one for all, one each, none where carried."),

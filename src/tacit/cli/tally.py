@@ -46,7 +46,7 @@ def tally(
     named = {what: column for what, column in sample.items() if column is not None}
     if named and (order is not None or tables is not None):
         raise InvalidInput("A weighted tally holds whole reports. Leave out --order and --tables.")
-    shape = _Shape(order, None if tables is None else listed_groups(tables), named)
+    shape = _Shape(order, None if tables is None else listed_groups(tables), named, whole)
     if watch is not None:
         if reports or minus:
             raise InvalidInput("--watch counts what comes into its folder. Leave out REPORTS and --minus.")
@@ -75,6 +75,7 @@ class _Shape:
     order: int | None
     tables: list[list[str]] | None
     sample: Mapping[str, str]  # columns of weights, strata and clusters
+    whole: bool = False  # asked for by name: then no tally of less is taken as it is
 
     def counted(self, places: Sequence[str], schemes: Sequence[Path]) -> Tally:
         """All reports of these places, added part by part, so that only one part is held at a time."""
@@ -112,6 +113,10 @@ class _Shape:
         from tacit.count.tally import Tally
 
         if isinstance(part, Tally) and self.order is None and self.tables is None:
+            if self.whole and part.holds == "tables":
+                raise InvalidInput(
+                    f"{part!r} holds tables, from which whole reports do not follow. Tally the reports themselves with --whole."
+                )
             return part
         return Tally.of(part, order=self.order, tables=self.tables)
 

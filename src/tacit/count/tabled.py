@@ -32,8 +32,9 @@ class TabledEngine:
         names = self._holding(columns)
         if names is None:
             raise NotEstimable(
-                f"This tally does not hold {', '.join(columns)} together. It holds: {self._contents()}. Tally the reports "
-                "again with these together (--tables, a higher --order, or --whole)."
+                f"This tally does not hold {', '.join(columns)}{' together' * (len(columns) > 1)}. It holds: "
+                f"{self._contents()}. Tally the reports again with {'these together' if len(columns) > 1 else 'it'} "
+                "(--tables, a higher --order, or --whole)."
             )
         return self._margin(names, columns)
 
@@ -73,7 +74,7 @@ class TabledEngine:
 
     def _contents(self, most: int = 6) -> str:
         shown = [" with ".join(names) for names in self.tables]
-        more = f" and {len(shown) - most} more tables" if len(shown) > most else ""
+        more = f" and {len(shown) - most:,} more tables" if len(shown) > most else ""
         return "; ".join(shown[:most]) + more
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:

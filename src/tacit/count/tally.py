@@ -10,7 +10,6 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -155,7 +154,8 @@ class Tally:
 
     def __repr__(self) -> str:
         tables = sum(len(_table_names(part)) for part in self.parts)
-        content = {"whole": "whole reports", "weighted": "weighted reports"}.get(self.holds, f"{tables} tables")
+        some = f"{tables:,} table{'' if tables == 1 else 's'}"
+        content = {"whole": "whole reports", "weighted": "weighted reports"}.get(self.holds, some)
         return f"Tally({self.n_reports:,} reports, {content}, scheme {self.scheme.hash[:12]})"
 
     def sources(self) -> tuple[Source, ...]:
@@ -316,11 +316,10 @@ def _combined_rows(one: CountedEngine, two: CountedEngine, sign: int) -> Counted
 
 
 def _combined_tables(one: CountedEngine | TabledEngine, two: CountedEngine | TabledEngine, sign: int) -> TabledEngine:
-    """What both hold: a tally of whole reports holds every table of the other."""
+    """What both hold, as a table or a margin of one; a tally of whole reports holds every table of the other."""
     tabled = [part for part in (one, two) if isinstance(part, TabledEngine)]
-    common = reduce(
-        lambda kept, part: [names for names in kept if names in part.tables], tabled, list(tabled[0].tables)
-    )
+    named = dict.fromkeys(names for part in tabled for names in part.tables)
+    common = [names for names in named if all(part.holds(names) for part in tabled)]
     if not common:
         raise InvalidInput(
             "These tallies hold no table in common, so they cannot be added. Tally with the same tables."
@@ -443,11 +442,17 @@ def _cells_table(tally: Tally) -> pa.Table:
 
 def _read_cells(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:
     part, number, cell, count = (table.column(name).to_numpy() for name in ("part", "table", "cell", COUNT))
+    most = max((len(tables) for tables in note["tables"]), default=0)
+    place = part * most + number
+    order = np.argsort(
+        place, kind="stable"
+    )  # so that the cells of a table are one stretch, however many tables there are
+    ends = np.searchsorted(place[order], np.arange(len(note["tables"]) * most + 1))
     read: list[Part] = []
     for at, questionnaire in enumerate(scheme.questionnaires):
         schema, tables = questionnaire.report_schema, {}
         for position, names in enumerate(note["tables"][at]):
-            here = (part == at) & (number == position)
+            here = order[ends[at * most + position] : ends[at * most + position + 1]]
             shape = tuple(schema[name].tally_size for name in names)
             counts = np.zeros(int(np.prod(shape)), dtype=np.int64)
             counts[cell[here]] = count[here]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.channel.scheme import Group, Scheme
+from tacit.count.connections import is_address
+from tacit.count.stored import StoredReports
+from tacit.count.tally import Tally, is_tally
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.complex_samples import Lonely
@@ -53,7 +57,8 @@ def regress(
     ----------
     data : path, data frame, Reports, stored reports or Tally
         A file (CSV, Parquet, SPSS, Stata, SAS, Excel) or anything that speaks Arrow. Only the named columns are read.
-        Reports know their scheme; stored ones and tallies are counted where they are.
+        Reports know their scheme; stored ones and tallies are counted where they are. A path may be that of a saved tally
+        and, with a scheme, the address of a table.
     formula : str
         Outcome and covariates as formulaic reads them; names with dots stand in backticks.
     devices : mapping or sequence, optional
@@ -109,6 +114,7 @@ def regress(
         raise UnknownName("Kind of errors", str(errors), ERRORS)
     if family is not None and family not in FAMILIES:
         raise UnknownName("Family", str(family), FAMILIES)
+    data = _opened(data, scheme)
     carried = getattr(data, "scheme", None)
     known = carried if scheme is None and isinstance(carried, Scheme) else scheme
     study = _read(parsed(formula), given_devices(devices), known, sample, yes)
@@ -117,6 +123,15 @@ def regress(
     rows = rows_of(data, study.columns, study.names, columns, listed=asked)
     sampling = Sampling(columns, lonely, bootstrap, seed)
     return Fitting(study.laid_out(rows.table), rows, formula, sampling, family, errors, level).result()
+
+
+def _opened(data: Any, scheme: Scheme | None) -> Any:
+    """What a name stands for, where that is a saved tally or, with a scheme, a table of reports in a database."""
+    if not isinstance(data, (str, Path)):
+        return data
+    if is_tally(data):
+        return Tally.read(data, scheme)
+    return StoredReports.open(data, scheme) if scheme is not None and is_address(data) else data
 
 
 @dataclass(frozen=True, eq=False)
