@@ -1,7 +1,8 @@
-"""Very many answers and very many questions: local hashing against multi-freq-ldpy, all pairs against a matrix product."""
+"""Very many answers, also on a page, and very many questions: local hashing beside a peer, all pairs beside a matrix product."""
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import math
 import tempfile
@@ -55,6 +56,39 @@ def many_answers(kind: str, seconds: float) -> list[Ratio]:
     ]
 
 
+QUESTIONNAIRE = """
+name: places
+title: Places
+introduction: Where people were born.
+contact: A university.
+pages:
+- questions:
+  - {name: born, kind: choice, answers: {file: codes.csv}, text: Where were you born?, sensitive: true}
+groups:
+- {questions: [born], channel: {kind: KIND, gamma: 4}}
+"""
+
+
+def asked_on_a_page(kind: str) -> list[Ratio]:
+    """The same question in a survey: opening it, with every check of the page, and what a phone loads."""
+    from tacit.survey.definition import Definition
+
+    words = np.random.default_rng(4).choice(["ba", "do", "ka", "li", "mo", "ne", "ra", "su", "to", "vi"], (ANSWERS, 6))
+    rows = "".join(f"{10_000 + code},{10_000 + code} {''.join(word)}\n" for code, word in enumerate(words))
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "codes.csv").write_text(f"name,label\n{rows}", encoding="utf-8")
+        path = Path(folder) / "survey.yaml"
+        path.write_text(QUESTIONNAIRE.replace("KIND", kind), encoding="utf-8")
+        opening, definition = cpu(lambda: Definition.read(path))
+    (listed,) = definition.lists.values()
+    sent = len(gzip.compress(listed.encode(), 6)) / 1e6
+    name = f"a survey's question of {ANSWERS:,} answers, {kind}"
+    return [
+        Ratio(f"{name}: opening and checking", opening, 10, "CPU seconds"),
+        Ratio(f"{name}: its list on the wire", sent, 2, "MB", f"{len(listed) / 1e6:.1f} MB read, beside the page"),
+    ]
+
+
 def hashing_against_peer() -> Ratio:
     """The server's part for one pair of a report and an answer; the peer is asked for fewer of them."""
     from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
@@ -96,6 +130,8 @@ def run() -> list[Ratio]:
     return [
         *many_answers("hadamard", 1.0),
         *many_answers("local_hashing", 60.0),
+        *asked_on_a_page("hadamard"),
+        *asked_on_a_page("local-hashing"),
         hashing_against_peer(),
         all_pairs(200, 2),
         all_pairs(60, 5),

@@ -405,3 +405,24 @@ def test_each_language_has_a_column_and_label_stands_for_the_rest(tmp_path: Path
     rows = "".join(f"{i},Place {i},Ort {i}\n" for i in range(600))
     answers = opened(tmp_path, text, "name,label,label_de\n" + rows).questions[1]["answers"]
     assert answers[7] == {"name": "7", "text": {"en": "Place 7", "de": "Ort 7"}}
+
+
+def test_of_a_public_question_with_many_answers_only_the_frequent_ones_are_shown(tmp_path: Path) -> None:
+    text = TEXT.replace("sensitive: true WHEN", "sensitive: false").replace("GROUPS", "privacy: strong")
+    text = text.replace(
+        'answers: [north, south], text: "Region?", sensitive: false', "answers: [n, s], text: R, sensitive: true"
+    )
+    definition = opened(tmp_path, text)
+    store = Store.open(tmp_path / "s.db")
+    stored = store.add(definition, text)
+    places = ["10007"] * 120 + ["10008"] * 60 + [f"{10_100 + person % 40}" for person in range(80)]
+    fill(store, stored, [(("n", "s")[person % 2], place) for person, place in enumerate(places)])
+    table = results_document(store, stored)["questions"][1]
+    assert [(cell["answer"], round(cell["probability"] * len(places))) for cell in table["cells"]] == [
+        ("10007", 120),
+        ("10008", 60),
+    ]
+    # Nobody learns that two people come from a place, nor that nobody does.
+    assert table["hidden"] == N - 2
+    assert "unlisted" not in table
+    store.close()
