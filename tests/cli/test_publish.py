@@ -44,6 +44,28 @@ def test_publish_then_check(table, tmp_path):
     assert checked.json["l"] >= 1
 
 
+def test_a_warning_is_given_once_however_often_the_file_is_read(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_text(
+        "Größe,Ort\n" + "".join(f"{150 + i % 9},{'Köln' if i % 2 else 'Rom'}\n" for i in range(60)), "latin-1"
+    )
+    answer = tacit(
+        "publish",
+        path,
+        "--k",
+        3,
+        "--attributes",
+        "Größe,Ort",
+        "--method",
+        "local",
+        *QUICK,
+        "--out",
+        tmp_path / "out.csv",
+    )
+    assert answer.code == 0, answer.err
+    assert answer.err.count("Windows-1252") == 1
+
+
 def test_people_read_words(table, tmp_path):
     answer = tacit(
         "publish",

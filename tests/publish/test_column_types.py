@@ -162,3 +162,15 @@ def test_missing_dates_and_codes_follow_the_policy():
     assert anonymize(data, 3, ["visit", "sex"], missing="drop", **wishes).rows == 1_493
     own = anonymize(data, 3, ["visit", "sex"], missing="answer", **wishes)
     assert own.input.schema["visit"].answers[-1] == "missing"
+
+
+@pytest.mark.parametrize("year", ["2024", 2024])
+def test_a_column_that_says_the_same_of_everybody_is_kept(year, tmp_path):
+    data = {"age": [str(20 + i % 9) for i in range(90)], "year": [year] * 90}
+    wishes = {"method": "local", "seed": 1, "seconds": 0}
+    release = anonymize(data, 3, ["age"], keep="year", **wishes)
+    path = release.write(tmp_path / "out.csv")
+    assert set(release.to_arrow()["year"].to_pylist()) == {"2024"}
+    assert b"other" not in path.read_bytes() + (tmp_path / "out.csv.manifest.json").read_bytes()
+    with pytest.raises(InvalidInput, match=r"year has 1 answer\). Ask for a smaller l: at most 1"):
+        anonymize(data, 3, ["age"], sensitive="year", l=2, **wishes)

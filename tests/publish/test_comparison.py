@@ -54,6 +54,16 @@ def test_what_a_method_leaves_out_is_in_its_name():
     assert release.pick(picked).recoding.hidden_cells == release.front[picked].hidden_cells
     whole = anonymize(people(), 6, method="compare", cells=False, **QUICK).methods[1]
     assert (whole.name, whole.hidden_cells) == ("search, up to 4% of the rows suppressed", 0)
+    persons = anonymize(
+        people() | {"id": [str(i // 2) for i in range(len(people()["age"]))]},
+        4,
+        ["age", "town"],
+        method="local",
+        person="id",
+        suppress=0.1,
+        **QUICK,
+    )
+    assert persons.front[0].way == persons.methods[0].name == "local, up to 10% of the persons without some rows"
 
 
 def test_the_reason_says_what_suppression_would_leave_out():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.publish import Effort, methods, settings
+from tacit.publish import Effort, Preferences, Protection, methods, settings
 from tacit.publish.cells import CUTS_TRIED, FEWEST_TRIED, recodings_worth
+from tacit.publish.publication import pose_publication
+from tacit.publish.settings import Settings
 from tests.publish.test_anonymization import QUICK, people
 from tests.publish.wishes import anonymize
 
@@ -41,3 +43,12 @@ def test_a_thinned_front_keeps_its_ends():
     assert len(thinned) == 8
     assert (thinned[0], thinned[-1]) == (100, 199)
     assert methods._spaced(front, 100) is front
+
+
+def test_a_large_table_is_proven_for_less_time(monkeypatch):
+    posed = pose_publication(people(), Settings(Protection(attributes=["age", "town"]), Preferences(method="exact")))
+    assert methods._proof_seconds(posed, "exact") == 300
+    monkeypatch.setattr(methods, "LARGE_TABLE", 10)
+    assert methods._proof_seconds(posed, "exact") == 80
+    asked = Settings(Protection(attributes=["age", "town"]), Preferences(method="exact"), Effort(seconds=7))
+    assert methods._proof_seconds(pose_publication(people(), asked), "exact") == 7

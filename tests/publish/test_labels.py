@@ -17,6 +17,7 @@ WORK = Attribute("work", ("Private", "Self-employed", "State", "Unpaid", "None")
         (WORK, 0, 4, "*"),
         (Attribute("age", ("30-35", "35-40", "40-45")), 0, 1, "30-40"),
         (Attribute("age", ("30", "31", "32", "33")), 1, 3, "31-33"),
+        (Attribute("gain", ("-3", "-2", "1", "2")), 0, 2, "-3 to 1"),
         (numeric("age", (20, 30, 40)), 1, 2, "(20,40]"),
         (numeric("age", (20, 30, 40)), 0, 1, "<=30"),
         (numeric("age", (20, 30, 40)), 2, 3, ">30"),

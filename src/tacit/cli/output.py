@@ -31,7 +31,8 @@ def note(message: str) -> None:
 
 
 def show_warnings() -> None:
-    """Warnings as sentences, without the file and line of the code that raised them."""
+    """Warnings as sentences, each once, without the file and line of the code that raised them."""
+    said: set[str] = set()
 
     def show(
         message: Warning | str,
@@ -41,7 +42,9 @@ def show_warnings() -> None:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        note(f"Warning: {message}")
+        if str(message) not in said:
+            note(f"Warning: {message}")
+        said.add(str(message))
 
     warnings.showwarning = show
 

@@ -75,7 +75,11 @@ Evaluations = Annotated[
 PopulationSize = Annotated[int, typer.Option(help="Population of the search.")]
 Polish = Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")]
 Seconds = Annotated[
-    float | None, typer.Option(min=0, help="CPU seconds for the proof; 30 (with --suppress 0), for exact 300.")
+    float | None,
+    typer.Option(
+        min=0,
+        help="CPU seconds for the proof; 30 (with --suppress 0), for exact 300, of more than 40,000 combinations 80.",
+    ),
 ]
 Nodes = Annotated[int | None, typer.Option(help="Most nodes that the proof visits.")]
 Seed = Annotated[int | None, typer.Option(help="Makes the search repeatable.")]

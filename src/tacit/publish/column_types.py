@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.publish.column_readings import (
     MOST_AS_THEY_ARE,
+    OTHER,
     CodeReading,
     FrequentReading,
     PseudonymReading,
@@ -153,6 +154,9 @@ def listed_column(name: str, counted: ColumnValues, missing: MissingPolicy) -> T
 
     if missing == "refuse":
         counted.refuse_missing(name)
+    texts = as_text(counted.values).unique().to_pylist() if len(counted.times) == 1 else []
+    if texts and not counted.missing:  # it says the same of everybody, which is no reason not to publish it
+        return TypedColumn(Attribute(name, (texts[0], unused_label(OTHER, texts))))
     alone = pa.table({name: counted.values})
     return TypedColumn(infer_schema(alone, missing=missing, most_answers=max(1, alone.num_rows))[name])
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tacit.publish.methods import Alternative, Answer, FoundWay, find, in_words, proven
+from tacit.publish.methods import Alternative, Answer, FoundWay, find, in_words, proven, what_is_left_out
 from tacit.publish.publication import Publication
 from tacit.publish.search import Progress
 from tacit.publish.usefulness import (
@@ -70,7 +70,7 @@ class MethodResult:
             labels_overlap(recoding),
             largest_lost_group(recoding) if recoding.suppressed else None,
             written,
-            in_words(answer.method, answer.suppress, cells=answer.method == "search" and publication.hides_cells),
+            in_words(answer.method, answer.suppress, what_is_left_out(publication, answer.method)),
             recoding.hidden_cells,
         )
 

@@ -51,9 +51,9 @@ def _span(first: str, last: str) -> str | None:
     """One range from two, or from two numbers; None where the answers are no numbers."""
     begin, end = _RANGE.fullmatch(first), _RANGE.fullmatch(last)
     if begin and end:
-        return f"{begin[1]}-{end[2]}"
+        return _joined(begin[1], end[2])
     if _NUMBER.fullmatch(first) and _NUMBER.fullmatch(last):
-        return f"{first}-{last}"
+        return _joined(first, last)
     low, high = _STEP.fullmatch(first), _STEP.fullmatch(last)
     if (low or high) and (low or _NUMBER.fullmatch(first)) and (high or _NUMBER.fullmatch(last)):
         between = (low or high or [""] * 3)[2]
@@ -61,6 +61,11 @@ def _span(first: str, last: str) -> str | None:
     if all(_DATE.fullmatch(end) for end in (first, last)) or all(_CODE.fullmatch(end) for end in (first, last)):
         return f"{first} to {last}"
     return _bracketed(first, last)
+
+
+def _joined(first: str, last: str) -> str:
+    """Two numbers as a range; a dash beside a minus sign would be hard to read."""
+    return f"{first} to {last}" if first.startswith("-") else f"{first}-{last}"
 
 
 def _bracketed(first: str, last: str) -> str | None:

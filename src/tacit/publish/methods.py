@@ -24,6 +24,10 @@ from tacit.publish.recoding import Recoding
 from tacit.publish.search import Progress, SearchOutcome, search
 
 PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 10.0, "microaggregate": 10.0}  # of the processor
+LARGE_TABLE, LARGE_PROOF_SECONDS = (
+    40_000,
+    80.0,
+)  # combinations from which on "exact" gets less: a proof rarely ends there
 CUTS_OF_A_ROUND = 100  # evaluations that a round of ruin and recreate is taken for, where every m attributes are hidden
 PERSON_FACTOR = 8  # combinations that count like one entry of a person, in what a front costs
 MOST_TRIED = 2_000  # generalizations that are counted person by person until one keeps its promise
@@ -41,19 +45,27 @@ class Alternative:
     suppress: float  # share of rows that could be suppressed
     cuts: str | None = None  # hexadecimal: a bit for every possible cut; None where the method alone says it
     hidden_cells: int = 0
-    hides_cells: bool = False  # whether single cells could go in place of rows
+    left_out: str = "rows"  # what the share of suppression is of: rows, cells (single ones too), or persons
 
     @property
     def way(self) -> str:
         """The method in words, with what it may leave out."""
-        return in_words(self.method, self.suppress, cells=self.hides_cells)
+        return in_words(self.method, self.suppress, self.left_out)
 
 
-def in_words(method: str, suppress: float, *, cells: bool) -> str:
-    """A method and what it may leave out: a share of the rows, or as many cells, of whole rows or single ones."""
-    if not suppress:
-        return method
-    return f"{method}, up to {suppress:.0%} of the {'cells hidden' if cells else 'rows suppressed'}"
+LEFT_OUT = {"rows": "rows suppressed", "cells": "cells hidden", "persons": "persons without some rows"}
+
+
+def what_is_left_out(publication: Publication, method: str) -> str:
+    """What the share of suppression is counted in."""
+    if publication.persons is not None:
+        return "persons"
+    return "cells" if method == "search" and publication.hides_cells else "rows"
+
+
+def in_words(method: str, suppress: float, left_out: str) -> str:
+    """A method and what it may leave out."""
+    return f"{method}, up to {suppress:.0%} of the {LEFT_OUT[left_out]}" if suppress else method
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,8 +257,8 @@ def _alternatives(publication: Publication, method: str, outcome: SearchOutcome)
             smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
             figures = (*publication.loss_and_bias(recoding), smallest, recoding.suppressed)
             hidden = recoding.hidden_cells
-        hides = method == "search" and publication.hides_cells
-        yield Alternative(method, *figures, _suppress(publication), written_cuts(bits), hidden, hides)
+        left_out = what_is_left_out(publication, method)
+        yield Alternative(method, *figures, _suppress(publication), written_cuts(bits), hidden, left_out)
 
 
 def _spaced(front: NDArray[np.intp], most: int) -> NDArray[np.intp]:
@@ -262,6 +274,8 @@ def _proof_seconds(publication: Publication, method: str) -> float:
         return seconds
     # With suppression a proof rarely ends in half a minute.
     suppresses = publication.settings.protection.suppress > 0
+    if method == "exact" and len(publication.problem.tally.counts) > LARGE_TABLE:
+        return LARGE_PROOF_SECONDS
     return 0.0 if suppresses and method == "search" else PROOF_SECONDS[method]
 
 
@@ -330,5 +344,8 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
             "Ask for less, or use method 'search'."
         )
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding))
-    entry = Alternative(method, answer.nwp, answer.necd, smallest, answer.recoding.suppressed, _suppress(publication))
+    entry = Alternative(
+        method, answer.nwp, answer.necd, smallest, answer.recoding.suppressed, _suppress(publication),
+        left_out=what_is_left_out(publication, method),
+    )  # fmt: skip
     return replace(answer, front=(entry,), interrupted=None if local.complete else "recoding")

@@ -362,7 +362,11 @@ def _refuse_impossible(problem: Problem, settings: Settings, persons: PersonRows
     largest = _largest_l(problem, protection)
     if protection.l is None or protection.l <= largest + 1e-9:
         return
-    shown = ", ".join(f"{attribute.name} has {attribute.size} answers" for attribute in problem.tally.sensitive)
+    numbers = [len(np.unique(column)) for column in problem.tally.sensitive_codes.T]
+    shown = ", ".join(
+        f"{attribute.name} has {number} answer{'s' * (number != 1)}"
+        for attribute, number in zip(problem.tally.sensitive, numbers, strict=True)
+    )
     how = "" if protection.recursive is None else f" with c = {protection.recursive:g}"
     raise InvalidInput(
         f"No release shows an l of {protection.l:g}{how} even when everything else is generalized away ({shown}). Ask for a "

@@ -248,8 +248,8 @@ class Effort:
     polish
         ``False`` gives the published search alone.
     seconds, nodes
-        For the proof, in CPU seconds: by default 30 after a search (none where rows may be suppressed), 300 for "exact"; and
-        the most nodes it visits, by which it ends at the same place on every machine.
+        For the proof, in CPU seconds: by default 30 after a search (none where rows may be suppressed), 300 for "exact" (80
+        beyond 40,000 combinations); and the most nodes it visits, by which it ends at the same place on every machine.
     seed
         Makes the search repeatable.
     """
