@@ -1,5 +1,6 @@
 """Files are read in parts and written whole or not at all."""
 
+import json
 import os
 
 import pyarrow as pa
@@ -250,3 +251,23 @@ def test_the_cells_of_a_csv_file_are_its_rows_times_its_columns(tmp_path, answer
     assert n_cells(file) == pytest.approx(120_000, rel=0.01)
     file.write_text("one\n")
     assert n_cells(file) == 0
+
+
+def test_a_long_note_is_compressed_and_kept_once(tmp_path):
+    short, long = {"scheme": "abc"}, {"answers": [f"answer {i}" for i in range(100_000)]}
+    for name, note in (("short", short), ("long", long)):
+        with table_writer(tmp_path / f"{name}.parquet", note) as writer:
+            writer.write(pa.table({"a": [1, 2]}))
+        assert read_metadata(tmp_path / f"{name}.parquet") == note
+        assert read_table(tmp_path / f"{name}.parquet").column("a").to_pylist() == [1, 2]
+    kept = pq.read_metadata(tmp_path / "short.parquet").metadata
+    assert json.loads(kept[b"tacit"]) == short  # plain, for whoever reads it without Tacit
+    assert (tmp_path / "long.parquet").stat().st_size < len(json.dumps(long)) / 3
+
+
+@pytest.mark.parametrize("note", [b"zlib:not base64", b"zlib:AAAA", b"{"])
+def test_a_broken_note_is_refused_in_a_sentence(note, tmp_path):
+    file = tmp_path / "broken.parquet"
+    pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"tacit": note}), file)
+    with pytest.raises(InvalidInput, match="is not a JSON object"):
+        read_metadata(file)

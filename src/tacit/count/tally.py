@@ -7,7 +7,6 @@ chosen ones, and says what it lacks. Days are counted once; a window is a sum of
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +28,7 @@ from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.reports import Reports
 from tacit.schema import RESERVED
 from tacit.table import Table
-from tacit.table.files import read_metadata, read_table, written_whole
+from tacit.table.files import TableWriter, read_metadata, read_table, written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -185,8 +184,6 @@ class Tally:
 
     def write(self, path: str | Path) -> None:
         """Save as a Parquet file that carries the scheme; nothing appears under the name before all is written."""
-        import pyarrow.parquet as pq
-
         table = _cells_table(self) if self.holds == "tables" else _whole_table(self)
         note = (
             {
@@ -202,8 +199,11 @@ class Tally:
             | ({"simulation": True} if self.is_simulation else {})
         )
         with written_whole(path) as temporary:
-            noted = table.replace_schema_metadata({b"tacit": json.dumps(note).encode()})
-            pq.write_table(noted, temporary, compression="zstd")
+            writer = TableWriter(temporary, parquet=True, metadata=note)
+            try:
+                writer.write(table.replace_schema_metadata(None))
+            finally:
+                writer.close()
 
     @classmethod
     def read(cls, path: str | Path, scheme: Scheme | None = None) -> Tally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import csv
 import json
@@ -9,6 +10,7 @@ import math
 import os
 import re
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1 << 17
 SAMPLED_BYTES = 1 << 18  # of a CSV file, to tell how long its rows are
 PARQUET_SUFFIXES = (".parquet", ".pq")
+NOTE = b"tacit"  # the key of what a Parquet file says of itself
+LONGEST_NOTE = 1 << 16  # bytes up to which it stays plain JSON
+COMPRESSED = b"zlib:"
 
 
 def is_parquet(path: str | Path) -> bool:
@@ -299,16 +304,27 @@ def read_metadata(path: str | Path) -> dict[str, Any] | None:
         import pyarrow.parquet as pq
 
         with _readable(path):
-            noted = (pq.read_schema(file).metadata or {}).get(b"tacit")
+            noted = (pq.read_metadata(file).metadata or {}).get(NOTE)
         return None if noted is None else _note(noted, f"The note about its scheme in {str(path)!r}")
     beside = sidecar(file)
     return _note(beside.read_bytes(), repr(str(beside))) if beside.exists() else None
 
 
+def packed_note(note: Mapping[str, Any]) -> bytes:
+    """A note as Parquet's metadata hold it: JSON, compressed where it is long.
+
+    The scheme of a question with a million answers takes fifteen megabytes as JSON, more than as many reports.
+    """
+    text = json.dumps(dict(note)).encode()
+    return text if len(text) <= LONGEST_NOTE else COMPRESSED + base64.b64encode(zlib.compress(text))
+
+
 def _note(content: bytes, where: str) -> dict[str, Any]:
     try:
+        if content.startswith(COMPRESSED):
+            content = zlib.decompress(base64.b64decode(content.removeprefix(COMPRESSED), validate=True))
         noted = json.loads(content)
-    except ValueError:
+    except (ValueError, zlib.error):
         noted = None
     if not isinstance(noted, dict):
         raise InvalidInput(f"{where} is not a JSON object. Restore it, or remove it to go on without its checks.")
@@ -369,8 +385,9 @@ class TableWriter:
         if self._parquet:
             import pyarrow.parquet as pq
 
-            noted = schema.with_metadata({**(schema.metadata or {}), b"tacit": json.dumps(self._metadata).encode()})
-            self._writer = pq.ParquetWriter(self._path, noted, compression="zstd")
+            self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
+            # Not as metadata of the Arrow schema, which Parquet files hold a second time.
+            self._writer.add_key_value_metadata({NOTE: packed_note(self._metadata)})
         else:
             from pyarrow import csv as arrow_csv
 
