@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,34 @@ def least_class(table: dict[str, list[str]], m: int) -> int:
         min(Counter(zip(*(table[name] for name in chosen), strict=True)).values())
         for chosen in itertools.combinations(NAMES, m)
     )
+
+
+def least_answers(table: dict[str, list[str]], m: int) -> int:
+    """The fewest different secrets in a class of any m columns, as plainly as it is defined."""
+    least = len(table["ill"])
+    for chosen in itertools.combinations(NAMES, m):
+        secrets = defaultdict(set)
+        for row, secret in zip(zip(*(table[name] for name in chosen), strict=True), table["ill"], strict=True):
+            secrets[row].add(secret)
+        least = min(least, *(len(own) for own in secrets.values()))
+    return least
+
+
+@pytest.mark.parametrize("asked", [{"l": 3}, {"t": 0.35}, {"l": 2.2, "entropy": True}], ids=["l", "t", "entropy"])
+def test_every_m_attributes_show_enough_secrets(asked, tmp_path):
+    data = answers(200)
+    data["ill"] = [str(i) for i in np.random.default_rng(8).choice(["flu", "gout", "cold"], 200, p=[0.6, 0.25, 0.15])]
+    plain = anonymize(data, 4, NAMES, every=2, seed=1, evaluations=500, sensitive="ill", method="search")
+    assert least_answers(plain.to_arrow().to_pydict(), 2) == 1  # the attack on k alone: a class that shows one secret
+    release = anonymize(data, 4, NAMES, every=2, seed=1, evaluations=500, sensitive="ill", method="search", **asked)
+    release.write(tmp_path / "out.csv")
+    verified = json.loads((tmp_path / "out.csv.manifest.json").read_text())["verified"]
+    shown = release.to_arrow().to_pydict()
+    assert verified["k"] == least_class(shown, 2) >= 4
+    if "l" in asked and "entropy" not in asked:
+        assert verified["l"] == least_answers(shown, 2) >= 3
+    assert verified["l"] >= asked["l"] if "l" in asked else verified["t"] <= asked["t"] + 1e-9
+    assert plain.nwp < release.nwp < 1
 
 
 @pytest.mark.parametrize("m", [2, 3])
@@ -113,8 +141,8 @@ def test_many_attributes_are_told_what_every_few_would_lose():
     [
         ({"every": 0}, "from 1 to 12"),
         ({"every": 13}, "from 1 to 12"),
-        ({"every": 2, "suppress": 0.1}, "nor with suppression"),
-        ({"every": 2, "sensitive": "s", "l": 2}, "neither with l, t or beta"),
+        ({"every": 2, "suppress": 0.1}, "does not go with suppression"),
+        ({"every": 2, "sensitive": "s", "l": 2, "person": "p"}, "counts rows, not persons"),
         ({"every": 2, "attributes": [["q0", "q1"], ["q2"]]}, "takes one set"),
         ({"every": 2, "method": "exact"}, "proves nothing of every m"),
     ],

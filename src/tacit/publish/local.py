@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,10 @@ def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Pro
     rows, scratch = _rows(problem), _scratch(problem)
     everything = np.arange(len(rows.codes))
     effort = _piloting(len(everything)) if pilots is None else _Piloting(pilots, PILOTED)
-    open_boxes, finished = [(everything, math.inf)], []
+    open_boxes, finished = (
+        [(everything, math.inf)],
+        array("q"),
+    )  # of those that are done, their lengths, the last part first
     settled, complete = 0, True
     try:
         while open_boxes:
@@ -51,17 +55,22 @@ def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Pro
                 middle = part(rows, box, cut)
                 open_boxes[-1:] = [(box[:middle], below), (box[middle:], above)]
                 continue
-            finished.append(box)
+            finished.append(len(box))
             open_boxes.pop()
             settled += len(box)
             if progress:
                 progress(settled / len(everything), "recoding")
     except KeyboardInterrupt:
         complete = False
-    boxes = [*finished, *(box for box, _ in open_boxes)]
-    if complete:
-        boxes = _trimmed(problem, rows, scratch, boxes)
-    classes = _numbered(boxes, len(everything))
+    lengths = np.array([*(len(box) for box, _ in open_boxes), *finished[::-1]], np.int64)
+    if int(lengths.sum()) > len(everything):  # interrupted after a box was done and before it was taken off
+        lengths = np.delete(lengths, len(open_boxes))
+    if complete and problem.demand.limit > 0:
+        boxes = _trimmed(problem, rows, scratch, np.split(everything, np.cumsum(lengths)[:-1]))
+        classes = _numbered(boxes, len(everything))
+    else:
+        classes = np.empty(len(everything), np.int64)
+        classes[everything] = np.repeat(np.arange(len(lengths)), lengths)  # boxes are parts of it, in their order
     return LocalClasses(_without_strangers(problem, classes), complete)
 
 
@@ -201,12 +210,11 @@ def _scratch(problem: Problem) -> Scratch:
 
 
 def _numbered(boxes: list[Codes], combinations: int) -> Codes:
-    """The number of every combination's box, -1 where it is in none; a box that is listed twice counts once."""
+    """The number of every combination's box, -1 where it is in none."""
     classes = np.full(combinations, -1, np.int64)
-    for number, box in enumerate(boxes):
+    for number, box in enumerate(box for box in boxes if len(box)):
         classes[box] = number
-    numbers, place = np.unique(classes, return_inverse=True)
-    return (place.ravel() - int(numbers[0] < 0)).astype(np.int64)
+    return classes
 
 
 def tight_boxes(codes: Codes, classes: Codes) -> tuple[Codes, Codes]:

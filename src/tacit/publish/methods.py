@@ -13,6 +13,7 @@ from tacit.errors import InvalidInput
 from tacit.publish.achievement import Preference
 from tacit.publish.cells import recodings_worth, refine
 from tacit.publish.every import search_every
+from tacit.publish.every_diversity import kept_diverse
 from tacit.publish.lattice import prove_levels
 from tacit.publish.local import LocalClasses, cutting_places, recode_locally
 from tacit.publish.local_bound import least_local_loss
@@ -183,7 +184,9 @@ def _every(publication: Publication, method: str, progress: Progress | None) -> 
     effort = publication.settings.effort
     rng, rounds = np.random.default_rng(effort.seed), effort.evolution.evaluations // CUTS_OF_A_ROUND
     searched = search_every(publication.problem, rng, rounds, progress)
-    answer = of_cuts(publication, method, written_cuts(searched.bits))
+    asked = publication.settings.protection.asks_diversity
+    bits = kept_diverse(publication.problem, searched.bits) if asked else searched.bits
+    answer = of_cuts(publication, method, written_cuts(bits))
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding))
     entry = Alternative(method, answer.nwp, answer.necd, smallest, 0, 0.0, answer.cuts)
     return replace(

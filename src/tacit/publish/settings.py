@@ -144,10 +144,15 @@ class Protection:
             return
         if self.attributes is not None and len(self.attributes) > 1:
             raise InvalidInput("every takes one set of quasi-identifiers, and makes its own sets of them. Name one.")
-        if self.asks_diversity or self.k_map is not None or self.presence is not None or self.suppress:
+        if self.k_map is not None or self.presence is not None or self.suppress:
             raise InvalidInput(
-                "every asks for k in each of many small tables. It goes neither with l, t or beta, nor with k-map or presence, "
-                "nor with suppression. Leave these away, or publish for all quasi-identifiers together."
+                "every asks for k in each of many small tables, and leaving a row out for one of them may break another: it does "
+                "not go with suppression, nor with k-map or presence, which are counted in one table. Leave these away, or "
+                "publish for all quasi-identifiers together."
+            )
+        if self.asks_diversity and self.person is not None:
+            raise InvalidInput(
+                "every with l, t or beta counts rows, not persons with several. Leave the person, or l, t and beta away."
             )
 
     @property
