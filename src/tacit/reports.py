@@ -228,6 +228,8 @@ def scheme_note(scheme: Scheme, *, is_simulation: bool) -> dict[str, Any]:
 def carried_scheme(path: str | Path) -> Scheme:
     """The scheme that a report file carries."""
     note = read_metadata(path) or {}
+    if "question_document" in note:
+        raise InvalidInput(f"{str(path)!r} holds reports of an open question, which `tacit mine heavy` reads.")
     if "scheme_document" not in note:
         raise InvalidInput(
             f"{str(path)!r} does not carry its scheme. Give the document it was disguised with: --scheme S."

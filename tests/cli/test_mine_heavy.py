@@ -113,7 +113,10 @@ def test_the_least_share_is_found_about_every_other_time() -> None:
         (("mine", "heavy", "r.parquet", "--scheme", "scheme.json"), "is not the document of an open question"),
         (("mine", "heavy", "r.parquet", "--certainty", 1), "between 0 and 1"),
         (("mine", "heavy", "nobody.parquet"), "There is no file"),
-        (("estimate", "r.parquet", "--attributes", "town"), "does not carry its scheme"),
+        (("estimate", "r.parquet", "--attributes", "town"), "holds reports of an open question"),
+        (("tally", "r.parquet", "--out", "t.parquet"), "holds reports of an open question"),
+        (("measure", "q.json"), "is an open question, not a scheme"),
+        (("plan", "q.json", "--margin", ".01"), "is an open question, not a scheme"),
     ],
 )
 def test_bad_input(folder: Path, arguments: tuple[object, ...], message: str) -> None:

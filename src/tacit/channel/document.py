@@ -17,6 +17,7 @@ from typing import Any
 from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
 
 FORMAT = "tacit-scheme/1"
+OPEN_QUESTION = "tacit-open-question/"  # the formats of questions whose answers nobody lists
 MANY = 100
 KEYS = ("format", "attributes", "groups", "questionnaires", "prior", "hash")
 
@@ -104,6 +105,11 @@ def checked_document(document: Any, where: str = "The scheme document") -> dict[
     if not isinstance(document, dict):
         raise InvalidInput(f"{where} must be a JSON object, not {type(document).__name__}.")
     named = document.get("format")
+    if str(named).startswith(OPEN_QUESTION):
+        raise InvalidInput(
+            f"{where} is an open question, not a scheme: `tacit disguise` and `tacit mine heavy` read it, and `tacit design open "
+            "--respondents N` says what stands out."
+        )
     if named != FORMAT:
         raise InvalidInput(
             f"{where} has the format {named!r}; this version of Tacit reads {FORMAT!r}. "

@@ -25,7 +25,7 @@ def disguise(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
-    from tacit.channel.document import read_json
+    from tacit.channel.document import OPEN_QUESTION, read_json
     from tacit.table.encode import Missing
     from tacit.table.files import data_places
 
@@ -35,7 +35,7 @@ def disguise(
     document = read_json(scheme)
     if not on_spark:
         data_places(source)
-    if isinstance(document, dict) and str(document.get("format")).startswith("tacit-open-question/"):
+    if isinstance(document, dict) and str(document.get("format")).startswith(OPEN_QUESTION):
         written, named = _disguise_answers(source, scheme, out, wishes)
     else:
         written, named = _disguise_records(source, scheme, out, wishes)
