@@ -222,3 +222,13 @@ def test_bad_input(folder: Path, arguments: tuple[object, ...], message: str) ->
     Path("mixed/other.csv").write_text("what\nno\n")
     Path("mixed/one.csv").write_text("smokes,town\nno,a\n")
     assert message in refused(*arguments)
+
+
+def test_a_folder_of_files_without_notes_is_warned_of_once(folder: Path) -> None:
+    for note in Path("flat").glob("*.json"):
+        note.unlink()
+    done = tacit("estimate", "flat", "--scheme", "s.json", "--attributes", "smokes")
+    assert done.err.count("Warning") == 1
+    assert "3 files do not say under which scheme the reports were disguised ('flat/1.csv' first)" in done.err
+    alone = tacit("estimate", "flat/1.csv", "--scheme", "s.json", "--attributes", "smokes")
+    assert "'flat/1.csv' does not say under which scheme" in alone.err

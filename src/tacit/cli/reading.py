@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -81,12 +83,13 @@ def _stated(plan: Scheme | None, place: str) -> Scheme:
 
 def _opened_files(files: Sequence[Path], plan: Scheme | None, place: str) -> Iterator[ReportSource]:
     from tacit.count.tally import Tally, is_tally
-    from tacit.reports import Reports, carried_scheme
+    from tacit.reports import MissingSchemeNote, Reports, carried_scheme
     from tacit.table.labelled import is_labelled
 
     in_memory = _fit_memory(files)
     if in_memory:
         _spare_pandas()
+    silent: list[Path] = []
     for file in files:
         try:
             if is_tally(file):
@@ -94,11 +97,36 @@ def _opened_files(files: Sequence[Path], plan: Scheme | None, place: str) -> Ite
                 continue
             scheme = carried_scheme(file) if plan is None else plan
             whole = in_memory or is_labelled(file)  # files with value labels are never read in parts
-            yield Reports.read(file, scheme) if whole else _stored(str(file), scheme)
+            with _noting_silent(file, silent, many=len(files) > 1):
+                part: ReportSource = Reports.read(file, scheme) if whole else _stored(str(file), scheme)
+            yield part
         except InvalidInput as problem:
             if len(files) == 1 or repr(str(file)) in str(problem):
                 raise
             raise type(problem)(f"{str(file)!r} of {place!r}: {problem}") from None
+    if silent:
+        files_say = "1 file does not say" if len(silent) == 1 else f"{len(silent):,} files do not say"
+        warnings.warn(
+            f"{files_say} under which scheme the reports were disguised ({str(silent[0])!r} first); going on as if it were this "
+            "one.",
+            MissingSchemeNote,
+            stacklevel=2,
+        )
+
+
+@contextlib.contextmanager
+def _noting_silent(file: Path, silent: list[Path], *, many: bool) -> Iterator[None]:
+    """Of many files those that say nothing of their scheme are noted, to be told of in one sentence; other warnings pass."""
+    from tacit.reports import MissingSchemeNote
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        yield
+    for warning in told:
+        if many and issubclass(warning.category, MissingSchemeNote):
+            silent.append(file)
+        else:
+            warnings.warn(warning.message, warning.category, stacklevel=4)
 
 
 def _fit_memory(files: Sequence[Path]) -> bool:
