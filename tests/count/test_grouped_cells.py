@@ -74,6 +74,9 @@ def test_where_tacit_is_not_installed_on_a_cluster_spark_groups_in_two_scans(
         np.testing.assert_array_equal(engine.tallies(wanted)[0], MemoryEngine(table).tallies(wanted)[0])
     assert Cluster.without_tacit
     assert_all_pairs_in_two_scans(engine, table)
+    product = [((name,), np.array([0.3, -1.7])) for name in table.schema.names[:5]]  # more cells than a tally is worth
+    ours, theirs = engine.totals([product]), MemoryEngine(table).totals([product])
+    np.testing.assert_allclose([ours.sums, ours.squares], [theirs.sums, theirs.squares], rtol=1e-12)
 
 
 def assert_all_pairs_in_two_scans(engine: CountEngine, table: Table) -> None:
