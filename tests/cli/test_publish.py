@@ -66,6 +66,12 @@ def test_a_warning_is_given_once_however_often_the_file_is_read(tmp_path):
     assert answer.err.count("Windows-1252") == 1
 
 
+def test_a_misspelled_column_to_drop_is_refused(table, tmp_path):
+    assert "Column to drop 'twn' does not exist. Did you mean 'town'?" in refused(
+        "publish", table, *KNOWN, "--drop", "twn", "--out", tmp_path / "out.csv"
+    )
+
+
 def test_people_read_words(table, tmp_path):
     answer = tacit(
         "publish",

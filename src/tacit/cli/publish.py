@@ -82,6 +82,7 @@ def publish(
         table, out, _opened(table), _table_beside(table, out), pick, plot, report, target, again=again, json=json
     )
     asked.check()
+    dropped = _dropped(drop, asked.people, schema)
     if epsilon is not None:
         refused = {
             "roles": roles, "granularity": granularity, "hierarchies": hierarchies, "order": order == "data" or None,
@@ -94,14 +95,14 @@ def publish(
         promise = NoiseRequest(
             epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing
         )
-        return _synthesize(asked, promise, _schema(schema, listed_names(drop)), refused)
+        return _synthesize(asked, promise, _schema(schema, dropped), refused)
     if tables is not None or rows_per_person is not None or delta:
         raise InvalidInput(
             "--tables, --rows-per-person and --delta go with --epsilon. Give it too, or leave them away."
         )
     if attributes is None and schema is None and roles is None:
         _show_roles(asked)
-    named = None if roles is None else _named_roles(roles, asked.people, listed_names(drop))
+    named = None if roles is None else _named_roles(roles, asked.people, dropped)
     secrets = listed_names(sensitive) or ([] if named is None else list(named.named("sensitive")))
     protection = Protection(
         k=k, attributes=None if attributes is None else listed_groups(attributes), sensitive=secrets,
@@ -119,7 +120,7 @@ def publish(
     )
     if named is not None:
         protection, preferences = named.protection(protection), named.preferences(preferences)
-    return _release(asked, Settings(protection, preferences, effort), _schema(schema, listed_names(drop)))
+    return _release(asked, Settings(protection, preferences, effort), _schema(schema, dropped))
 
 
 @dataclass(frozen=True)
@@ -274,11 +275,25 @@ def _show_roles(asked: ReleaseRequest) -> NoReturn:
 def _named_roles(path: Path, people: Any, dropped: list[str]) -> Roles:
     """The roles of the columns that a file names; what is dropped has none."""
     from tacit.publish.roles import Roles, read_roles
+
+    given = read_roles(path, _columns(people))
+    return Roles(tuple(column for column in given.columns if column.name not in dropped))
+
+
+def _columns(people: Any) -> list[str]:
     from tacit.table.files import column_names
 
-    columns = column_names(people) if isinstance(people, Path) else list(people.columns)
-    given = read_roles(path, columns)
-    return Roles(tuple(column for column in given.columns if column.name not in dropped))
+    return column_names(people) if isinstance(people, Path) else list(people.columns)
+
+
+def _dropped(text: str | None, people: Any, document: Path | None) -> list[str]:
+    """The columns to leave out; a misspelled one would be published after all."""
+    names, schema = listed_names(text), _schema(document, []) if text else None
+    present = list(dict.fromkeys([*_columns(people), *(() if schema is None else schema.names)])) if names else []
+    for name in names:
+        if name not in present:
+            raise UnknownName("Column to drop", name, present)
+    return names
 
 
 def _opened(table: str) -> Any:

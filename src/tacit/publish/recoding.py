@@ -278,7 +278,7 @@ def recode_by_means(tally: QuasiTally, classes: Codes, hierarchies: Mapping[str,
             continue
         kept = classes >= 0
         sums = np.bincount(classes[kept], (tally.counts * values[tally.codes[:, j]])[kept])
-        means = [f"{mean:.4g}" for mean in (sums / np.bincount(classes[kept], tally.counts[kept])).tolist()]
+        means = [_rounded(mean) for mean in (sums / np.bincount(classes[kept], tally.counts[kept])).tolist()]
         names[j] = tuple(dict.fromkeys(means))
         place = {text: position for position, text in enumerate(names[j])}
         of_class = np.array([place[text] for text in means], np.int64)
@@ -287,6 +287,11 @@ def recode_by_means(tally: QuasiTally, classes: Codes, hierarchies: Mapping[str,
         members[j] = np.zeros((len(names[j]), attribute.size), np.bool_)
         np.logical_or.at(members[j], labels[:, j], spans)
     return dataclasses.replace(boxes, labels=labels, names=tuple(names), members=tuple(members))
+
+
+def _rounded(number: float) -> str:
+    """A number to four digits, written out: 27830, not 2.783e+04."""
+    return np.format_float_positional(float(f"{number:.4g}"), trim="-")
 
 
 def numbers_of(attribute: Attribute) -> NDArray[np.float64] | None:
