@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -149,6 +151,18 @@ def test_spark_addresses_are_understood(address: str, name: str, is_table: bool)
     place = SparkAddress.parse(address)
     assert (place.name, place.is_table) == (name, is_table)
     assert place.master == ("spark://host:7077" if "//" in address else None)
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_only_a_session_that_was_made_here_is_kept_quiet(is_active: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    levels: list[str] = []
+    session = SimpleNamespace(sparkContext=SimpleNamespace(setLogLevel=levels.append))
+    builder = SimpleNamespace(getOrCreate=lambda: session)
+    builder.appName = lambda name: builder
+    sessions = SimpleNamespace(builder=builder, getActiveSession=lambda: session if is_active else None)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", SimpleNamespace(SparkSession=sessions))
+    assert SparkAddress.parse("spark:reports").session() is session
+    assert levels == ([] if is_active else ["ERROR"])
 
 
 @pytest.mark.parametrize("address", ["spark:", "spark://host/db.reports", "spark:reports?memory=4g"])

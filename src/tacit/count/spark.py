@@ -86,7 +86,10 @@ class SparkAddress:
                 f"A Spark session is active on {active.sparkContext.master!r}, so {self.master!r} cannot be used in the same "
                 "process. Stop that session, or leave the cluster out of the address."
             )
-        return (builder if self.master is None else builder.master(self.master)).getOrCreate()
+        session = (builder if self.master is None else builder.master(self.master)).getOrCreate()
+        if active is None:  # a session of ours: what fails is said in a sentence, so traces of warnings are left out
+            session.sparkContext.setLogLevel("ERROR")
+        return session
 
     def frame(self, session: Any) -> Any:
         """The data frame of the table or files; CSV stays text."""
