@@ -194,7 +194,8 @@ def release_screens(browser: Any, folder: Path) -> dict[str, bytes]:
     tutorial = "tutorials/release.md"
     for name in ("people.py", "roles.yaml"):
         (folder / name).write_text(named_file(tutorial, name), encoding="utf-8")
-    told = re.search(r"^\$ tacit (publish .*)$", (HERE / tutorial).read_text(encoding="utf-8"), re.MULTILINE)
+    text = (HERE / tutorial).read_text(encoding="utf-8").replace("\\\n", " ")
+    told = re.search(r"^\$ tacit (publish .*)$", text, re.MULTILINE)
     if told is None:
         raise SystemExit(f"{tutorial} no longer publishes anything.")
     surroundings = os.environ | {"PYTHONPATH": str(HERE.parent / "src")}

@@ -134,7 +134,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pyt
             Path(heading.split('"')[1]).write_text(text, encoding="utf-8")
     for _, text in blocks(page, "console"):
         for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-            command, _, expected = step.partition("\n")
+            command, _, expected = step.replace("\\\n", " ").partition("\n")
             check(command, expected)
 
 
