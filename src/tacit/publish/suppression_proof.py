@@ -1,9 +1,10 @@
 """A bound on the loss where rows may be suppressed: branch and bound on shared-out rows, target by target.
 
-The bound of a node is that of `_suppression_kernels`. That there is no release below a low target is shown sooner than that there
-is none below the best known, since more cuts and blocks are ruled out on the way. So targets below the best known loss are
-refuted one after the other, each by a tree of its own, and the last one refuted is a bound; the shares of the rows go on from
-tree to tree and are good from the start. A node is split by a stretch of cuts of one attribute: some of them are made, or none.
+The bound of a node is that of `_suppression_kernels`, and where it does not do the sharper one of `_central_kernels`. That
+there is no release below a low target is shown sooner than that there is none below the best known, since more cuts and blocks
+are ruled out on the way. So targets below the best known loss are refuted one after the other, each by a tree of its own, and
+the last one refuted is a bound; the shares of the rows go on from tree to tree and are good from the start. A node is split by
+a stretch of cuts of one attribute: some of them are made, or none.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.publish._central_kernels import bound_by_blocks
 from tacit.publish._proof_kernels import FORBIDDEN, FORCED, OPEN, Instance, merge_inseparable
-from tacit.publish._suppression_kernels import UNSURE, Charges, average_shares, bound_shared, cost_beside, dearest_paths
+from tacit.publish._share_kernels import average_shares
+from tacit.publish._suppression_kernels import Charges, bound_shared, cost_beside, dearest_paths, trace_dearest
+from tacit.publish._sure_class_kernels import UNSURE
 from tacit.publish.problem import NWP, STRENGTH, Bits, Problem
 
 # Targets, as shares of the best known loss; the last is the loss itself.
-TARGETS = (0.5, 0.65, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 1.0)
+TARGETS = (0.5, 0.72, 0.8, 0.86, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 1.0)
 # Bounds are sums of a few hundred terms below one; differences below this are rounding.
 ROUNDING = 1e-10
 ROUNDS, RATE = 2, 8.0  # in which the shares of a node are moved
@@ -28,6 +32,12 @@ WAYS_TRIED = 3  # of splitting a node
 WORTH = 0.1  # of what is missing to the target: a stretch of cuts to split by costs at least this much if none is made
 MEMORY = 0.1  # how fast the mean gain by making cuts of an attribute follows the latest
 LEAST_GAIN = 1e-4  # of a way in choosing by which cut to split
+FIRST_PRICE = 0.1  # of a suppressed row
+# What a central attribute is expected to gain, as a share of the best known loss, if all of its blocks are usable.
+FIRST_GAIN = 0.3
+FEWEST_ANSWERS = 5  # below, an attribute gains nothing: its few cuts are as well tried one by one
+DOUBLING = 0.05  # of the best known loss: about what the least bound gains while the number of nodes doubles
+NODE_BLOCKS = 25  # blocks that take as long as the rest of a node
 
 Status = NDArray[np.uint8]
 Far = NDArray[np.int64]
@@ -62,6 +72,8 @@ class SuppressionTree:
         self._radices = np.array(radices, np.uint64) if math.prod(radices) < 2**63 else None
         self._cuts = np.zeros(problem.n_bits, np.uint8)
         self._mean_gain = np.full(attributes, 0.01)
+        self._central_price = np.full((attributes, 1), FIRST_PRICE)
+        self._central_gain = np.where(problem.tally.sizes >= FEWEST_ANSWERS, FIRST_GAIN, -1.0)
         self._age = itertools.count()
         self.best_bits, self.best = start.copy(), float(problem.measure(start[None])[0, NWP])
         self.nodes = 0
@@ -93,10 +105,13 @@ class SuppressionTree:
         sizes = np.diff(self.instance.first_value)
         return np.zeros(self._problem.n_bits, np.uint8), np.repeat(sizes, sizes + 1)
 
-    def bound(self, node: Node, rounds: int) -> float:
-        """A loss that no release in this node is below, or the target in hand if that is less."""
+    def bound(self, node: Node, rounds: int, central: int | None = None) -> float:
+        """A loss that no release in this node is below, or the target in hand if that is less; decides cuts of the node."""
         here, shares, _ = self._merged(node[0])
-        return min(self._target, self._bound(here, node, shares, rounds))
+        bound = self._bound(here, node, shares, rounds)
+        if central is not None and bound < self._target:
+            bound = self._bound_by_blocks(here, node, shares, central)
+        return min(self._target, bound)
 
     def step(self) -> None:
         """Take the node with the least bound: its own cuts are publishable and settle it, or it is split in two."""
@@ -110,8 +125,38 @@ class SuppressionTree:
         bound = self._bound(here, node, shares, ROUNDS)
         self._shares = shares if merged_into is None else shares[merged_into]
         if bound < self._target:
-            self._settle_or_split(here, node, shares, max(bound, self._in_hand))
+            central, usable = self._central()
+            sharper = self._bound_by_blocks(here, node, shares, central)
+            gain = (min(sharper, self._target) - bound) / self.best / usable
+            self._central_gain[central] += MEMORY * (gain - self._central_gain[central])
+            bound = max(bound, sharper, self._in_hand)
+            made = self._retrace(here, node) if bound < self._target else math.inf
+            if made < self._target:
+                self._settle_or_split(here, node, shares, bound, made, central)
         self._in_hand = math.inf
+
+    def _central(self) -> tuple[int, float]:
+        """The attribute whose blocks promise to sharpen the bound of the node in hand most, and which share of them is usable.
+
+        It should gain more than could be had by splitting nodes in the same time, which grows with the number of its blocks.
+        """
+        charges, first_value, sizes = self._charges, self.instance.first_value, self._problem.tally.sizes
+        blocks = np.empty(len(sizes))
+        for j in range(len(sizes)):
+            own = slice(int(first_value[j]) + j, int(first_value[j + 1]) + j + 1)
+            blocks[j] = max(1, np.triu(charges.usable[own, own], 1).sum())
+        share = blocks / np.maximum(1, sizes * (sizes + 1) // 2)
+        central = int(np.argmax(self._central_gain * share - DOUBLING * np.log2(1 + blocks / NODE_BLOCKS)))
+        return central, float(share[central])
+
+    def _bound_by_blocks(self, here: Instance, node: Node, shares: Floats, central: int) -> float:
+        demand, charges, price = self._problem.demand, self._charges, self._central_price[central]
+        return float(bound_by_blocks(here, demand, *node, self._target, charges, shares, central, price))
+
+    def _retrace(self, here: Instance, node: Node) -> float:
+        """Shortest paths again, since the central attribute has decided cuts."""
+        limit, charges = self._problem.demand.limit, self._charges
+        return float(trace_dearest(here, limit, node[0], charges, self._target, self._cuts))
 
     def _bound(self, here: Instance, node: Node, shares: Floats, rounds: int) -> float:
         demand, charges = self._problem.demand, self._charges
@@ -126,7 +171,10 @@ class SuppressionTree:
         shares = average_shares(self._shares, whole.counts, merged_into, len(counts))
         return whole._replace(codes=codes, counts=counts, sensitive=sensitive), shares, merged_into
 
-    def _settle_or_split(self, here: Instance, node: Node, shares: Floats, bound: float) -> None:
+    def _settle_or_split(
+        self, here: Instance, node: Node, shares: Floats, bound: float, made: float, central: int
+    ) -> None:
+        """`bound` is that of the node, `made` the part of it that shares alone make, to which ways of splitting are compared."""
         cuts = self._cuts.copy()
         measures = self._problem.measure(cuts[None])[0]
         if measures[STRENGTH] >= self._problem.k:
@@ -136,14 +184,20 @@ class SuppressionTree:
             if measures[NWP] <= bound + ROUNDING:
                 return
         if (node[0] == OPEN).any():
-            for value, child in self._split(here, node, shares, bound):
+            for value, child in self._split(here, node, shares, made, central):
                 if value < self._target:
                     heapq.heappush(self._heap, (max(bound, value), next(self._age), child))
 
-    def _split(self, here: Instance, node: Node, shares: Floats, made: float) -> list[tuple[float, Node]]:
-        """Both ways of the stretch of cuts that raises the bound most: some of them are made, or none."""
+    def _split(self, here: Instance, node: Node, shares: Floats, made: float, central: int) -> list[tuple[float, Node]]:
+        """Both ways of the stretch of cuts that raises the bound most: some of them are made, or none.
+
+        Cuts of the central attribute come last, since all of its blocks are tried anyway.
+        """
         limit, charges = self._problem.demand.limit, self._charges
-        stretches = [(j, self._stretch(here, node[0], made, j)) for j in range(len(self._problem.weights))]
+        others = [j for j in range(len(self._problem.weights)) if j != central]
+        stretches = [(j, self._stretch(here, node[0], made, j)) for j in others]
+        if all(stretch is None for _, stretch in stretches):
+            stretches = [(central, self._stretch(here, node[0], made, central))]
         ways = []
         for j, stretch in stretches:
             if stretch is not None:  # making none leaves the classes and what blocks are charged as they are
