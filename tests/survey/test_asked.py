@@ -15,7 +15,7 @@ from tacit.survey.answer_tables import AnswerTables
 from tacit.survey.app import SurveyServer
 from tacit.survey.comparing import control_items
 from tacit.survey.definition import Definition
-from tacit.survey.exports import export_folder
+from tacit.survey.exports import _harmless, export_folder
 from tacit.survey.headers import ServerSettings
 from tacit.survey.promise import promise
 from tacit.survey.quotas import full_quotas, quota_counts
@@ -257,6 +257,17 @@ def test_open_texts_lie_apart_and_are_withdrawn_with_their_report(
     copy.close()
     assert client.post(f"{base}/withdrawals", json={"receipt": RECEIPT}).status_code == 200
     assert server.store.texts(survey) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("=1+1", "'=1+1"), (" \t@x", "' \t'@x"), ("＝1+1", "'＝1+1"), ("a;=1+1", "a;'=1+1"), ('a\n"=1', "a\n'\"=1"),
+        ("one; two - three, = four", "one; two - three, = four"), ("a=b", "a=b"),
+    ],
+)  # fmt: skip
+def test_no_cell_begins_a_formula_wherever_a_spreadsheet_splits_it(written: str, kept: str) -> None:
+    assert _harmless(written) == kept
 
 
 @pytest.mark.parametrize(

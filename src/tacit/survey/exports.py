@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import io
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -273,8 +274,13 @@ def _texts_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
     yield text.getvalue().encode()
 
 
+# What begins a formula: at the beginning of a cell, and after what other countries' spreadsheets take for the end of one
+# (they split at semicolons or tabs, and then do not heed the quotes around a cell). The wide forms are East Asian.
+_FORMULA = re.compile(r"(^|[;\t\r\n])(?=[\s\"]*[=+\-@＝＋－＠\t\r])")
+
+
 def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.lstrip().startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    return _FORMULA.sub(r"\1'", cell)
 
 
 def export_folder(
