@@ -81,11 +81,18 @@ def restore(
     backup_file: Annotated[Path, typer.Argument()], store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False
 ) -> None:
     """Fill an empty store from a backup, also one of the other kind of database."""
-    with opened_store(store, must_exist=False) as opened:
-        from tacit.survey.store.backup import restore as restore_into
+    from tacit.extras import require
 
-        with progress("Copying") as bar:
-            copied = restore_into(backup_file, opened, bar.advance)
+    require("survey")
+    from tacit.survey.store.backup import fill_from, opened_backup
+
+    # The backup first: one that cannot be read leaves no empty store behind.
+    with (
+        opened_backup(backup_file) as source,
+        opened_store(store, must_exist=False) as opened,
+        progress("Copying") as bar,
+    ):
+        copied = fill_from(source, opened, bar.advance)
     show(
         {"surveys": copied.surveys, "reports": copied.reports},
         [f"Restored {copied.surveys} surveys, {copied.reports} reports."],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import tempfile
@@ -12,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, TacitError
 from tacit.survey.audit import Audit
 from tacit.survey.store.codes import COLUMNS as CODE_COLUMNS
 from tacit.survey.store.codes import TABLE as CODES
-from tacit.survey.store.database import Database, quoted
+from tacit.survey.store.database import Database, StoreUnavailable, quoted
 from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import BOXES, Store, StoredSurvey
 from tacit.table.files import written_whole
@@ -76,19 +77,41 @@ def back_up(store: Store, path: Path, progressed: Progressed = _nobody_watches) 
 
 def restore(path: Path, store: Store, progressed: Progressed = _nobody_watches) -> Copied:
     """Fill an empty store from a backup; nothing is changed if anything is wrong with either."""
+    with opened_backup(path) as source:
+        return fill_from(source, store, progressed)
+
+
+def fill_from(source: Store, store: Store, progressed: Progressed = _nobody_watches) -> Copied:
+    """Fill an empty store from a backup that is open."""
+    held = {"surveys": "tacit_surveys", "accounts": "tacit_administrators", "an audit log": "tacit_audit"}
+    for what, table in held.items():
+        if store.database.rows(f"SELECT 1 FROM {table} LIMIT 1"):
+            raise InvalidInput(f"The store {store.database.url!r} holds {what} already. Restore into an empty one.")
+    return _copy(source, store, progressed)
+
+
+@contextlib.contextmanager
+def opened_backup(path: Path) -> Iterator[Store]:
+    """A copy of a backup as a store, once its file is whole and its surveys can be read."""
     if not path.is_file():
         raise InvalidInput(f"There is no backup {str(path)!r}.")
-    if store.surveys():
-        raise InvalidInput(f"The store {store.database.url!r} holds surveys already. Restore into an empty one.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "backup.db"  # reading may bring it to the present version; the backup stays as it is
         shutil.copyfile(path, copy)
         database = _checked(copy, path)
-        source = Store(database, codes=database)
         try:
-            return _copy(source, store, progressed)
+            source = Store(database, codes=database)
+            _check_readable(source, path)
+            yield source
         finally:
-            source.close()
+            database.close()
+
+
+def _check_readable(source: Store, path: Path) -> None:
+    try:
+        source.surveys()
+    except TacitError as error:
+        raise _damaged(path, error) from None
 
 
 _DATED = "survey-%Y%m%dT%H%M%SZ.db"
@@ -179,15 +202,33 @@ def _checked_survey(store: Store, survey: StoredSurvey, path: Path) -> RestoredS
 
 
 def _checked(copy: Path, path: Path) -> SqliteDatabase:
-    database = SqliteDatabase(copy)
-    if "tacit_meta" not in database.tables():
+    try:
+        database = SqliteDatabase(copy)
+    except InvalidInput:
+        raise InvalidInput(
+            f"{str(path)!r} is no backup of a survey store, or it is cut off or damaged. Use another one."
+        ) from None
+    try:
+        _check_whole(database, path)
+    except BaseException:
         database.close()
-        raise InvalidInput(f"{str(path)!r} is no backup of a survey store.")
-    result = database.rows("PRAGMA integrity_check")
-    if result != [("ok",)]:
-        database.close()
-        raise InvalidInput(f"The backup {str(path)!r} is damaged: {result[0][0]}. Use another one.")
+        raise
     return database
+
+
+def _check_whole(database: SqliteDatabase, path: Path) -> None:
+    try:
+        tables, result = database.tables(), database.rows("PRAGMA integrity_check")
+    except StoreUnavailable as error:
+        raise _damaged(path, error) from None
+    if "tacit_meta" not in tables:
+        raise InvalidInput(f"{str(path)!r} is no backup of a survey store.")
+    if result != [("ok",)]:
+        raise _damaged(path, f"{result[0][0]}.")
+
+
+def _damaged(path: Path, why: object) -> InvalidInput:
+    return InvalidInput(f"The backup {str(path)!r} is damaged: {why} Use another one.")
 
 
 def _copy(source: Store, target: Store, progressed: Progressed) -> Copied:
