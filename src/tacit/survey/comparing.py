@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tacit.count.sources import ReportSource
+from tacit.survey.answer_tables import too_few
 from tacit.survey.dealing import DIRECT_SUFFIX
 from tacit.survey.definition import Definition
 from tacit.survey.questionnaire import NOT_ASKED
@@ -53,9 +54,13 @@ def _arm(reports: ReportSource, name: str) -> list[Compared]:
     people = asked * estimated.n_reports
     if people < 1:
         return []
+    few = too_few([share * estimated.n_reports for share in direct.values()])
+    shown = {answer for answer, is_hidden in zip(direct, few, strict=True) if not is_hidden}
     compared = []
     for cell in estimate(reports, [name]).cells():
         answer = cell["answers"][name]
+        if answer not in shown:
+            continue
         share = direct[answer] / asked
         error = math.sqrt(cell["standard_error"] ** 2 + share * (1 - share) / people)
         compared.append(_compared(name, answer, cell["probability"], share, error))

@@ -255,16 +255,23 @@ def results_document(
         "fakes": view.asked.fakes,
         "crossed": [table.to_document() for table in view.crossed],
         "groups": [table.to_document() for table in view.groups],
-        "weighted": _weighted_document(view),
+        "weighted": _weighted_document(view, survey.definition),
         "quotas": [quota.to_document() for quota in view.quotas],
         "second_round": None if view.second is None else view.second.to_document(),
-        "arms": [one.to_document() for one in view.arms],
-        "controls": [one.to_document() for one in view.controls],
+        "arms": [one.to_document() | _in_words(survey.definition, one) for one in view.arms],
+        "controls": [one.to_document() | _in_words(survey.definition, one) for one in view.controls],
         "fit": [{"attributes": list(fit.names), "p_value": fit.p_value, "verdict": fit.verdict} for fit in view.fits],
     }
 
 
-def _weighted_document(view: Dashboard) -> dict[str, Any] | None:
+def _in_words(definition: Definition, one: Compared) -> dict[str, str]:
+    return {
+        "label": definition.label(one.attribute),
+        "answer_label": definition.answer_text(one.attribute, one.answer),
+    }
+
+
+def _weighted_document(view: Dashboard, definition: Definition) -> dict[str, Any] | None:
     if view.weighting is None:
         return None
     return {
@@ -272,7 +279,13 @@ def _weighted_document(view: Dashboard) -> dict[str, Any] | None:
         "effective_reports": view.weighting.effective,
         "notes": view.weighting.notes,
         "questions": [
-            {"attribute": name, "cells": [share.to_document() for share in shares]}
+            {
+                "attribute": name,
+                "label": definition.label(name),
+                "cells": [
+                    {**share.to_document(), "label": definition.answer_text(name, share.answer)} for share in shares
+                ],
+            }
             for name, shares in view.weighted.items()
         ],
     }

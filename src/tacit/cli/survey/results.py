@@ -123,8 +123,8 @@ def _weighted_lines(document: dict[str, Any]) -> list[str]:
         return []
     lines = ["", *weighted["notes"]]
     for table in weighted["questions"]:
-        lines.append(f"\n{table['attribute']} (weighted)")
-        lines += [_cell_line(cell["answer"], cell) for cell in table["cells"]]
+        lines.append(f"\n{table['label']} (weighted)")
+        lines += [_cell_line(cell["label"], cell) for cell in table["cells"]]
     return lines
 
 
@@ -134,7 +134,7 @@ def _compared_lines(compared: list[dict[str, Any]], other: str) -> list[str]:
         shares = f"disguised {one['disguised']:.1%}, {other} {one['other']:.1%}"
         error = f"standard error {100 * one['standard_error']:.1f}, p = {one['p']:.3g}"
         lines.append(
-            f"{one['attribute']}, {one['answer']}: {shares}, difference {100 * one['difference']:+.1f} points ({error})"
+            f"{one['label']} {one['answer_label']}: {shares}, difference {100 * one['difference']:+.1f} points ({error})"
         )
     return lines
 
