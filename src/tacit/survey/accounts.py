@@ -28,6 +28,9 @@ LONGEST_PASSWORD = 1_000
 SESSION_SECONDS = 8 * 3600.0
 KNOWN_SECONDS = 90 * 86400.0
 
+# Who did what is done in a terminal on the server: whoever may, not the account that it is done to.
+COMMAND_LINE = "(command line)"
+
 _hasher = PasswordHasher()
 
 
@@ -92,7 +95,13 @@ class Accounts:
         return [(name, role, bool(secret)) for name, role, secret in rows]
 
     def set_password(
-        self, name: str, password: str, role: Role | None = None, *, second_factor: bool = False
+        self,
+        name: str,
+        password: str,
+        role: Role | None = None,
+        *,
+        second_factor: bool = False,
+        by: str = COMMAND_LINE,
     ) -> str | None:
         """Create the account or change its password; its sessions end. Gives the secret of a new second factor.
 
@@ -109,16 +118,16 @@ class Accounts:
                 "VALUES (?, ?, 0, 0, ?, ?, 0)",
                 (name, _hasher.hash(password), kept, secret),
             )
-        self.record(name, "password set", kept + (", second factor" if secret else ""))
+        self.record(by, "password set", f"{name}: {kept}{', second factor' if secret else ''}")
         return secret if second_factor else None
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, by: str = COMMAND_LINE) -> None:
         """Take the account away with its sessions. What it did stays in the log."""
         if self._account(name) is None:
             raise UnknownName("The account", name, [known for known, _, _ in self.names()])
         with self._database.transaction():
             self._forget(name)
-        self.record(name, "account deleted")
+        self.record(by, "account deleted", name)
 
     def _forget(self, name: str) -> None:
         self._database.run("DELETE FROM tacit_administrators WHERE name = ?", (name,))

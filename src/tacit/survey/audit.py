@@ -20,6 +20,11 @@ class Chain:
     lines: int
     head: str
     broken_at: int | None
+    links: tuple[str, ...] = ()  # the head after each line
+
+    def continues(self, noted: str) -> bool:
+        """Whether a head that was noted earlier is that of one of its lines: else lines were cut off or made anew."""
+        return noted in self.links
 
 
 class Audit:
@@ -49,12 +54,14 @@ class Audit:
         """Every line held against those before it. Lines cut off at the end show only to who noted the head."""
         rows = self._lines()
         link, is_chained = "", False
+        links = []
         for expected, (*row, stored) in enumerate(rows, start=1):
             link = linked(link, row)
+            links.append(link)
             if row[0] != expected or (stored != link and (stored or is_chained)):
                 return Chain(len(rows), link, int(row[0]))
             is_chained = is_chained or bool(stored)
-        return Chain(len(rows), link, None)
+        return Chain(len(rows), link, None, tuple(links))
 
     def _lines(self) -> list[Row]:
         return self._database.rows(f"SELECT {_COLUMNS}, link FROM tacit_audit ORDER BY number")

@@ -162,7 +162,13 @@ def accounts(
     )
 
 
-def audit(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+def audit(
+    head: Annotated[
+        str | None, typer.Option(help="A head that was noted earlier: refuse a log that does not go on from it.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
     """Show what administrators did, and check that no line was changed or taken out. Note the head to notice a cut end."""
     with opened_store(store) as opened:
         from tacit.survey.accounts import Accounts
@@ -172,6 +178,11 @@ def audit(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> No
     if chain.broken_at is not None:
         raise InvalidInput(
             f"The audit log was changed: line {chain.broken_at} does not fit those before it. Compare it with a backup."
+        )
+    if head is not None and not chain.continues(head.strip().lower()):
+        raise InvalidInput(
+            f"None of the {chain.lines} lines of the audit log has the head {head!r}: lines were cut off or written anew since "
+            "it was noted, or it is another store's. Compare the log with a backup."
         )
     rows = [{"at": at, "administrator": who, "action": action, "detail": detail} for at, who, action, detail in latest]
     lines = [f"{row['at']}  {row['administrator']}: {row['action']} {row['detail']}".rstrip() for row in reversed(rows)]
@@ -218,6 +229,9 @@ def invite(
     as_json: JsonOption = False,
 ) -> None:
     """Make single-use invitation codes, as links and for printing; the store keeps only their hashes."""
+    for file in (out, printed):
+        if file is not None and file.exists():
+            raise InvalidInput(f"{str(file)!r} exists already, and codes stand in no other place. Name another file.")
     with opened_store(store) as opened:
         stored = _coded(opened, survey)
         _write_codes(opened, stored, count, out, printed, link_to(url, stored.fingerprint))
@@ -240,6 +254,7 @@ def reminders(
     as_json: JsonOption = False,
 ) -> None:
     """List the codes with which nobody has pressed Start yet. Who started may not have sent; nobody can tell."""
+    _check_apart(codes, out)
     with opened_store(store) as opened:
         from tacit.survey.invitations import not_started, write_codes, write_pages
 
@@ -252,6 +267,11 @@ def reminders(
     show({"codes": len(left), "file": str(out)}, [f"Wrote {len(left)} codes to {out}."], as_json=as_json)
 
 
+def _check_apart(codes: Path, out: Path) -> None:
+    if codes.resolve() == out.resolve():
+        raise InvalidInput(f"{str(out)!r} is the file of all codes, which stand in no other place. Name another file.")
+
+
 def incentives(
     survey: SurveyArgument,
     codes: Annotated[Path, typer.Option(help="The CSV file that `invite` wrote.")],
@@ -260,6 +280,7 @@ def incentives(
     as_json: JsonOption = False,
 ) -> None:
     """List the codes whose holders are owed their incentive: somebody started with them. No code leads to a report."""
+    _check_apart(codes, out)
     with opened_store(store) as opened:
         from tacit.survey.invitations import FEWEST_OWED, started, write_codes
 

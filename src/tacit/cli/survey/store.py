@@ -57,9 +57,9 @@ def _check_extra() -> None:
 
 def record(store: Store, action: str, detail: str) -> None:
     """What is done here stands in the same audit log as what is done in the browser."""
-    from tacit.survey.accounts import Accounts
+    from tacit.survey.accounts import COMMAND_LINE, Accounts
 
-    Accounts(store.database).record("(command line)", action, detail)
+    Accounts(store.database).record(COMMAND_LINE, action, detail)
 
 
 def link_to(url: str | None, fingerprint: str) -> str:
