@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from tacit.channel.document import document_hash
 from tacit.cli.survey import app
-from tacit.errors import InvalidInput, MissingExtra, NotEstimable, UnknownName
+from tacit.errors import InvalidInput, MissingExtra, UnknownName
 from tacit.survey import accounts as accounts_module
 from tacit.survey.accounts import Accounts
 from tacit.survey.codes import code_token, read_code
@@ -196,6 +196,43 @@ def test_backup_and_restore() -> None:
     assert answer("status", "--store", "other.db") == answer("status")
 
 
+def test_a_backup_that_cannot_be_restored_is_named_and_leaves_no_store() -> None:
+    opened()
+    filled()
+    run("backup", "backup.db")
+    whole = Path("backup.db").read_bytes()
+    Path("cut.db").write_bytes(whole[:1000])
+    Path("text.db").write_text("no database at all " * 100)
+    place = whole.index(b'"introduction"')
+    Path("changed.db").write_bytes(whole[:place] + b"\xff" + whole[place + 1 :])
+    for name in ("cut.db", "text.db", "changed.db", "none.db"):
+        for command in (("drill", name), ("restore", name, "--store", "new.db")):
+            with pytest.raises(InvalidInput, match=rf"'{name}'") as refusal:
+                run(*command)
+            assert "backup" in str(refusal.value)
+    assert not Path("new.db").exists()
+
+
+def test_a_backup_is_not_restored_over_accounts_or_a_log() -> None:
+    opened()
+    run("backup", "backup.db")
+    Store.open("begun.db").close()
+    Path("secret").write_text("a long enough password\n")
+    run("password", "ana", "--file", "secret", "--store", "begun.db")
+    with pytest.raises(InvalidInput, match=r"'begun\.db' holds accounts already"):
+        run("restore", "backup.db", "--store", "begun.db")
+    run("accounts", "--delete", "ana", "--store", "begun.db")
+    with pytest.raises(InvalidInput, match=r"'begun\.db' holds an audit log already"):
+        run("restore", "backup.db", "--store", "begun.db")
+
+
+def test_a_retention_that_is_over_is_refused_before_there_is_a_store() -> None:
+    Path("survey.yaml").write_text(SMALL + "retention: 2020-01-01\n")
+    with pytest.raises(InvalidInput, match="2020-01-01, which is over"):
+        run("open", "survey.yaml")
+    assert not Path("survey.db").exists()
+
+
 def test_backups_in_a_folder_are_named_by_time_and_the_oldest_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     from tacit.survey.store import backup
 
@@ -250,8 +287,10 @@ def test_opening_says_how_many_people_the_wanted_margin_takes_and_refuses_what_t
     assert answer("open", "precise.yaml")["plan"]["margin"] == 0.01
     half = "groups:\n  - {questions: [smokes], channel: {kind: warner, p: 0.5}}\n"
     Path("half.yaml").write_text(SMALL.replace("name: health", "name: half") + half)
-    with pytest.raises(NotEstimable, match=r"smokes \(disguised by 'warner'\): .* nothing can be estimated"):
+    with pytest.raises(InvalidInput, match=r"line 12: smokes \(disguised by 'warner'\): .* nothing can be estimated"):
         run("open", "half.yaml")
+    with pytest.raises(InvalidInput, match=r"must lie strictly between 0 and 1, not 0\.0"):
+        run("open", "survey.yaml", "--margin", "0")
     assert [one["name"] for one in answer("status")["surveys"]] == ["health", "precise"]
     Path("wide.yaml").write_text(SMALL + "margin: 2\n")
     with pytest.raises(InvalidInput, match=r"line 11: margin is the wanted margin of error"):
@@ -306,6 +345,11 @@ def test_a_preregistration_is_the_same_bytes_again_and_is_held_against_what_was_
     )
     opened(text)
     assert answer("preregister", "survey.yaml", "--check", "registered") == first
+    Path("edited.yaml").write_text(text.replace("Do you drink?", "Do you drink wine?"))
+    with pytest.raises(
+        InvalidInput, match=r"something else than .* registered as 'health'\. Compare it with 'registered/"
+    ):
+        run("preregister", "edited.yaml", "--check", "registered")
     with pytest.raises(InvalidInput, match="is not empty"):
         run("preregister", "survey.yaml", "--out", "registered")
     with pytest.raises(InvalidInput, match="--out FOLDER to write a bundle, or --check"):
@@ -336,7 +380,9 @@ def test_results_can_be_weighted_to_a_population() -> None:
     weighted = answer("results", "health", "--population", "margins.yaml")["weighted"]
     assert weighted["margins"] == ["age"]
     assert weighted["effective_reports"] == pytest.approx(60)
-    assert "smokes (weighted)" in run("results", "health", "--population", "margins.yaml").stdout
+    assert weighted["questions"][0]["label"] == "Do you smoke?"
+    shown = run("results", "health", "--population", "margins.yaml").stdout
+    assert "Do you smoke? (weighted)\n  No " in shown
     with pytest.raises(InvalidInput, match=r"no file 'none\.yaml' with the shares"):
         run("results", "health", "--population", "none.yaml")
 
@@ -435,12 +481,21 @@ def test_the_audit_log_is_checked_and_a_change_refused() -> None:
     with_password("ana")
     log = answer("audit")
     assert log["lines"] == len(log["latest"]) == 2
-    assert log["latest"][0]["action"] == "password set"
+    done = {"administrator": "(command line)", "action": "password set", "detail": "ana: owner"}
+    assert log["latest"][0].items() >= done.items()
+    with_password("ben")
+    assert answer("audit", "--head", log["head"])["lines"] == 3  # the log has grown since then
     store = Store.open("survey.db")
     store.database.run("UPDATE tacit_audit SET administrator = 'eve' WHERE number = 1")
     store.close()
     with pytest.raises(InvalidInput, match="line 1 does not fit"):
         run("audit")
+    store = Store.open("survey.db")
+    store.database.run("DELETE FROM tacit_audit")
+    store.close()
+    assert answer("audit")["lines"] == 0  # a chain that was cut off whole: only who noted its head can tell
+    with pytest.raises(InvalidInput, match=r"None of the 0 lines .* were cut off"):
+        run("audit", "--head", log["head"])
 
 
 def test_a_closed_survey_can_be_deleted_for_good() -> None:
@@ -463,6 +518,15 @@ def test_a_proxy_that_is_no_address_is_refused() -> None:
 def test_invitations_are_printed_and_reminded() -> None:
     opened(CODES)
     made = answer("invite", "health", "--count", 3, "--out", "codes.csv", "--print", "codes.html")
+    codes = Path("codes.csv").read_bytes()
+    for again in (("codes.csv",), ("more.csv", "--print", "codes.html")):
+        with pytest.raises(InvalidInput, match=r"'codes\.(csv|html)' exists already"):
+            run("invite", "health", "--count", 3, "--out", *again)
+    for command in ("reminders", "incentives"):
+        with pytest.raises(InvalidInput, match="is the file of all codes"):
+            run(command, "health", "--codes", "codes.csv", "--out", "./codes.csv")
+    assert Path("codes.csv").read_bytes() == codes
+    assert answer("status")["surveys"][0]["codes"] == 3
     assert made["files"] == ["codes.csv", "codes.html"]
     assert made["fingerprint_words"] in Path("codes.html").read_text()
     assert answer("reminders", "health", "--codes", "codes.csv", "--out", "left.csv")["codes"] == 3

@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 from tacit.cli.survey import app
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate
+from tacit.survey.dashboard import results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
+from tacit.survey.promise import promise
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.verification import examine
 from tacit.survey.wire import InvalidReport
@@ -204,6 +206,28 @@ def test_device_and_self_are_pooled_and_direct_is_not(tmp_path: Path) -> None:
     assert yes["p"] < 1e-4
     names = [one["attribute"] for one in results["questions"]]
     assert names == ["age", "smokes", "smokes_direct", "drinks"]
+
+
+def test_a_direct_arm_of_few_people_is_not_compared(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "survey.db")
+    survey, _ = filled(store, ARMS, 60, seed=3)  # at most a dozen are asked directly, and a few of them say yes
+    results = results_document(store, survey)
+    store.close()
+    assert results["arms"] == []
+    (direct,) = [one for one in results["questions"] if one["attribute"] == "smokes_direct"]
+    assert not {"yes", "no"} & {cell["answer"] for cell in direct["cells"]}
+
+
+def test_an_arm_that_tells_nothing_is_refused_though_another_does() -> None:
+    with pytest.raises(InvalidInput, match=r"line \d+: smokes \(disguised by 'warner'\): .* nothing can be estimated"):
+        Definition.from_yaml(ARMS.replace("p: 0.7", "p: 0.5"))
+
+
+def test_opening_says_which_questions_nobody_is_asked_together() -> None:
+    document, lines = promise(Definition.from_yaml(SPLIT))
+    assert document["never_together"] == ["smokes with drinks"]
+    assert "  cannot be estimated together, because nobody is asked both: smokes with drinks" in lines
+    assert promise(Definition.from_yaml(ARMS))[0]["never_together"] == []
 
 
 def test_a_report_of_no_version_is_refused(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ REFUSALS = {
     "has a text in 'fr', but languages lists en": SMALL.replace("title: Health", "title: {en: H, fr: S}"),
     "title has no text in 'en'": SMALL.replace("title: Health", "title: {}"),
     "is in no group": SMALL.replace("privacy: strong\n", ""),
-    "did you mean 'strong'": SMALL.replace("privacy: strong", "privacy: stronk"),
+    "line 5: The privacy level 'stronk' does not exist": SMALL.replace("privacy: strong", "privacy: stronk"),
     "The access 'closed' does not exist": SMALL + "access: closed\n",
     "no question is sensitive": SMALL.replace("sensitive: true", "sensitive: false"),
     "the key 'title' stands here twice (first in line 2)": SMALL + "title: Again\n",

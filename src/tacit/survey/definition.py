@@ -386,6 +386,7 @@ def _checked_group(group: GroupDocument, schema: Schema, routing: Routing, allow
     except TacitError as error:
         place.refuse(str(error))
     _check_size(scheme.groups[0], place)
+    _check_told(scheme.groups[0], place)
     _check_protection(scheme, routing, place, allow_unbounded)
     return scheme.groups[0].to_document()
 
@@ -424,6 +425,15 @@ def _is_spread(group: Group) -> bool:
     """Whether it is one question whose reports stand for many answers each, by a law that is known however many there are."""
     channel = group.channel
     return group.records is None and among_first(channel.program(), channel.shape, channel.shape[0]) is not None
+
+
+def _check_told(group: Group, place: Located) -> None:
+    """Its reports tell the answers of a question apart; of one arm that does not, the others would hide it."""
+    if len(group.names) == 1 and not _is_spread(group) and not group.channel.is_invertible():
+        place.refuse(
+            f"{group.names[0]} (disguised by {group.channel.kind!r}): the reports do not tell its answers apart, so nothing can "
+            "be estimated from them. Choose other parameters (for warner another p than 1/2), or another channel."
+        )
 
 
 def _check_protection(scheme: Scheme, routing: Routing, place: Located, allow_unbounded: bool) -> None:

@@ -69,8 +69,8 @@ def asked_hash(definition: Definition) -> str:
     return document_hash({name: part for name, part in definition.bare.items() if name not in ("hash", "issuer")})
 
 
-def checked_bundle(folder: Path, store: Store | None = None) -> dict[str, Any]:
-    """The manifest of a bundle whose files are as they were registered, and as the survey was opened; or a refusal."""
+def checked_bundle(folder: Path, store: Store | None = None, definition: Definition | None = None) -> dict[str, Any]:
+    """The manifest of a bundle whose files are as registered, as the survey was opened and as `definition` asks; or a refusal."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -87,6 +87,11 @@ def checked_bundle(folder: Path, store: Store | None = None) -> dict[str, Any]:
             raise InvalidInput(f"{name} is not the file that was registered. Take the one that was.")
     if store is not None:
         _check_opened(manifest, store)
+    if definition is not None and asked_hash(definition) != manifest["definition"]:
+        raise InvalidInput(
+            f"The questionnaire asks or promises something else than the one that was registered as {manifest['survey']!r}. "
+            f"Compare it with {str(folder / 'questionnaire.yaml')!r}."
+        )
     return dict(manifest)
 
 

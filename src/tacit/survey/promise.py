@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     `margin` is the wanted margin of error; without one, the questionnaire's own counts.
     """
     try:
-        needed = plan(definition.scheme, margin or definition.margin)
+        needed = plan(definition.scheme, definition.margin if margin is None else margin)
     except NotEstimable as error:
         raise NotEstimable(f"{untold(definition)}: {error}") from error
     answers = definition.whole.answers()
@@ -49,6 +49,11 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
             "sure of an answer"
         )
         lines += [f"    {line}" for line in routing_lines(group)]
+    apart = never_dealt_together(definition)
+    if apart:
+        more = f"; and {len(apart) - 5} more such lists (--json gives all)" if len(apart) > 6 else ""
+        listed = "; ".join(apart[:5] if more else apart)
+        lines.append(f"  cannot be estimated together, because nobody is asked both: {listed}{more}")
     public = definition.scheme.public_names
     if public:
         lines.append(f"  not disguised: {', '.join(public)}")
@@ -65,6 +70,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "fingerprint": definition.fingerprint,
         "groups": groups,
         "answers": [answer.to_document() for answer in answers],
+        "never_together": apart,
         "public": list(public),
         "gamma": _finite(gamma),
         "plan": needed.to_document(),
@@ -157,11 +163,25 @@ def routing_cost(group: Group) -> float:
 
 def never_together(group: Group) -> list[str]:
     """Which questions of a group have no joint estimate, as short lists."""
-    names = group.names
-    told = {pair for pair in itertools.combinations(range(len(names)), 2) if group.channel.margin(pair).is_invertible()}
+    places = range(len(group.names))
+    told = {pair for pair in itertools.combinations(places, 2) if group.channel.margin(pair).is_invertible()}
+    return _apart(group.names, {(group.names[one], group.names[other]) for one, other in told})
+
+
+def never_dealt_together(definition: Definition) -> list[str]:
+    """Which sensitive questions stand in no version together, as short lists; none where everybody is asked the same."""
+    if not definition.scheme.is_dealt:
+        return []
+    versions = [[name for group in one.groups for name in group.names] for one in definition.scheme.questionnaires]
+    asked = {name for version in versions for name in version}
+    names = [name for name in definition.scheme.schema.names if name in asked]
+    return _apart(names, {pair for version in versions for pair in itertools.permutations(version, 2)})
+
+
+def _apart(names: Sequence[str], together: set[tuple[str, str]]) -> list[str]:
     apart = []
     for place, name in enumerate(names):
-        others = [names[other] for other in range(place + 1, len(names)) if (place, other) not in told]
+        others = [other for other in names[place + 1 :] if (name, other) not in together]
         if others:
             apart.append(f"{name} with {', '.join(others)}")
     return apart

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -169,11 +168,6 @@ class _Proposal:
             question.place.refuse(
                 f"the sensitive question {question.name!r} is in no group. Put it in one, or state a level for all that are "
                 f"in none, such as privacy: strong ({', '.join(LEVELS)})."
-            )
-        if level not in LEVELS:
-            close = difflib.get_close_matches(level, LEVELS, n=1) or list(LEVELS)
-            self.questionnaire.place.refuse(
-                f"the privacy level {level!r} does not exist; did you mean {close[0]!r}? Levels: {', '.join(LEVELS)}."
             )
         return LEVELS[level]
 

@@ -11,6 +11,7 @@ from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.conditions import check_places, names_in, read_conditions, read_quota, read_screen_out
 from tacit.survey.dealing import read_deals, with_direct_questions
 from tacit.survey.openness import refuse_telling
+from tacit.survey.proposal import LEVELS
 from tacit.survey.questionnaire import (
     ACCESS,
     KINDS,
@@ -77,7 +78,7 @@ class _Reader:
             languages=self.languages,
             words=words,
             access=top["access"].one_of("The access", ACCESS) if "access" in top else "open",
-            privacy=top["privacy"].text("privacy") if "privacy" in top else None,
+            privacy=top["privacy"].one_of("The privacy level", tuple(LEVELS)) if "privacy" in top else None,
             allow_unbounded=_flag(top, "allow_unbounded"),
             second_round=_flag(top, "second_round"),
             pages=pages,

@@ -151,6 +151,9 @@ def _scalar(node: yaml.Node, file: str) -> Any:
     try:
         return loader.construct_object(node)
     except (yaml.YAMLError, ValueError):  # a day that no month has is a ValueError
-        raise InvalidInput(f"{file}, line {node.start_mark.line + 1}: {node.value!r} is no plain value.") from None
+        raise InvalidInput(
+            f"{file}, line {node.start_mark.line + 1}: {node.value!r} is no number, text or day that exists. Correct it, or put "
+            "it into quotes if it is a text."
+        ) from None
     finally:
         loader.dispose()

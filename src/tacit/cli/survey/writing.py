@@ -115,13 +115,14 @@ def preregister(
     from tacit.survey.preregistration import preregister as write_bundle
 
     if out is not None:
-        manifest = write_bundle(definition, file.read_text(encoding="utf-8"), out, margin or definition.margin)
+        wanted = definition.margin if margin is None else margin
+        manifest = write_bundle(definition, file.read_text(encoding="utf-8"), out, wanted)
         lines = [f"Wrote {out / name}" for name in (*manifest["files"], "manifest.json")]
         lines.append(f"Register this hash: {manifest['hash']}")
     else:
         assert check is not None
         with opened_store(store) as opened:
-            manifest = checked_bundle(check, opened)
+            manifest = checked_bundle(check, opened, definition)
         lines = [
             f"Every file is as registered under {manifest['hash']}, and {manifest['survey']!r} was opened with it."
         ]
@@ -165,8 +166,10 @@ def open_survey(
     """Freeze a questionnaire under its hash and accept answers to it."""
     definition = read_definition(file)
     from tacit.survey.promise import check_whole, promise
+    from tacit.survey.store.surveys import check_retention
 
     check_whole(definition)
+    check_retention(definition)
     document, lines = promise(
         definition, margin
     )  # what cannot be estimated or planned is refused before anything is opened

@@ -108,11 +108,7 @@ class Store:
 
     def add(self, definition: Definition, source: str, state: State = "open") -> StoredSurvey:
         """Freeze a survey. Opening the same again changes nothing; an edited one is refused."""
-        last = definition.retention
-        if last is not None and last <= datetime.now(UTC).date():
-            raise InvalidInput(
-                f"retention is {last}, which is over: everything sent would be deleted at once. Name a later day."
-            )
+        check_retention(definition)
         with self.database.transaction():
             existing = self._of_wave(definition)
             if definition.needs_codes:
@@ -287,6 +283,15 @@ class Store:
             raise InvalidInput("A classifier is already offered for this survey; bits about two would mix.")
         self.database.run(
             "INSERT INTO tacit_classifiers VALUES (?, ?)", (survey.number, json.dumps(document, ensure_ascii=False))
+        )
+
+
+def check_retention(definition: Definition) -> None:
+    """Refuse a survey whose reports would be deleted as they come."""
+    last = definition.retention
+    if last is not None and last <= datetime.now(UTC).date():
+        raise InvalidInput(
+            f"retention is {last}, which is over: everything sent would be deleted at once. Name a later day."
         )
 
 
