@@ -11,6 +11,7 @@ from tacit.survey.codes import ALPHABET, new_code, printed, read_code
 from tacit.survey.definition import Definition, changed_line
 from tacit.survey.proposal import LEVELS
 from tacit.survey.wire import InvalidReport, Wire
+from tacit.survey.yaml_lines import parse
 from tests.survey.page import STATIC, node
 from tests.survey.questionnaires import RICH, SMALL
 
@@ -109,6 +110,8 @@ REFUSALS = {
     "a choice needs at least two answers": question(kind="choice", answers=["a"]),
     "the answer 'a' stands here twice": question(kind="choice", answers=["a", "a"]),
     "begins as a formula does": question(kind="choice", answers=["=1+1", "b"]),
+    "the answer '-2+3+cmd|x!A0' begins as a formula does": question(kind="choice", answers=["a", "-2+3+cmd|x!A0"]),
+    "the answer '＝1' begins as a formula does": question(kind="choice", answers=["a", "＝1"]),
     "the answer '-cmd' begins as a formula does": question(kind="choice", answers=["a", "-cmd"]),
     "is added by the page itself": question(kind="choice", answers=["a", "prefer not to say"]),
     "at most 20 above": question(kind="scale", scale={"from": 1, "to": 40}),
@@ -265,3 +268,13 @@ def test_a_scheme_document_is_read_once_however_many_questions(monkeypatch: pyte
     )
     assert len(definition.scheme.groups) == 8
     assert len(read) == 1
+
+
+def test_aliases_of_aliases_do_not_fill_the_memory() -> None:
+    """Nine lists, each of ten times the one before: a thousand million texts from 300 bytes."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    with pytest.raises(InvalidInput, match=r"repeats itself to more than 2,000,000 parts. Use fewer aliases"):
+        parse("\n".join(lines))
+    with pytest.raises(InvalidInput, match="nested too deeply"):
+        parse("a: &a [*a]")

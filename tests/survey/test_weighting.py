@@ -107,7 +107,7 @@ def test_effective_numbers_and_large_weights_are_said() -> None:
     assert weighting.effective == pytest.approx(2_000 / float((shares * weighting.weights).sum()))
     assert f"count as {weighting.effective:,.0f}" in weighting.notes[0]
     few = Weighting(("age",), np.array([0.999, 0.001]), np.array([0.5, 500.5]), 2_000)
-    assert "stand for 500 each" in few.notes[1]
+    assert "stand for more than 10 each" in few.notes[1]
 
 
 @pytest.mark.parametrize(

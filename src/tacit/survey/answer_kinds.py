@@ -75,7 +75,8 @@ def read_texts(entry: Located, what: str, languages: tuple[str, ...]) -> Texts:
 
 
 # Names of answers are what reports and exports hold; a sign before a digit is a number.
-FORMULA = re.compile(r"\s*([=@\t\r]|[+-](?!\d))")
+# Numbers and ranges such as -5 or "-5 to 0" are no formulas; -2+cmd|... is one. The wide forms are East Asian.
+FORMULA = re.compile(r"\s*([=@＝＠\t\r]|[+\-＋－](?!\d[^=+*/^&|!(]*$))")
 
 
 def named_texts(entry: Located, languages: tuple[str, ...], *, is_option: bool) -> Named:

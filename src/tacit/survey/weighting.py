@@ -140,7 +140,8 @@ class Weighting:
         ]
         if self.largest > LARGE_WEIGHT:
             said.append(
-                f"Some reports stand for {self.largest:.0f} each: a few people decide what is said of their group."
+                # Not for how many: the weight would tell how few they are where so few are not shown.
+                f"Some reports stand for more than {LARGE_WEIGHT:.0f} each: a few people decide what is said of their group."
             )
         return said
 

@@ -11,6 +11,8 @@ import yaml
 
 from tacit.errors import InvalidInput, suggestion
 
+DEEPEST, MOST_PARTS = 20, 2_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Located:
@@ -100,7 +102,25 @@ def parse(text: str, file: str = "questionnaire") -> Located:
         raise InvalidInput(f"{file}: this is not YAML: {error}.") from None
     if node is None:
         raise InvalidInput(f"{file} is empty. Write one with: tacit survey new")
+    _check_aliases(node, file)
     return _located(node, file, depth=0)
+
+
+def _check_aliases(root: yaml.Node, file: str) -> None:
+    """Refuse a file that aliases of aliases would blow up, before anything is written out."""
+    parts: dict[int, int] = {}  # of each node, as often as it is repeated
+
+    def counted(node: yaml.Node, depth: int) -> int:
+        if id(node) not in parts:
+            children = [] if isinstance(node, yaml.ScalarNode) else node.value
+            inner = [one for child in children for one in (child if isinstance(child, tuple) else (child,))]
+            if depth > DEEPEST:
+                raise InvalidInput(f"{file}, line {node.start_mark.line + 1}: nested too deeply.")
+            parts[id(node)] = 1 + sum(counted(one, depth + 1) for one in inner)
+        return parts[id(node)]
+
+    if counted(root, 0) > MOST_PARTS:
+        raise InvalidInput(f"{file} repeats itself to more than {MOST_PARTS:,} parts. Use fewer aliases (*name).")
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:
@@ -121,7 +141,7 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
 
 def _located(node: yaml.Node, file: str, depth: int) -> Located:
     line = node.start_mark.line + 1
-    if depth > 20:
+    if depth > DEEPEST:
         raise InvalidInput(f"{file}, line {line}: nested too deeply.")
     if isinstance(node, yaml.MappingNode):
         return Located(_entries(node, file, depth), file, line)
