@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -275,14 +276,16 @@ def test_no_cell_begins_a_formula_wherever_a_spreadsheet_splits_it(written: str,
     [
         {"key": "00", "answers": {"remarks": "a"}}, {"key": "0" * 64, "answers": {"spent": "a"}}, {"answers": {}}, "a",
         {"key": "0" * 64, "answers": {"remarks": "a" * 201}}, {"key": "0" * 64, "answers": {"remarks": 1}},
-        {"key": None, "answers": {"remarks": "a"}},
+        {"key": None, "answers": {"remarks": "a"}}, {"key": "0" * 64, "answers": {"remarks": "a\ud800"}},
+        {"key": "0" * 64, "answers": {"remarks": "a\0"}},
     ],
 )  # fmt: skip
 def test_texts_that_no_page_sends_are_refused(server: SurveyServer, definition: Definition, texts: Any) -> None:
     survey = server.store.add(definition, ASKED)
     client = TestClient(server, base_url="http://survey.test")
     body = submission(survey.definition) | {"texts": texts}
-    answer = client.put(f"/s/{survey.fingerprint}/tests/{'a' * 64}", json=body)
+    sent = {"content": json.dumps(body), "headers": {"content-type": "application/json"}}
+    answer = client.put(f"/s/{survey.fingerprint}/tests/{'a' * 64}", **sent)
     assert answer.status_code == 400
     assert server.store.texts(survey) == []
 

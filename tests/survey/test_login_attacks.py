@@ -6,9 +6,11 @@ import contextlib
 import re
 import socket
 import sqlite3
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,19 @@ def test_the_second_factor_opens_every_lock_and_alone_opens_nothing(accounts: Ac
     clock.now += totp.STEP_SECONDS
     later = totp.code_at(secret, int(clock.now // totp.STEP_SECONDS))
     assert accounts.log_in("ana", PASSWORD, code=later, origin="203.0.113.9").role == "owner"
+
+
+def test_one_code_opens_one_session_also_for_two_who_come_at_once(
+    accounts: Accounts, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = accounts.set_password("ana", PASSWORD, second_factor=True)
+    code = totp.code_at(str(secret), int(clock.now // totp.STEP_SECONDS))
+    both = threading.Barrier(2)
+    monkeypatch.setattr(accounts_module, "_verified", lambda *given: both.wait(10) >= 0)
+    with ThreadPoolExecutor(2) as pool:
+        tries = [pool.submit(accounts.log_in, "ana", PASSWORD, code=code, origin=f"192.0.2.{n}") for n in (1, 2)]
+        errors = [one.exception() for one in tries]
+    assert sorted(type(error).__name__ for error in errors) == ["NoneType", "WrongLogin"]
 
 
 def test_10000_tries_from_10000_origins_check_few_passwords(
@@ -330,6 +345,9 @@ def test_only_trusted_proxies_are_believed_about_addresses() -> None:
     assert client_address(scope_of("127.0.0.1"), behind) == "127.0.0.1"
     assert origin("2001:db8::1") == origin("2001:db8::ffff:1") != origin("2001:db8:0:1::1")
     assert origin("192.0.2.1") != origin("192.0.2.2")
+    # An IPv4 address in IPv6 spelling is that address: all of them are in one network of 64 bits.
+    assert origin("::ffff:192.0.2.1") == "192.0.2.1" != origin("::ffff:192.0.2.2")
+    assert client_address(scope_of("::ffff:127.0.0.1", "198.51.100.1"), behind) == "198.51.100.1"
     with pytest.raises(InvalidInput, match=r"such as 10\.0\.0\.0/8"):
         _ = ServerSettings(proxies=("nginx",)).networks
 

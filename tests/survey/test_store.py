@@ -73,6 +73,15 @@ def test_the_same_token_twice_in_one_batch_is_stored_once(store: Store, survey: 
     assert stored_rows(store, survey) == [VALUES]
 
 
+def test_what_two_senders_share_costs_nobody_else_in_the_batch_a_report(store: Store, survey: StoredSurvey) -> None:
+    receipt, key = "0" * 64, ("1" * 64, "remarks", "a text")
+    batch = [submission(survey, token)._replace(receipt=receipt, texts=(key,)) for token in "ab"] + [
+        submission(survey, "c")
+    ]
+    assert store_batch(store.database, batch) == [SubmissionOutcome.STORED] * 3
+    assert len(stored_rows(store, survey)) == 3
+
+
 def test_test_responses_are_kept_apart(store: Store, survey: StoredSurvey) -> None:
     store_batch(store.database, [submission(survey, "a", box="tests")])
     counts = store.counts(survey)

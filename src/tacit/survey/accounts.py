@@ -152,8 +152,11 @@ class Accounts:
         fits = _verified(account.password if account else _nobody(), login.password)
         if account is None or not fits or (account.second_factor and step is None):
             raise self._wrong(account, login, is_known=is_known, is_counted=True)
+        session = self._new_session(name, account.role, step)
+        if session is None:  # somebody else was faster with this very code
+            raise self._wrong(account, login, is_known=is_known, is_counted=True)
         self._attempts.succeeded(name, login.origin)
-        return self._new_session(name, account.role, step)
+        return session
 
     def _step(self, account: _Account | None, code: str) -> int | None:
         if account is None or not account.second_factor:
@@ -167,9 +170,13 @@ class Accounts:
             self.record(login.name if account else "(no such account)", "login failed")
         return WrongLogin("Name, password and code do not fit, or there were too many attempts. Try again later.")
 
-    def _new_session(self, name: str, role: Role, step: int | None) -> Session:
+    def _new_session(self, name: str, role: Role, step: int | None) -> Session | None:
+        """None where the one-time code of this step was used while the password was being checked."""
         token, now = secrets.token_urlsafe(32), self._clock()
         with self._database.transaction():
+            last = self._account(name)
+            if last is None or (step is not None and last.last_step >= step):
+                return None
             self._database.run("DELETE FROM tacit_sessions WHERE expires < ?", (now,))
             self._database.run("DELETE FROM tacit_devices WHERE expires < ?", (now,))
             if step is not None:

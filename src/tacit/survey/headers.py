@@ -90,16 +90,21 @@ def client_address(scope: Scope, settings: ServerSettings) -> str:
 
 def origin(address: str) -> str:
     """Whom an address stands for: an IPv6 customer has a network of 64 bits to choose addresses from."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
+    parsed = _parsed(address)
+    if parsed is None:
         return address
-    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else str(parsed)
 
 
 def _is_trusted(address: str, settings: ServerSettings) -> bool:
+    parsed = _parsed(address)
+    return parsed is not None and any(parsed in network for network in settings.networks)
+
+
+def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address as a number; one of IPv4 that is written as IPv6 (``::ffff:192.0.2.1``) is that of IPv4."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
-        return False
-    return any(parsed in network for network in settings.networks)
+        return None
+    return getattr(parsed, "ipv4_mapped", None) or parsed

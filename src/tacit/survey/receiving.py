@@ -186,9 +186,14 @@ def _texts(survey: StoredSurvey, texts: Any) -> tuple[tuple[str, str, str], ...]
         raise Refused(400, 'Open texts are sent as {"key": HASH, "answers": {QUESTION: TEXT}}.')
     key = _hash(texts["key"])
     for name, text in texts["answers"].items():
-        if key is None or not isinstance(text, str) or name not in longest or not 0 < len(text) <= longest[name]:
+        if key is None or name not in longest or not _is_storable(text) or len(text) > longest[name]:
             raise Refused(400, f"{name!r} is no open text of this survey, or is too long.")
     return tuple((text_key(str(key), name), name, text) for name, text in texts["answers"].items())
+
+
+def _is_storable(text: Any) -> bool:
+    """Whether every database takes it: neither half a character, which JSON can write, nor a character that ends a text."""
+    return isinstance(text, str) and text != "" and not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in text)
 
 
 def _bit(text: str) -> tuple[int]:

@@ -68,9 +68,13 @@ class SqliteDatabase(Database):
             f"SELECT {quoted(columns[0])} FROM {table} WHERE {quoted(columns[0])} IN ({self.each})", (keys,)
         )
         old = {key for (key,) in known}
-        fresh = [row for row in rows if row[0] not in old]
-        self.insert(table, columns, fresh)
-        return {row[0] for row in fresh}
+        # Of two rows with one key the first stays: an error would cost everybody in the transaction their row.
+        fresh: dict[Any, Row] = {}
+        for row in rows:
+            if row[0] not in old:
+                fresh.setdefault(row[0], row)
+        self.insert(table, columns, list(fresh.values()))
+        return set(fresh)
 
     def change_mark(self) -> Hashable | None:
         """Others' commits are numbered by SQLite, this connection's own changes counted."""
