@@ -67,6 +67,8 @@ def test_each_arm_asks_in_its_own_way(
     assert ("You run the chance device yourself" in page.inner_text("dl.odds")) == (arm == "self")
     page.click("#review button[type=submit]")
     page.wait_for_selector("#survey[data-state=stored]")
+    # Of what other versions ask nothing is said.
+    assert "Not asked" not in page.inner_text("dl.sent")
     (sent,) = [json.loads(one["body"])["report"] for one in traffic if one["method"] == "PUT"]
     shown = dict(zip(survey.wire.names, survey.wire.decode(sent), strict=True))
     assert shown["questionnaire"] == arm

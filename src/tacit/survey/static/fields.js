@@ -87,7 +87,7 @@ function typedField(question, given, view, changed) {
 
   function tell() {
     const own = question.answers.find((one) => one.name === given.answers[name]);
-    range.replaceChildren(...(own ? [words.rangeOnly({ range: "" }), element("bdi", { dir: "ltr" }, answerText(words, language, own))] : []));
+    range.replaceChildren(...(own ? [words.rangeOnly({ range: "" }), element("bdi", {}, answerText(words, language, own))] : []));
   }
 
   tell();
@@ -99,10 +99,10 @@ function declineField(question, given, view, changed) {
   return question.declines && radioList(question, question.name, given, [{ name: DECLINED }], view, () => (delete given.typed[question.name], changed({ isDrawn: true })), 1);
 }
 
-// Digits of any script, with a point or a comma; a day as the browser's own field gives it.
+// Digits, also full-width, Arabic and Persian ones, with a point or a comma; a day as the browser's own field gives it.
 function valueOf(typed, kind) {
   if (kind === "date") return /^\d{4}-\d{2}-\d{2}$/.test(typed) ? typed : null;
-  const plain = typed.normalize("NFKC").replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 1632).trim().replace(",", ".");
+  const plain = typed.normalize("NFKC").replace(/[٠-٩۰-۹]/g, (digit) => digit.charCodeAt(0) & 15).trim().replace(/[,٫]/, ".");
   return /^[-+]?\d+(\.\d*)?$/.test(plain) ? Number(plain) : null;
 }
 

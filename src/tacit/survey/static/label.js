@@ -24,7 +24,7 @@ const titlesOf = (block, { language, said }) => block.questions.map((one) => sai
 export function sentences(block, { words, language, textOf }) {
   const lines = [];
   const names = block.groups.flatMap((group) => group.names);
-  if (names.length > 1) lines.push(words.together({ names: names.map((name) => `“${textOf(name)}”`).join(", ") }));
+  if (names.length > 1) lines.push(words.together({ names: names.map((name) => textOf(name)).join(" · ") }));
   const [group] = block.groups;
   if (block.questions[0].harmless) lines.push(words.harmlessLabel({ times: times(words, group.node.parts[0][0]).own }));
   else if (block.groups.length === 1 && group.names.length === 1 && sharedNumber(group.node)) lines.push(numberSentence(group.node, { words, language }));

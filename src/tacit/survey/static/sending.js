@@ -5,7 +5,7 @@ import { element, paragraphs } from "./dom.js";
 import { freshDraws, percentAtMost } from "./label.js";
 import { answerNamed } from "./lists.js";
 import { amplification, isListed, ratio, split } from "./program.js";
-import { allQuestions, groupsOf, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
+import { allQuestions, groupsOf, isDealt, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
 import { disguised } from "./report.js";
 import { remember } from "./sealed.js";
 import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, said, session, textOf, view } from "./session.js";
@@ -131,7 +131,8 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
   ].flat(2).filter(Boolean);
 }
 
-// What went out: the public answers, and for the rest the codes with their odds, never as an answer to a question.
+// What went out: the public answers to what this version asks, and for the rest the codes with their odds, never as an
+// answer to a question.
 function sentRows(made) {
   const { words, language } = session;
   const hidden = groupsOf(definition, made.deal).map(({ node }, index) => {
@@ -143,12 +144,13 @@ function sentRows(made) {
     element("dt", {}, words.codeSent, " ", alike.map(({ code }, index) => [index > 0 && ", ", element("bdi", { dir: "ltr" }, code)])),
     element("dd", {}, odds),
   ]);
-  const open = publicAttributes(definition).map(({ name, answers: names }, index) => [
+  const elsewhere = allQuestions(definition).filter((one) => !isDealt(one, definition, made.deal)).flatMap((one) => one.attributes);
+  const open = publicAttributes(definition).map(({ name, answers: names }, index) => !elsewhere.some(({ attribute }) => attribute === name) && [
     element("dt", {}, textOf(name)),
     element("dd", {}, textOf(name, names.at(made.open[index]))),
   ]);
   const written = made.texts.map(([one, text]) => [element("dt", {}, said({ [language]: wholeText(one, language) })), element("dd", { dir: "auto" }, text)]);
-  return [...codes, ...open, ...written];
+  return [...codes, ...open.filter(Boolean), ...written];
 }
 
 function reportRatio(node, digits) {

@@ -45,7 +45,14 @@ export function upTo(number, language) {
   return new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(Math.ceil(number / step - 1e-6) * step);
 }
 
-// A range of numbers or days reads from left to right in every script, also amid words that do not.
+// A range of numbers reads from left to right in every script, also amid words that do not.
 const isolated = (text, { direction }) => (direction === "rtl" && /^[\d<≥][\d<≥–.\s-]*$/.test(text) ? `\u2066${text}\u2069` : text);
 
-export const answerText = (words, language, answer) => isolated(answer.text?.[language] ?? words.answers[answer.name] ?? answer.name, words);
+// A day, or a range of days, as the reader's language writes it.
+function daysIn(text, language) {
+  if (!/^([<≥] )?\d{4}-\d\d-\d\d( – \d{4}-\d\d-\d\d)?$/.test(text)) return text;
+  const days = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
+  return text.replace(/[\d-]{10}/g, (day) => (Number.isNaN(Date.parse(day)) ? day : days.format(Date.parse(day))));
+}
+
+export const answerText = (words, language, answer) => isolated(daysIn(answer.text?.[language] ?? words.answers[answer.name] ?? answer.name, language), words);
