@@ -19,6 +19,7 @@ from tacit.survey.dashboard import results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder, reports_of
 from tacit.survey.promise import promise
+from tacit.survey.store.submissions import Submission, store_batch
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.verification import examine
 from tacit.survey.wire import InvalidReport
@@ -204,8 +205,10 @@ def test_device_and_self_are_pooled_and_direct_is_not(tmp_path: Path) -> None:
     assert abs(yes["difference"] - 0.15) < 5 * yes["standard_error"]
     assert yes["standard_error"] == pytest.approx(np.hypot(alone, np.sqrt(0.15 * 0.85 / 800)), rel=0.1)
     assert yes["p"] < 1e-4
-    names = [one["attribute"] for one in results["questions"]]
-    assert names == ["age", "smokes", "smokes_direct", "drinks"]
+    names = {one["attribute"]: one["label"] for one in results["questions"]}
+    assert list(names) == ["age", "smokes", "smokes_direct", "drinks"]
+    # Two questions of one text are told apart.
+    assert (names["smokes"], names["smokes_direct"]) == ("Do you smoke?", "Do you smoke? (not disguised)")
 
 
 def test_a_direct_arm_of_few_people_is_not_compared(tmp_path: Path) -> None:
@@ -216,6 +219,22 @@ def test_a_direct_arm_of_few_people_is_not_compared(tmp_path: Path) -> None:
     assert results["arms"] == []
     (direct,) = [one for one in results["questions"] if one["attribute"] == "smokes_direct"]
     assert not {"yes", "no"} & {cell["answer"] for cell in direct["cells"]}
+
+
+def test_fakes_show_in_the_version_that_they_were_sent_in(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "survey.db")
+    survey, _ = filled(store, ARMS, 2000, seed=5)
+    honest = results_document(store, survey)["fit"]
+    told = [fit["verdict"] for fit in honest if fit["attributes"] == ["smokes"]]
+    assert told == ["nothing suspicious"] * 2  # of the device and of the respondents' own
+    forged = {"questionnaire": "self", "smokes": "yes", "drinks": "no", "age": "below 30", "smokes_direct": "not asked"}
+    row = tuple(forged[name] for name in survey.wire.names)
+    store_batch(store.database, [Submission(survey, "reports", f"fake {n}", row) for n in range(1500)])
+    results = results_document(store, survey)
+    store.close()
+    told = [fit["verdict"] for fit in results["fit"] if fit["attributes"] == ["smokes"]]
+    assert sorted(verdict.split(":")[0] for verdict in told) == ["nothing suspicious", "suspicious"]
+    assert any(re.search(r"do not look like the page's: .*Do you smoke\?", one) for one in results["warnings"])
 
 
 def test_an_arm_that_tells_nothing_is_refused_though_another_does() -> None:

@@ -143,8 +143,7 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
     tables = AnswerTables(definition, counted, asked.fakes)
     # Sets are compared report by report, while they are held; all else is counted already.
     fits = [
-        fit_of(kept.reports if isinstance(kept.reports, Reports) else counted, group)
-        for group in (() if definition.scheme.is_dealt else definition.groups)
+        fit_of(kept.reports if isinstance(kept.reports, Reports) else counted, group) for group in definition.groups
     ]
     weighted = {
         name: weighting.estimate(counted, name) for name in few if weighting is not None and name not in margins
@@ -193,7 +192,7 @@ def _tables(definition: Definition, by: str | None, margins: Sequence[str] = ())
     plain = [[name] for name in scheme.schema.names] + crossed
     once = [[name] for name in few] + crossed
     weighted = [[*(one for one in margins if one not in names), *names] for names in once] if margins else []
-    return plain + weighted + ([] if scheme.is_dealt else [list(group.names) for group in scheme.groups])
+    return plain + weighted + [list(group.names) for group in definition.groups]
 
 
 def promises(definition: Definition) -> Promises:

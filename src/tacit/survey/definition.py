@@ -237,7 +237,9 @@ class Definition:
                 if part["attribute"] == attribute:
                     option = next((a for a in question["answers"] if a["name"] == part["option"]), None)
                     suffix = f" {option['text'].get(language, option['name'])}" if option else ""
-                    return f"{whole_text(question, language)}{suffix}"
+                    # A direct arm asks in the same words as the others.
+                    arm = f" ({self.page_words(language)['public']})" if "deals" in question else ""
+                    return f"{whole_text(question, language)}{suffix}{arm}"
         return attribute
 
     def answer_text(self, attribute: str, answer: str, language: str | None = None) -> str:

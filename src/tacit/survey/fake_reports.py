@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.codes import shown_slots
-from tacit.channel.scheme import Group
+from tacit.channel.scheme import Group, Questionnaire
+from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import NotEstimable, TacitError
 from tacit.reports import Reports
@@ -52,6 +53,7 @@ class FitTest:
 
 
 def fit_of(reports: ReportSource, group: Group) -> FitTest:
+    """The test of one group, on the reports of every version of the questionnaire that has it."""
     from tacit.estimation.inversion import filled
     from tacit.estimation.likelihood import most_likely
 
@@ -59,25 +61,31 @@ def fit_of(reports: ReportSource, group: Group) -> FitTest:
     if group.channel.size > MOST_ANSWERS:
         return FitTest(group.names, None, 0.0, f"there are {group.channel.size:,} answers, too many to compare each.")
     try:
-        counts = _counted(reports, group)
-        truth = most_likely(filled(sources(reports)), group.names, sizes.__getitem__).distribution
+        asking = filled([source for source in sources(reports) if _has(source.questionnaire, group)])
+        counts = _counted(reports, asking, group)
+        truth = most_likely(asking, group.names, sizes.__getitem__).distribution
         expected = _law(group, truth) * counts.sum()
     except TacitError as error:
         return FitTest(group.names, None, 0.0, str(error))
     return _compared(group.names, counts, expected)
 
 
-def _counted(reports: ReportSource, group: Group) -> Array:
+def _has(questionnaire: Questionnaire, group: Group) -> bool:
+    return any(one.to_document() == group.to_document() for one in questionnaire.groups)
+
+
+def _counted(reports: ReportSource, asking: Sequence[Source], group: Group) -> Array:
     """How often each possible report of a group came, in the order of its channel."""
+    columns = [column.name for column in group.report_attributes]
     if _shows_answers(group):
-        (source,) = sources(reports)
-        return source.engine.tally([column.name for column in group.report_attributes]).astype(np.float64).ravel()
+        return np.sum([source.engine.tally(columns).astype(np.float64).ravel() for source in asking], axis=0)
     if not isinstance(reports, Reports):
         raise NotEstimable("sets are compared only while the reports are few enough to be read.")
     possible = _rows(group.channel.reports())
     if len(possible) > MOST_PATTERNS:
         raise NotEstimable(f"there are {len(possible):,} possible reports, too many to compare each.")
-    came = _rows([reports.table[column.name] for column in group.report_attributes])
+    parts = [part for questionnaire, part in reports if _has(questionnaire, group)]
+    came = np.vstack([_rows([part[name] for name in columns]) for part in parts])
     _, places = np.unique(np.vstack([possible, came]), axis=0, return_inverse=True)
     tally = np.bincount(places[len(possible) :], minlength=int(places.max()) + 1)
     return tally[places[: len(possible)]].astype(np.float64)
