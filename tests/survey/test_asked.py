@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -81,6 +82,22 @@ def test_a_control_item_is_held_against_what_is_known() -> None:
         assert compared["yes"].other == 0.25
         assert compared["yes"].disguised == pytest.approx((shown / 4000 - 0.3) / 0.4)
         assert (compared["yes"].p < 1e-6) == is_noticed
+
+
+def test_whoever_does_not_want_to_say_makes_no_control_item_differ() -> None:
+    control = Definition.from_yaml(
+        "{name: a, title: A, introduction: A, contact: A, privacy: strong, pages: [{questions: [{name: b, kind: yes-no, "
+        "text: B, sensitive: true, known: {'yes': 0.25}}]}]}"
+    )
+    (group,) = control.scheme.groups
+    (answers,) = (attribute.answers for attribute in group.attributes)
+    # Of 100 people 60 say no, 20 yes and 20 nothing: a quarter of the answers are yes.
+    expected = np.round(100_000 * group.channel.apply(np.array([0.6, 0.2, 0.2]))).astype(int)
+    told = Reports.from_arrow({"b": np.repeat(answers, expected).tolist()}, control.scheme)
+    for one, share in zip(control_items(told, control), (0.75, 0.25), strict=True):
+        assert one.disguised == pytest.approx(share, abs=1e-4)
+        assert one.p > 0.9
+        assert 0 < one.standard_error < 0.02
 
 
 def test_a_definition_without_anything_new_has_no_new_keys() -> None:

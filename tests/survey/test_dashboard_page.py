@@ -178,6 +178,21 @@ def test_hidden_cells_are_never_alone() -> None:
         assert all(line.sum() != 1 for line in (*hidden, *hidden.T))
 
 
+def test_no_sums_of_rows_and_columns_together_give_a_hidden_cell_away() -> None:
+    # Every line hides two cells at least, and yet 3 = (5 + 6) + (6 + 5 + 3) - (5 + 6) - (6 + 5).
+    crafted = np.array([[5, 6, 100, 100], [6, 5, 3, 100], [100, 100, 5, 6], [100, 100, 6, 5]], dtype=float)
+    random = np.random.default_rng(18)
+    drawn = [random.choice([3.0, 6, 50, 200, 300], (5, 6), p=[0.1, 0.1, 0.3, 0.3, 0.2]) for _ in range(200)]
+    for counts in (crafted, *drawn):
+        rows, columns = np.nonzero(hidden := too_few_crossed(counts))
+        sums = np.array(
+            [*(rows == one for one in range(len(counts))), *(columns == one for one in range(counts.shape[1]))]
+        )
+        for place in np.flatnonzero(counts[hidden] < FEWEST_IN_CELL):
+            alone = np.vstack([sums, np.arange(len(rows)) == place])
+            assert np.linalg.matrix_rank(alone) > np.linalg.matrix_rank(sums)
+
+
 def test_true_differences_are_certain_and_noise_is_no_finding(server: SurveyServer, survey: StoredSurvey) -> None:
     fill(server.store, survey, rows(survey, 3_000, seed=5))
     groups = {table.attribute: table for table in dashboard(server.store, survey, by="region").groups}

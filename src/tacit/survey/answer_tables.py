@@ -120,10 +120,10 @@ def too_few(counts: Sequence[float] | NDArray[np.float64], least: int = FEWEST_I
 
 
 def too_few_crossed(counts: NDArray[np.float64], least: int = FEWEST_IN_CELL) -> Hidden:
-    """The same for two public questions together: no hidden cell can be worked out along its row or its column."""
+    """The same for two public questions together: no cell of few people follows from the sums of rows and columns."""
     hidden = counts < least - 0.5
     while True:
-        wider = hidden.copy()
+        wider = hidden | _given_away(hidden, counts, least)
         for lines, people in ((wider, counts), (wider.T, counts.T)):
             for line, cells in zip(lines, people, strict=True):
                 if line.any():
@@ -131,6 +131,26 @@ def too_few_crossed(counts: NDArray[np.float64], least: int = FEWEST_IN_CELL) ->
         if (wider == hidden).all():
             return hidden
         hidden = wider
+
+
+def _given_away(hidden: Hidden, counts: NDArray[np.float64], least: int) -> Hidden:
+    """Cells to hide besides, because the sums of rows and columns together give a hidden cell of few people away.
+
+    That is so where the cell alone joins two parts of what is hidden; one more hidden cell of its line makes a second way.
+    """
+    rows, columns = np.nonzero(hidden)
+    sums = np.zeros((sum(hidden.shape), len(rows)))
+    sums[rows, np.arange(len(rows))] = sums[len(hidden) + columns, np.arange(len(rows))] = 1
+    # What of each cell the sums determine: 1 where they tell it.
+    told = np.einsum("cs,sc->c", np.linalg.pinv(sums), sums)
+    more = np.zeros_like(hidden)
+    for place in np.flatnonzero((told > 1 - 1e-6) & (counts[rows, columns] < least - 0.5)):
+        row, column = rows[place], columns[place]
+        line = [(row, other) for other in np.flatnonzero(~hidden[row])]
+        line += [(other, column) for other in np.flatnonzero(~hidden[:, column])]
+        if line:
+            more[min(line, key=lambda cell: float(counts[cell]))] = True
+    return more
 
 
 def _widen(hidden: Hidden, people: NDArray[np.float64], least: int) -> None:

@@ -9,6 +9,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from tacit.count.sources import ReportSource
 from tacit.survey.answer_tables import too_few
 from tacit.survey.dealing import DIRECT_SUFFIX
@@ -68,17 +70,30 @@ def _arm(reports: ReportSource, name: str) -> list[Compared]:
 
 
 def control_items(reports: ReportSource, definition: Definition) -> list[Compared]:
-    """The estimates of control items beside their known shares: where they differ, people did not answer as asked."""
+    """The estimates of control items beside their known shares: where they differ, people did not answer as asked.
+
+    What is known is known of people's answers, so they are shares of those who gave one.
+    """
+    return [
+        one
+        for question in definition.questions
+        if question.get("known")
+        for one in _control(reports, question["name"], question["known"])
+    ]
+
+
+def _control(reports: ReportSource, name: str, known: list[float]) -> list[Compared]:
     from tacit.estimation import estimate
 
+    estimated = estimate(reports, [name])
+    given = np.arange(estimated.attributes[0].size) < len(known)  # what can be said instead of an answer stands behind
+    answered = float(estimated.probabilities[given].sum())
     compared = []
-    for question in (one for one in definition.questions if one.get("known")):
-        shares = dict(zip((one["name"] for one in question["answers"]), question["known"], strict=True))
-        for cell in estimate(reports, [question["name"]]).cells():
-            answer = cell["answers"][question["name"]]
-            if answer in shares:
-                figures = (cell["probability"], shares[answer], cell["standard_error"])
-                compared.append(_compared(question["name"], answer, *figures))
+    for code, share in enumerate(known):
+        ratio = float(estimated.probabilities[code]) / answered
+        slope = ((np.arange(len(given)) == code) - ratio * given) / answered
+        error = math.sqrt(max(float(slope @ estimated.covariance @ slope), 0.0))
+        compared.append(_compared(name, estimated.attributes[0].answers[code], ratio, share, error))
     return compared
 
 
