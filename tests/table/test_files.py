@@ -1,7 +1,9 @@
 """Files are read in parts and written whole or not at all."""
 
+import gzip
 import json
 import os
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +11,7 @@ import pytest
 
 from tacit.errors import InvalidInput
 from tacit.table import read_batches, read_metadata, read_table, written_whole
-from tacit.table.files import BATCH_ROWS, column_names, n_cells, sidecar, table_writer
+from tacit.table.files import BATCH_ROWS, column_names, data_files, n_cells, sidecar, table_writer
 
 
 def files_in(folder) -> list[str]:
@@ -271,3 +273,34 @@ def test_a_broken_note_is_refused_in_a_sentence(note, tmp_path):
     pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"tacit": note}), file)
     with pytest.raises(InvalidInput, match="is not a JSON object"):
         read_metadata(file)
+
+
+@pytest.mark.parametrize("above", ["../{}", "{}", "../{}/*.csv", "{}/*", "{}/**/*.csv"])
+@pytest.mark.parametrize("folder", ["days", ".hidden/days", "_work/days"])
+def test_what_a_place_names_itself_is_not_hidden(above, folder, tmp_path, monkeypatch):
+    (tmp_path / folder / "_temporary").mkdir(parents=True)
+    (tmp_path / "work").mkdir()
+    for name in ("1.csv", "1.csv.json", ".2.csv", "_3.csv", "_temporary/4.csv", "_SUCCESS"):
+        (tmp_path / folder / name).write_text("a\n1\n")
+    monkeypatch.chdir(tmp_path / "work" if above.startswith("..") else tmp_path)
+    assert [file.name for file in data_files(above.format(folder))] == ["1.csv"]
+    assert read_table(Path(above.format(folder)) if "*" not in above else above.format(folder)).to_pydict() == {
+        "a": ["1"]
+    }
+
+
+def test_a_compressed_csv_file_is_read_as_it_is(csv, tmp_path):
+    plain = csv("a;b\n" + "007;x\n" * 5000)
+    packed = csv(gzip.compress(plain.read_bytes()), "data.csv.gz")
+    assert read_table(packed).equals(read_table(plain))
+    assert n_cells(packed) == pytest.approx(n_cells(plain), rel=0.5)
+    plain.unlink()
+    assert column_names(tmp_path) == ["a", "b"]  # it is found in a folder
+    packed.write_bytes(packed.read_bytes()[:40])
+    with pytest.raises(InvalidInput, match=r"data.csv.gz' cannot be read as CSV: .* truncated"):
+        read_table(packed)
+    packed.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(InvalidInput, match="Not a gzipped file"):
+        column_names(packed)
+    with pytest.raises(InvalidInput, match="written as CSV or as Parquet"), table_writer(packed, {}):
+        pass

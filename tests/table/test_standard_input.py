@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tacit.errors import InvalidInput
 from tacit.table import standard_input
 from tacit.table.files import column_names, is_parquet, read_table
 
@@ -50,3 +51,9 @@ def test_a_command_takes_a_pipe(asked):
     )
     assert ran.returncode == 0, ran.stderr
     assert b'"n_reports": 3' in ran.stdout
+
+
+def test_standard_input_is_named_in_a_refusal(piped):
+    piped(b"PAR1 and nothing of a table")
+    with pytest.raises(InvalidInput, match=r"^Standard input cannot be read as Parquet"):
+        read_table("-")

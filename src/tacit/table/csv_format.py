@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import io
 import itertools
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from tacit.errors import InvalidInput
+from tacit.table import standard_input
 
 SEPARATORS = (",", ";", "\t", "|")
 # Read this far to tell UTF-8 from other encodings; what follows is checked while it is read.
@@ -43,6 +46,16 @@ class CsvFormat:
         return self.encoding in ("utf-8", "utf-8-sig")
 
 
+def is_packed(file: Path) -> bool:
+    """Whether a file is compressed, by its name."""
+    return file.suffix.lower() == ".gz"
+
+
+def opened_csv(file: Path) -> BinaryIO:
+    """The text of a file as bytes, unpacked where it is compressed."""
+    return cast(BinaryIO, gzip.open(file)) if is_packed(file) else file.open("rb")
+
+
 def csv_format(file: Path) -> CsvFormat:
     """What the first line and the first megabyte say.
 
@@ -50,7 +63,7 @@ def csv_format(file: Path) -> CsvFormat:
     several do. Text that
     is not UTF-8 is read as Windows-1252, the encoding of Western European spreadsheets, with a warning.
     """
-    with file.open("rb") as source:
+    with opened_csv(file) as source:
         start = source.read(LOOKED_AT)
     encoding = _encoding(file, start)
     text = start.decode(encoding, errors="replace").lstrip("\ufeff")
@@ -77,10 +90,11 @@ def _encoding(file: Path, start: bytes) -> str:
         return "utf-8"
     if b"\x00" in start or not _decodes(start, WESTERN):
         raise InvalidInput(
-            f"{str(file)!r} is not UTF-8 text, nor in any encoding that is recognised. Save it as UTF-8, or as Parquet."
+            f"{standard_input.shown(file)} is not UTF-8 text, nor in any encoding that is recognised. Save it as UTF-8, or as "
+            "Parquet."
         )
     warnings.warn(
-        f"{str(file)!r} is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if names look wrong.",
+        f"{standard_input.shown(file)} is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if names look wrong.",
         OtherEncoding,
         stacklevel=4,
     )

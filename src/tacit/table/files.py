@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import csv
+import io
 import json
 import math
 import os
@@ -18,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table import standard_input
 from tacit.table.columns import as_arrow, checked_names, without_row_labels
-from tacit.table.csv_format import CsvFormat, csv_format
+from tacit.table.csv_format import CsvFormat, csv_format, is_packed, opened_csv
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
-from tacit.table.object_stores import fetched, is_object, objects
+from tacit.table.object_stores import fetched, is_data_name, is_object, objects
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,12 +72,13 @@ def _readable(path: str | Path) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"{str(path)!r} is not UTF-8 text ({error.reason}). Save it as UTF-8, or as Parquet."
+            f"{standard_input.shown(path)} is not UTF-8 text ({error.reason}). Save it as UTF-8, or as Parquet."
         ) from None
-    except (pa.ArrowInvalid, csv.Error, OSError) as error:
+    except (pa.ArrowInvalid, csv.Error, OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or (str(error) or type(error).__name__).splitlines()[0]
+        kind = "Parquet" if is_parquet(path) else "CSV"
         raise InvalidInput(
-            f"{str(path)!r} cannot be read as {'Parquet' if is_parquet(path) else 'CSV'}: {reason.rstrip('.')}. "
+            f"{standard_input.shown(path)} cannot be read as {kind}: {reason.rstrip('.')}. "
             "Is the file truncated, ragged, or of another format?"
         ) from None
 
@@ -126,11 +128,7 @@ def _alike(place: str | Path) -> list[tuple[Path, list[str]]]:
 
 def partition_names(file: Path, place: str | Path) -> list[str]:
     """The columns that only the names of the folders below a place hold, as in ``day=2024-03-01/part.parquet``."""
-    if is_object(place):
-        below = file.parts[:-1]
-    else:
-        above = re.split(r"[^/]*[*?[]", str(place))[0]
-        below = file.parts[len(Path(above).parts) : -1]
+    below = file.parts[:-1] if is_object(place) else _below(file, place)[:-1]
     pieces = (folder.partition("=") for folder in below)
     return list(dict.fromkeys(name for name, equals, _ in pieces if equals and name))
 
@@ -150,12 +148,13 @@ def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.T
 
 
 def csv_header(file: Path, written: CsvFormat | None = None) -> list[str]:
-    how = written or csv_format(file)
-    encoding = "utf-8-sig" if how.is_utf8 else how.encoding
-    with _readable(file), file.open(newline="", encoding=encoding) as lines:
-        header = next(csv.reader(lines, delimiter=how.separator), [])
+    with _readable(file):
+        how = written or csv_format(file)
+        encoding = "utf-8-sig" if how.is_utf8 else how.encoding
+        with opened_csv(file) as content, io.TextIOWrapper(content, encoding, newline="") as lines:
+            header = next(csv.reader(lines, delimiter=how.separator), [])
     if not header or not any(header):
-        raise InvalidInput(f"{str(file)!r} has no line of column names.")
+        raise InvalidInput(f"{standard_input.shown(file)} has no line of column names.")
     checked_names(header)
     return header
 
@@ -248,18 +247,29 @@ def data_files(place: str | Path) -> list[Path]:
     """The files that a folder (with all folders in it) or a pattern such as ``reports/*.parquet`` stands for, in order."""
     text = str(place)
     if Path(text).is_dir():
-        files = [file for file in Path(text).rglob("*") if file.suffix.lower() in (*PARQUET_SUFFIXES, ".csv")]
+        files = [file for file in Path(text).rglob("*") if is_data_name(file.name)]
         what = f"The folder {text!r}"
     else:
         base = Path(text).anchor or "."
-        files = [
-            file for file in Path(base).glob(text.removeprefix(base) if Path(text).anchor else text) if file.is_file()
-        ]
+        matching = Path(base).glob(text.removeprefix(base) if Path(text).anchor else text)
+        files = [file for file in matching if file.is_file() and not _is_sidecar(file)]
         what = f"The pattern {text!r}"
-    hidden = [file for file in files if not any(part.startswith((".", "_")) for part in file.parts)]
-    if not hidden:
+    # What the place itself names is never hidden: '../days', '.cache/days', a folder below one that begins with a dot.
+    shown = [file for file in files if not any(part.startswith((".", "_")) for part in _below(file, place))]
+    if not shown:
         raise InvalidInput(f"{what} holds no Parquet or CSV file. Compare the name, or write the files there first.")
-    return sorted(hidden)
+    return sorted(shown)
+
+
+def _below(file: Path, place: str | Path) -> tuple[str, ...]:
+    """The folders and the name of a file below what a folder or a pattern names without a wildcard."""
+    above = re.split(r"[^/]*[*?[]", str(place))[0]
+    return file.parts[len(Path(above).parts) :]
+
+
+def _is_sidecar(file: Path) -> bool:
+    """Whether a file is the note beside a CSV file."""
+    return file.suffix == ".json" and file.with_suffix("").is_file()
 
 
 def is_many(place: str | Path) -> bool:
@@ -284,12 +294,13 @@ def n_cells(file: Path) -> int:
 
 def _csv_rows(file: Path) -> int:
     """About how many rows a CSV file has, by the length of those at its beginning."""
-    with file.open("rb") as content:
+    with _readable(file), opened_csv(file) as content:
         content.readline()
         start, sample = content.tell(), content.read(SAMPLED_BYTES)
+    packing = len(sample) / len(zlib.compress(sample)) if is_packed(file) and sample else 1.0
     rows = sample.count(b"\n")
     mean = (sample.rfind(b"\n") + 1) / rows if rows else max(len(sample), 1)
-    return math.ceil((file.stat().st_size - start) / mean)
+    return max(math.ceil((file.stat().st_size * packing - start) / mean), rows)
 
 
 def sidecar(path: str | Path) -> Path:
@@ -401,6 +412,8 @@ class TableWriter:
 @contextlib.contextmanager
 def table_writer(path: str | Path, metadata: Mapping[str, Any]) -> Iterator[TableWriter]:
     """A writer for CSV or Parquet, by the file's name; nothing appears under that name before all is written."""
+    if is_packed(Path(path)):
+        raise InvalidInput(f"{str(path)!r}: tables are written as CSV or as Parquet, which is compressed. Name it so.")
     with written_whole(path) as temporary:
         writer = TableWriter(temporary, parquet=is_parquet(path), metadata=metadata)
         try:

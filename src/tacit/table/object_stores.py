@@ -22,7 +22,7 @@ from tacit.errors import InvalidInput
 
 ARROW_STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs")
 OTHER_STORES = ("az", "azure", "http", "https", "ftp", "sftp", "webhdfs", "memory")
-DATA_SUFFIXES = (".parquet", ".pq", ".csv")
+DATA_SUFFIXES = (".parquet", ".pq", ".csv", ".csv.gz")
 COPIED_BYTES = 1 << 20
 LONGEST_REASON = 240  # characters
 # Google's connector would ask for a quarter of an hour before it gives up; so many seconds for each question it is asked.
@@ -45,7 +45,7 @@ def objects(place: str | Path) -> list[str]:
     """The addresses of the data files that a folder or a pattern of an object store stands for, in order; else its own."""
     address = _address(place)
     base, mark, _ = re.split(r"([*?[])", address, maxsplit=1) if any(m in address for m in "*?[") else (address, "", "")
-    if not mark and PurePosixPath(address).suffix.lower() in DATA_SUFFIXES:
+    if not mark and is_data_name(address):
         return [address]
     from pyarrow import fs
 
@@ -55,7 +55,8 @@ def objects(place: str | Path) -> list[str]:
         present = store.get_file_info(fs.FileSelector(path, allow_not_found=True, recursive=True))
     names = sorted(info.path for info in present if info.type == fs.FileType.File)
     wanted = path.rstrip("/") + address[len(folder) :] if mark else None
-    chosen = [name for name in names if _is_data(name) and (wanted is None or _matches(name, wanted))]
+    above = path.rstrip("/")
+    chosen = [name for name in names if _is_data(name, above) and (wanted is None or _matches(name, wanted))]
     if not chosen:
         raise InvalidInput(f"{address!r} holds no Parquet or CSV file. Compare the address, or write the files there.")
     return [f"{address.split('://')[0]}://{name.lstrip('/')}" for name in chosen]
@@ -66,9 +67,15 @@ def _matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) and ("**" in pattern or name.count("/") == pattern.count("/"))
 
 
-def _is_data(name: str) -> bool:
-    hidden = any(part.startswith((".", "_")) for part in PurePosixPath(name).parts)
-    return not hidden and PurePosixPath(name).suffix.lower() in DATA_SUFFIXES
+def is_data_name(name: str) -> bool:
+    """Whether a file of this name is taken for data where a folder is read."""
+    return name.lower().endswith(DATA_SUFFIXES)
+
+
+def _is_data(name: str, above: str) -> bool:
+    """Whether an object holds data; what is hidden below the folder that was named does not."""
+    below = PurePosixPath(name.removeprefix(above)).parts
+    return is_data_name(name) and not any(part.startswith((".", "_")) for part in below)
 
 
 def _address(place: str | Path) -> str:
@@ -88,7 +95,7 @@ def _fetched(address: str) -> Path:
     copy = _folder() / address.replace("://", "/")
     if not _copied(address, copy):
         raise InvalidInput(f"There is no file {address!r} in its object store. Compare bucket and name.")
-    if copy.suffix.lower() == ".csv":
+    if ".csv" in map(str.lower, copy.suffixes[-2:]):
         _copied(f"{address}.json", Path(f"{copy}.json"))
     return copy
 

@@ -40,3 +40,9 @@ def holds_parquet(file: Path) -> bool:
     """Whether standard input is a Parquet file; it has no name that would say so."""
     with file.open("rb") as content:
         return content.read(len(PARQUET_MARK)) == PARQUET_MARK
+
+
+def shown(path: str | Path) -> str:
+    """A file as sentences name it; standard input has a path that says nothing."""
+    is_input = str(path) == NAME or (standard_input.cache_info().currsize > 0 and Path(path) == standard_input())
+    return "Standard input" if is_input else repr(str(path))
