@@ -17,7 +17,7 @@ from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.schema import RESERVED, Attribute, Schema
 from tacit.table import Table, as_arrow, decode, encode, infer_schema, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
-from tacit.table.files import is_parquet, read_metadata, table_writer, with_partitions
+from tacit.table.files import data_places, is_parquet, read_metadata, table_writer, with_partitions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -148,10 +148,10 @@ class Reports(Shown):
 
     @classmethod
     def read(cls, path: str | Path, scheme: Scheme) -> Reports:
-        """The reports in a file, which must have been disguised under this scheme."""
-        simulation = checked_scheme_note(path, scheme)
+        """The reports in a file, a folder or a pattern, which must have been disguised under this scheme."""
+        notes = [checked_scheme_note(file, scheme) for file in data_places(path)]
         table = with_partitions(read_table(path), path, report_columns(scheme))
-        return cls.from_arrow(table, scheme, is_simulation=simulation)
+        return cls.from_arrow(table, scheme, is_simulation=any(notes))
 
     def to_arrow(self, *, text_only: bool = False) -> pa.Table:
         """An Arrow table of reports, as a report file holds them; `text_only` writes sets and bits as CSV has them."""
@@ -239,6 +239,17 @@ def carried_scheme(path: str | Path) -> Scheme:
         raise SchemeMismatch(
             f"The scheme that {str(path)!r} carries was changed: its hash is another. Give --scheme S."
         )
+    return scheme
+
+
+def scheme_of_files(place: str | Path) -> Scheme | None:
+    """The scheme that the report files of a place carry; None where the first of them carries none."""
+    first, *others = data_places(place)
+    if "scheme_document" not in (read_metadata(first) or {}):
+        return None
+    scheme = carried_scheme(first)
+    for file in others:
+        checked_scheme_note(file, scheme)
     return scheme
 
 

@@ -54,6 +54,30 @@ def test_reports_alone_give_estimates(files: tuple[Path, Path], tmp_path: Path) 
     assert alone["coins"] == pytest.approx(beside["coins"], abs=0.05)
 
 
+def test_files_of_a_folder_and_their_tally_are_attacked_as_the_whole_table(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scheme, truth = files
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    rows = pq.read_table(truth)
+    for at, (seed, count) in enumerate(((3, 500), (4, 300))):
+        pq.write_table(rows.slice(500 * at, count), tmp_path / "part.parquet")
+        disguise = ("disguise", tmp_path / "part.parquet", "--scheme", scheme, "--out", parts / f"{at}.csv")
+        assert tacit(*disguise, "--seed", seed).code == 0
+    attacked = tacit("measure", scheme, "--attack", "--reports", parts, "--data", truth, "--json").json["attack"]
+    assert (attacked["basis"], attacked["n_reports"]) == ("counted", 800)
+    for kept, shape in (("whole.parquet", "--whole"), ("few.parquet", "--order=1")):
+        assert tacit("tally", parts, shape, "--out", tmp_path / kept).code == 0
+    assert tacit("tally", parts / "0.csv", "--out", parts / "2.parquet").code == 0  # a folder may hold tallies as well
+    alone = tacit("measure", scheme, "--attack", "--reports", tmp_path / "whole.parquet", "--json").json["attack"]
+    assert alone["n_reports"] == 800
+    both = tacit("measure", scheme, "--attack", "--reports", parts, "--json").json["attack"]
+    assert both["n_reports"] == 1300
+    lacking = refused("measure", scheme, "--attack", "--reports", tmp_path / "few.parquet")
+    assert "This tally does not hold age, smokes, drinks, drives together" in lacking
+
+
 def test_the_attack_refuses_what_it_cannot_use(files: tuple[Path, Path]) -> None:
     scheme, truth = files
     assert "add --attack" in refused("measure", scheme, "--known", "age")

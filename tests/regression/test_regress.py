@@ -409,3 +409,28 @@ def test_the_command_prints_and_answers(tmp_path: Path) -> None:
     apart = ("--device", "forced-response", "--parameters", "truth=2/3,yes=1/6")
     assert run(*command[:4], *apart, "--json").json == answer
     assert "the chances of one device" in refused(*command, "--parameters", "truth=2/3,yes=1/6")
+
+
+def test_report_files_carry_their_scheme_and_no_other_one_is_taken(tmp_path: Path) -> None:
+    truth = Dataset.from_arrow({"smokes": ["no", "yes", "no", "yes", "no"] * 160, "town": ["a", "b", "b", "a"] * 200})
+    schemes = [Scheme.of(truth.schema, [(["smokes"], channels.warner(p))]) for p in (0.8, 0.95)]
+    (tmp_path / "days").mkdir()
+    (tmp_path / "kept").mkdir()
+    for day in (1, 2):
+        reports = tacit.disguise(truth, schemes[0], seed=day)
+        reports.write(tmp_path / f"days/{day}.parquet")
+        tacit.Tally.of(reports).write(tmp_path / f"kept/{day}.parquet")
+    schemes[1].write(tmp_path / "other.json")
+    found = tacit.regress(tmp_path / "days", "smokes ~ town")
+    assert found.n_reports == 1600
+    told = tacit.regress(tmp_path / "days", "smokes ~ town", scheme=schemes[0])
+    assert found.estimates.tolist() == told.estimates.tolist()
+    added = tacit.regress(tmp_path / "kept", "smokes ~ town")
+    np.testing.assert_allclose(added.estimates, told.estimates, rtol=1e-12)
+    asked = ("--formula", "smokes ~ town", "--scheme", tmp_path / "other.json")
+    assert "was disguised under the scheme" in refused("regress", tmp_path / "days", *asked)
+    assert "was disguised under the scheme" in refused("regress", tmp_path / "days/1.parquet", *asked)
+    tacit.disguise(truth, schemes[1], seed=3).write(tmp_path / "days/3.parquet")
+    assert "3.parquet' was disguised under the scheme" in refused("regress", tmp_path / "days", *asked[:2])
+    device = tacit.regress(tmp_path / "days/1.parquet", "smokes ~ town", devices={"smokes": "warner p=4/5"})
+    assert device.n_reports == 800  # a device that is named is the one that counts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.output import print_table, print_text, progress
@@ -11,12 +10,12 @@ from tacit.errors import InvalidInput
 if TYPE_CHECKING:
     from tacit.attacks import AttackResult
     from tacit.channel.scheme import Scheme
+    from tacit.count.sources import ReportSource
     from tacit.dataset import Dataset
-    from tacit.reports import Reports
 
 
 def attack_from(
-    scheme: Scheme, reports: Path | None, truth: Dataset | None, known: list[str], seed: int | None
+    scheme: Scheme, reports: str | None, truth: Dataset | None, known: list[str], seed: int | None
 ) -> AttackResult:
     """Attack a file of reports, or the file of truths disguised anew; where there are truths, right guesses are counted."""
     from tacit.attacks import attack
@@ -33,18 +32,29 @@ def attack_from(
         return attack(disguised, truth=clear, known=known, on_share=tell)
 
 
-def _reports(scheme: Scheme, reports: Path | None, truth: Dataset | None, seed: int | None) -> tuple[Reports, Any]:
+def _reports(scheme: Scheme, reports: str | None, truth: Dataset | None, seed: int | None) -> tuple[ReportSource, Any]:
     from tacit.disguising import disguise
-    from tacit.reports import Reports
 
     if reports is not None:
-        return Reports.read(reports, scheme), truth
+        return _opened(reports, scheme), truth
     if truth is None:
         raise InvalidInput(
             "What should be attacked? Give --reports (a report file) or --data (truths, disguised anew)."
         )
     # Whom a questionnaire was dealt to is not kept, so right guesses can then only be estimated.
     return disguise(truth, scheme, seed=seed), None if scheme.is_dealt else truth
+
+
+def _opened(place: str, scheme: Scheme) -> ReportSource:
+    """The reports of a place as one: files row after row, so that truths can be laid beside them, tallies added."""
+    from tacit.cli.reading import open_reports
+    from tacit.count.tally import Tally
+    from tacit.reports import Reports
+
+    parts = list(open_reports(place, scheme))
+    if len(parts) == 1:
+        return parts[0]
+    return Reports.read(place, scheme) if all(isinstance(part, Reports) for part in parts) else Tally.of(parts)
 
 
 def show_attack(attacked: AttackResult) -> None:

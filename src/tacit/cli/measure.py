@@ -36,7 +36,9 @@ def measure(
     attack: Annotated[
         bool, typer.Option("--attack", help="Try what the best guesser gets from whole reports.")
     ] = False,
-    reports: Annotated[Path | None, typer.Option(help="Reports to attack; else --data, disguised anew.")] = None,
+    reports: Annotated[
+        str | None, typer.Option(help="Reports, a folder or a tally to attack; else --data, disguised anew.")
+    ] = None,
     known: Annotated[str, typer.Option(help="Attributes the guesser knows already: a,b (needs --data).")] = "",
     seed: Annotated[int | None, typer.Option(help="Makes the disguise of --data repeatable.")] = None,
     verbose: Annotated[

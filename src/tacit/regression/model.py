@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +22,10 @@ from tacit.regression.families import FAMILIES, FamilyName
 from tacit.regression.fitting import ERRORS, Errors, Fitting, FormulaData, Sampling
 from tacit.regression.result import Regression
 from tacit.regression.rows import rows_of
+from tacit.reports import checked_scheme_note, scheme_of_files
 from tacit.schema import RESERVED
 from tacit.table.columns import file_columns
+from tacit.table.files import data_places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,8 +61,8 @@ def regress(
     ----------
     data : path, data frame, Reports, stored reports or Tally
         A file (CSV, Parquet, SPSS, Stata, SAS, Excel) or anything that speaks Arrow. Only the named columns are read.
-        Reports know their scheme; stored ones and tallies are counted where they are. A path may be that of a saved tally
-        and, with a scheme, the address of a table.
+        Reports know their scheme, and report files that carry it need none; stored ones and tallies are counted where they
+        are. A path may be that of a folder, of saved tallies and, with a scheme, the address of a table.
     formula : str
         Outcome and covariates as formulaic reads them; names with dots stand in backticks.
     devices : mapping or sequence, optional
@@ -115,8 +119,7 @@ def regress(
     if family is not None and family not in FAMILIES:
         raise UnknownName("Family", str(family), FAMILIES)
     data = _opened(data, scheme)
-    carried = getattr(data, "scheme", None)
-    known = carried if scheme is None and isinstance(carried, Scheme) else scheme
+    known = scheme if scheme is not None else _carried(data, devices)
     study = _read(parsed(formula), given_devices(devices), known, sample, yes)
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
     asked = bool(columns.named) or sampled is not None or bootstrap is not None or replicate_scale is not None
@@ -126,12 +129,26 @@ def regress(
 
 
 def _opened(data: Any, scheme: Scheme | None) -> Any:
-    """What a name stands for, where that is a saved tally or, with a scheme, a table of reports in a database."""
+    """What a name stands for: saved tallies, a table of reports in a database (with a scheme), or files of this scheme."""
     if not isinstance(data, (str, Path)):
         return data
-    if is_tally(data):
-        return Tally.read(data, scheme)
-    return StoredReports.open(data, scheme) if scheme is not None and is_address(data) else data
+    if is_address(data):
+        return data if scheme is None else StoredReports.open(data, scheme)
+    files = data_places(data)
+    if all(is_tally(file) for file in files):
+        return functools.reduce(operator.add, [Tally.read(file, scheme) for file in files])
+    if scheme is not None:
+        for file in files:
+            checked_scheme_note(file, scheme)
+    return data
+
+
+def _carried(data: Any, devices: Any) -> Scheme | None:
+    """The scheme that reports know; that of report files, where no device says how they were asked."""
+    if not isinstance(data, (str, Path)):
+        own = getattr(data, "scheme", None)
+        return own if isinstance(own, Scheme) else None
+    return None if devices or is_address(data) else scheme_of_files(data)
 
 
 @dataclass(frozen=True, eq=False)
