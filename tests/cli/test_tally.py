@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
+import scipy.special  # noqa: F401  # ends of intervals are compared to the last digit, so all must come from one library
 
 import tacit as package
 from tacit import Attribute, Dataset, Scheme, channels
-from tacit.cli.tally_watch import Watch
+from tacit.cli.tally_store import StoreWatch
+from tacit.cli.tally_watch import Watch, alone
+from tacit.errors import InvalidInput
+from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch
+from tacit.survey.store.surveys import Store
 from tests.cli.run import refused, tacit
+from tests.survey.questionnaires import SMALL
 
 
 @pytest.fixture
@@ -151,10 +161,79 @@ def test_a_file_that_is_still_being_written_is_left_until_it_stays_as_it_is(fold
     Path("stream").mkdir()
     watch = Watch(Path("stream"), Path("t.parquet"), None, lambda file: pytest.fail("counted too early"))
     Path("stream/1.csv").write_text("smokes,town\nno,a\n")
-    assert watch._new_files(once=False) == []
+    assert watch._new_files(once=False) == {}
     Path("stream/1.csv").write_text("smokes,town\nno,a\nno,b\n")
-    assert watch._new_files(once=False) == []
-    assert watch._new_files(once=False) == [Path("stream/1.csv")]
+    assert watch._new_files(once=False) == {}
+    assert list(watch._new_files(once=False)) == ["1.csv"]
+    watch.counted = lambda file: Path(file).write_text("smokes,town\nno,a\nno,b\nno,a\n")  # it grows while it is read
+    watch._look(once=False)
+    assert not Path("t.parquet").exists()
+    watch.counted = lambda file: _refusing()
+    watch._look(once=False)  # seen anew: it changed
+    watch._look(once=False)
+    watch.counted = lambda file: pytest.fail("looked at again, and it has not changed")
+    watch._look(once=False)
+
+
+def _refusing() -> package.Tally:
+    raise InvalidInput("Half a Parquet file cannot be read.")
+
+
+@pytest.fixture
+def stream(folder: Path) -> tuple[object, ...]:
+    """A watch that has counted one day of 150 reports."""
+    Path("stream").mkdir()
+    Path("flat/1.csv").rename("stream/1.csv")
+    watching = ("tally", "--watch", "stream", "--scheme", "s.json", "--once", "--out", "t.parquet")
+    assert tacit(*watching).code == 0
+    return watching
+
+
+def test_a_file_that_only_takes_another_name_is_not_counted_again(stream: tuple[object, ...]) -> None:
+    Path("stream/1.csv").rename("stream/renamed.csv")
+    done = tacit(*stream, "--json")
+    assert done.json["n_reports"] == 150
+    assert "under a new name" in done.err
+
+
+def test_another_content_of_the_same_length_is_noticed(stream: tuple[object, ...]) -> None:
+    text = Path("stream/1.csv").read_text()
+    Path("stream/1.csv").write_text(text.replace('"no"', '"NO"'))
+    assert "was changed after it was counted in" in refused(*stream)
+
+
+def test_what_a_writer_keeps_in_a_hidden_folder_is_not_counted_before_it_is_moved(stream: tuple[object, ...]) -> None:
+    Path("stream/_temporary/0").mkdir(parents=True)
+    Path("flat/2.csv").rename("stream/_temporary/0/part.csv")
+    assert tacit(*stream, "--json").json["n_reports"] == 150
+    Path("stream/_temporary/0/part.csv").rename("stream/part.csv")
+    assert tacit(*stream, "--json").json["n_reports"] == 300
+
+
+def test_one_watch_alone_keeps_a_tally(stream: tuple[object, ...]) -> None:
+    with alone(Path("t.parquet"), None):
+        assert "Another watch keeps 't.parquet'" in refused(*stream)
+    with alone(Path("other.parquet"), Path("flat")):
+        assert "Another watch keeps 'flat'" in refused(*stream, "--days", "flat")
+    assert not list(Path().glob(".*.lock"))
+    assert tacit(*stream).code == 0
+
+
+def test_a_tally_of_an_earlier_version_knows_only_the_sizes_of_its_files(stream: tuple[object, ...]) -> None:
+    kept = package.Tally.read("t.parquet")
+    size, _ = kept.files["1.csv"]
+    replace(kept, files={"1.csv": size}).write("t.parquet")
+    assert package.Tally.read("t.parquet").files == {"1.csv": (size, None)}
+    assert tacit(*stream, "--json").json["n_reports"] == 150
+
+
+def test_ctrl_c_ends_a_watch_with_what_it_counted(stream: tuple[object, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tacit.cli.tally_watch.time.sleep", pressed)
+    done = tacit(*[word for word in stream if word != "--once"], "--json")
+    assert (done.code, done.json["n_reports"]) == (0, 150)
 
 
 @pytest.mark.parametrize(
@@ -232,3 +311,103 @@ def test_a_folder_of_files_without_notes_is_warned_of_once(folder: Path) -> None
     assert "3 files do not say under which scheme the reports were disguised ('flat/1.csv' first)" in done.err
     alone = tacit("estimate", "flat/1.csv", "--scheme", "s.json", "--attributes", "smokes")
     assert "'flat/1.csv' does not say under which scheme" in alone.err
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A survey that has 40 reports in its store."""
+    monkeypatch.chdir(tmp_path)
+    Path("survey.yaml").write_text(SMALL)
+    assert tacit("survey", "open", "survey.yaml", "--store", "kept.db").code == 0
+    _reported(range(40))
+    return Path("kept.db")
+
+
+def _reported(numbers: range) -> None:
+    with closing(Store.open("kept.db")) as opened:
+        survey = opened.surveys()[0]
+        rows = [Submission(survey, "reports", str(i), (("yes", "no")[i % 2], "no", "below 30")) for i in numbers]
+        assert set(store_batch(opened.database, rows)) == {SubmissionOutcome.STORED}
+
+
+def _withdrawn() -> None:
+    with closing(Store.open("kept.db")) as opened:
+        table = opened.surveys()[0].table("reports")
+        opened.database.run(f"DELETE FROM {table} WHERE report_key IN (SELECT report_key FROM {table} LIMIT 10)")
+
+
+def test_a_survey_in_its_store_is_tallied_as_its_reports_come(store: Path) -> None:
+    watching = ("tally", "--watch", store, "--once", "--out", "t.parquet", "--json")
+    assert tacit(*watching).json["n_reports"] == 40
+    _reported(range(40, 60))
+    assert tacit(*watching, "--survey", "health").json["n_reports"] == 60
+    assert tacit("survey", "export", "health", "--store", store, "--out", "export").code == 0
+    asked = ("--attributes", "smokes,drinks", "--json")
+    exported = next(Path("export").rglob("*.parquet"))
+    assert tacit("estimate", "t.parquet", *asked).json["cells"] == tacit("estimate", exported, *asked).json["cells"]
+    _withdrawn()
+    assert tacit(*watching).json["n_reports"] == 50
+    assert "not what is asked for now" in refused(*watching[:-1], "--order", 1)
+
+
+def test_days_of_a_store_add_up_to_all_of_its_reports(store: Path) -> None:
+    def watched(day: int) -> package.Tally:
+        watch = StoreWatch(str(store), None, Path("t.parquet"), Path("days"), package.Tally.of)
+        watch.today = lambda: date(2024, 3, day)
+        return watch.run(once=True)
+
+    watched(1)
+    _reported(range(40, 45))
+    watched(2)
+    _reported(range(45, 60))
+    assert watched(2).n_reports == 60
+    assert [package.Tally.read(f"days/2024-03-0{day}.parquet").n_reports for day in (1, 2)] == [40, 20]
+    asked = ("--attributes", "smokes,drinks", "--json")
+    assert tacit("estimate", "days", *asked).json["cells"] == tacit("estimate", "t.parquet", *asked).json["cells"]
+    _withdrawn()
+    _withdrawn()
+    _withdrawn()
+    with pytest.raises(InvalidInput, match="was withdrawn, so the days no longer add up"):
+        watched(2)
+
+
+def test_a_running_watch_counts_a_store_only_when_it_changes(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    steps = iter([lambda: None, lambda: _reported(range(40, 41)), lambda: None])
+
+    def slept(seconds: float) -> None:
+        try:
+            next(steps)()
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    def tallied(part: Any) -> package.Tally:
+        tally = package.Tally.of(part)
+        counted.append(tally.n_reports)
+        return tally
+
+    monkeypatch.setattr("tacit.cli.tally_watch.time.sleep", slept)
+    monkeypatch.setattr("tacit.cli.tally_store.SHARE_OF_TIME", 1.0)
+    assert StoreWatch(str(store), None, Path("t.parquet"), None, tallied).run(once=False).n_reports == 41
+    assert counted == [40, 41]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--watch", "kept.db", "--survey", "helth"), "helth"),
+        (("--watch", "kept.db", "--weights", "w"), "knows its schemes and no weights"),
+        (("--watch", ".", "--survey", "health"), "is none"),
+        (("t.parquet", "--survey", "health"), "go with --watch"),
+        (
+            (
+                "--watch",
+                "survey.yaml",
+            ),
+            "not a database",
+        ),
+        (("--watch", "postgresql://nobody@127.0.0.1:1/none"), "127.0.0.1"),
+    ],
+)
+def test_what_a_watch_of_a_store_refuses(store: Path, arguments: tuple[object, ...], message: str) -> None:
+    assert message in refused("tally", *arguments, "--once", "--out", "t.parquet")

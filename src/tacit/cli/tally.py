@@ -18,6 +18,8 @@ from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Scheme
+    from tacit.cli.tally_store import StoreWatch
+    from tacit.cli.tally_watch import Watch
     from tacit.count.sources import ReportSource
     from tacit.count.tally import Tally
 
@@ -32,7 +34,10 @@ def tally(
     strata: Strata = None,
     clusters: Clusters = None,
     minus: Annotated[list[Path] | None, typer.Option(help="Tally to take away; repeatable.")] = None,
-    watch: Annotated[Path | None, typer.Option(help="Folder whose new report files are added as they come.")] = None,
+    watch: Annotated[
+        str | None, typer.Option(help="Folder whose new report files are added as they come; or a survey's store.")
+    ] = None,
+    survey: Annotated[str | None, typer.Option(help="With --watch STORE: the survey's name.")] = None,
     days: Annotated[
         Path | None, typer.Option(help="With --watch: folder that gets a tally of each day, for windows of days.")
     ] = None,
@@ -50,13 +55,10 @@ def tally(
     if watch is not None:
         if reports or minus:
             raise InvalidInput("--watch counts what comes into its folder. Leave out REPORTS and --minus.")
-        from tacit.cli.tally_watch import Watch
-
-        watched = Watch(watch, target, days, lambda file: shape.counted([file], scheme or []))
-        _tell(watched.run(once=once), target, json=json)
+        _tell(_watched(watch, survey, target, days, shape, scheme or []).run(once=once), target, json=json)
         return
-    if days is not None or once:
-        raise InvalidInput("--days and --once go with --watch FOLDER. Leave them out, or give it too.")
+    if days is not None or once or survey is not None:
+        raise InvalidInput("--days, --once and --survey go with --watch. Leave them out, or give it too.")
     from tacit.count.tally import Tally
 
     if not reports:
@@ -66,6 +68,24 @@ def tally(
         counted = counted - Tally.read(path)
     counted.write(target)
     _tell(counted, target, json=json)
+
+
+def _watched(
+    place: str, survey: str | None, out: Path, days: Path | None, shape: _Shape, schemes: Sequence[Path]
+) -> Watch | StoreWatch:
+    """What is to be watched: a folder of report files, or a survey in its store."""
+    from tacit.cli.tally_store import StoreWatch, is_store
+    from tacit.cli.tally_watch import Watch
+
+    if not is_store(place):
+        if survey is not None:
+            raise InvalidInput(f"--survey goes with the store of surveys, and {place!r} is none. Leave it out.")
+        return Watch(Path(place), out, days, lambda file: shape.counted([file], schemes))
+    if shape.sample or schemes:
+        raise InvalidInput(
+            "A survey's store knows its schemes and no weights. Leave out --scheme, --weights and the like."
+        )
+    return StoreWatch(place, survey, out, days, shape.tallied)
 
 
 @dataclass(frozen=True)
@@ -86,7 +106,7 @@ class _Shape:
             weighted = (part for place, plan in zip(places, plans, strict=True) for part in self._weighted(place, plan))
             return reduce(operator.add, weighted)
         parts = (part for place, plan in zip(places, plans, strict=True) for part in open_reports(place, plan))
-        return reduce(operator.add, map(self._tallied, parts))
+        return reduce(operator.add, map(self.tallied, parts))
 
     def _weighted(self, place: str, plan: Scheme | None) -> Iterator[Tally]:
         """The weighted tallies of one place: from memory file by file, or added up by a database."""
@@ -109,7 +129,8 @@ class _Shape:
             reports = Reports.from_arrow(rest, scheme, is_simulation=checked_scheme_note(file, scheme))
             yield Tally.weighted(reports, **{what: columns.column(name) for what, name in self.sample.items()})
 
-    def _tallied(self, part: ReportSource) -> Tally:
+    def tallied(self, part: ReportSource) -> Tally:
+        """The tally of some reports."""
         from tacit.count.tally import Tally
 
         if isinstance(part, Tally) and self.order is None and self.tables is None:

@@ -38,6 +38,7 @@ COUNT = ":count"  # no attribute's reports are in a column of this name
 
 Part = CountedEngine | TabledEngine | WeightedRows
 Holds = Literal["whole", "tables", "weighted"]
+FileStamp = tuple[int, int | None]  # bytes, and nanoseconds since 1970; tallies of earlier versions know no time
 SAMPLE_KEYS = (":stratum", ":cluster", ":weight", ":square")
 
 
@@ -54,7 +55,7 @@ class Tally:
     is_simulation : bool
         Whether the reports were disguised with a seed.
     files : mapping
-        The files of a watched folder that are counted in, by name, with their sizes.
+        The files of a watched folder that are counted in, by name, each with its size and the time of its last change.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class Tally:
     scheme: Scheme
     parts: tuple[Part, ...]
     is_simulation: bool = False
-    files: Mapping[str, int] = field(default_factory=dict)
+    files: Mapping[str, FileStamp] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -219,7 +220,11 @@ class Tally:
             )
         reading = {"whole": _read_whole, "weighted": _read_weighted}
         parts = reading.get(note["holds"], _read_cells)(read_table(path), kept, note)
-        return cls(kept, parts, bool(note.get("simulation", False)), dict(note.get("files", {})))
+        return cls(kept, parts, bool(note.get("simulation", False)), _stamps(note.get("files", {})))
+
+
+def _stamps(noted: Mapping[str, Any]) -> dict[str, FileStamp]:
+    return {name: (own, None) if isinstance(own, int) else (own[0], own[1]) for name, own in noted.items()}
 
 
 def is_tally(path: str | Path) -> bool:
