@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
-from tacit.channel.codes import outer
+from tacit.channel.codes import outer, outer_product
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.group_parts import Part, parts_for
@@ -18,6 +20,7 @@ from tacit.estimation.intervals import ShareLaw, combined_law
 from tacit.estimation.inversion import checked_covariance, filled
 from tacit.estimation.pooling import never_together
 from tacit.estimation.result import Sampling, ShareEstimate, checked_pooling
+from tacit.estimation.uncertainty import Moments, PartSquares, possible_square, squares_of_others
 from tacit.schema import Schema
 
 # The answers each attribute of a conjunction may have: one, or one of several.
@@ -104,19 +107,20 @@ class _Share:
     def mean(self) -> float:
         return self.total / self.rows
 
-    def law(self, p: float, *, respondents: bool) -> ShareLaw:
-        """How its variance depends on the share, near p.
+    def law(self, *, respondents: bool) -> ShareLaw:
+        """How its variance depends on the share."""
+        inside = outer_product([squares.inside for squares in self._each])
+        outside = squares_of_others(self._each, np.array(self.mean), np.array(self.squares / self.rows))
+        return ShareLaw.of(inside, outside, self.rows, respondents=respondents)
 
-        The mean square of those who do not meet the condition depends on which part of it they miss. It is taken from
-        the reports, within what the channels allow: few reports, or reports that are all alike, do not make it vanish.
-        """
-        each = [_squares(part, [self.masks[name] for name in part.attributes]) for part in self.parts]
-        inside = math.prod(squares.inside for squares in each)
-        least = _missed([(squares.inside, squares.least) for squares in each], min)
-        most = _missed([(squares.inside, squares.most) for squares in each], max)
-        counted = (self.squares / self.rows - p * inside) / (1 - p)
-        outside = min(max(counted, least), most)
-        return ShareLaw.of(np.array(inside), np.array(outside), self.rows, respondents=respondents)
+    def variance(self, p: float, sampling: Sampling) -> float:
+        """Near a share p."""
+        square = possible_square(self._each, np.array(p), np.array(self.squares / self.rows))
+        return float(Moments(p, square, self.rows).variance(sampling))
+
+    @cached_property
+    def _each(self) -> list[PartSquares]:
+        return [_squares(part, [self.masks[name] for name in part.attributes]) for part in self.parts]
 
     @property
     def information(self) -> float:
@@ -128,38 +132,30 @@ class _Share:
         return self.rows / square
 
 
-def _missed(each: Sequence[tuple[float, float]], best: Callable[[Iterable[float]], float]) -> float:
-    """The least or most of all products of one number a group, met or missed, in which some group misses."""
-    met_all, missed_some = 1.0, None
-    for met, missed in each:
-        products = [met_all * missed] + ([] if missed_some is None else [missed_some * met, missed_some * missed])
-        met_all, missed_some = met_all * met, best(products)
-    assert missed_some is not None
-    return missed_some
-
-
-@dataclass(frozen=True)
-class _Squares:
-    """Mean square of a group's contribution to a condition: of those who meet it, and the range of those who do not."""
-
-    inside: float
-    least: float
-    most: float
-
-
-def _squares(part: Part, masks: Sequence[NDArray[np.bool_]]) -> _Squares:
+def _squares(part: Part, masks: Sequence[NDArray[np.bool_]]) -> PartSquares:
+    """Mean square of a group's contribution to a condition."""
     meeting = outer(masks)
     axes = [part.covered.index(name) for name in part.attributes]
     shape = [size if axis in axes else 1 for axis, size in enumerate(part.channel.shape)]
     inside = np.broadcast_to(meeting.reshape(shape) > 0, part.channel.shape)
     if part.shows_one:
         given = part.channel.adjoint(part.estimator.solve_adjoint(meeting) ** 2)
-        others = given[~inside] if not inside.all() else given
-        return _Squares(float(given[inside].mean()), float(others.min()), float(others.max()))
-    # Where reports show sets, the channels treat all answers alike: even ones stand for any.
-    truths = [truth / truth.sum() for truth in (1.0 * inside, 1.0 * ~inside) if truth.any()]
-    squares = [_mean_square(part, meeting, part.channel.apply(truth)) for truth in truths]
-    return _Squares(squares[0], squares[-1], squares[-1])
+        possible = part.channel.adjoint(np.ones(part.channel.tally_shape)) > 0  # not what routing rules out
+        met, missed = given[inside & possible], given[~inside & possible]
+    else:
+        # The channels of sets and bits treat all answers to a question alike: even ones stand for any that miss as much.
+        truths = [truth / truth.sum() for truth in _missing_some(masks, shape, part.channel.shape) if truth.any()]
+        met, *others = (np.array(_mean_square(part, meeting, part.channel.apply(truth))) for truth in truths)
+        missed = np.array(others)
+    missed = missed if missed.size else met
+    return PartSquares(np.array(met.mean()), np.array(missed.min()), np.array(missed.max()), part.channel.is_clear)
+
+
+def _missing_some(masks: Sequence[NDArray[np.bool_]], shape: Sequence[int], whole: tuple[int, ...]) -> Iterator[Array]:
+    """Truths that meet the condition, then those that miss it in each set of its attributes."""
+    for missing in itertools.product((False, True), repeat=len(masks)):
+        truth = outer([mask != missed for mask, missed in zip(masks, missing, strict=True)])
+        yield np.broadcast_to(truth.reshape(shape), whole)
 
 
 def _mean_square(part: Part, meeting: Array, tally: Array) -> float:
@@ -181,7 +177,8 @@ def _combined(condition: Condition, shares: Sequence[_Share], sampling: Sampling
     where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
     mean = float(sum(weight * share.mean for weight, share in zip(weights, shares, strict=True)))
     near = min(max(mean, LEAST_SHARE), 1 - LEAST_SHARE)
-    laws = [share.law(near, respondents=sampling == "respondents") for share in shares]
+    laws = [share.law(respondents=sampling == "respondents") for share in shares]
     law = laws[0] if len(laws) == 1 else combined_law(laws, weights)
     rows = sum(share.rows for share in shares)
-    return ShareEstimate(where, mean, math.sqrt(float(law.variance(np.array(near)))), rows, sampling, law)
+    variance = sum(weight**2 * share.variance(near, sampling) for weight, share in zip(weights, shares, strict=True))
+    return ShareEstimate(where, mean, math.sqrt(variance), rows, sampling, law)

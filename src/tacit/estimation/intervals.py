@@ -1,7 +1,7 @@
 """Intervals that can be believed: inside [0, 1], never empty, with the variance that the channel itself has.
 
-The estimate of a share is a mean of one number per report. Along the distributions in which the share is p and all else
-keeps its proportions, the variance of that mean is a quadratic in p, and every such quadratic is that of a share asked
+The estimate of a share is a mean of one number per report. As people move into a share p from among those who are mistaken
+for it, the variance of that mean is a quadratic in p, and every such quadratic is that of a share asked
 through a two-way channel: each of so many people reports "yes" with chance ``background + contrast * p``. So one exact
 recipe serves every channel: the mid-p interval of that binomial share (Lancaster 1961), undone. For a mixture, a single
 flip or one answer of subset selection it is the very law of the reports; elsewhere mean and variance agree with it.

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.channel.base import Array
+from tacit.channel.codes import outer_product
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimation.group_parts import (
@@ -28,7 +29,7 @@ from tacit.estimation.group_parts import (
 from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
-from tacit.estimation.uncertainty import Moments, covered_truth, own_squares
+from tacit.estimation.uncertainty import Moments, covered_truth, part_squares, squares_of_others
 
 # A covariance matrix beyond this many cells is not worth its memory (128 MB).
 COVARIANCE_CELLS = 1 << 12
@@ -82,10 +83,12 @@ class Inverted:
 
     def law(self, sampling: Sampling) -> ShareLaw:
         """How the variance of each cell depends on its share."""
-        at = self.proper
-        own = own_squares(self.parts, self._covered(at.probabilities)).transpose(self._order)
-        outside = (at.mean_squares - at.probabilities * own) / (1 - at.probabilities)
-        return ShareLaw.of(own, outside, self.n_reports, respondents=sampling == "respondents")
+        each = part_squares(self.parts, self._covered(self.proper.probabilities))
+        own = outer_product([part.inside for part in each])
+        mean, square = solve(self.parts, self.frequencies), solve_squares(self.parts, self.frequencies)
+        others = squares_of_others(each, mean, square)
+        inside, outside = own.transpose(self._order), others.transpose(self._order)
+        return ShareLaw.of(inside, outside, self.n_reports, respondents=sampling == "respondents")
 
     def mean_products(self) -> Array:
         """Mean product of one report's contributions to each two cells, both in the order of `names`, as counted."""

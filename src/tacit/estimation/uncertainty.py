@@ -7,14 +7,17 @@ that. Sums over a domain too large to write out have the counted one: `Moments.c
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
+from tacit.channel.codes import outer_product
 from tacit.estimation.group_parts import Part, attributes_of, solve_covered
 from tacit.estimation.simplex import floored, projected
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 BLOCK_ENTRIES = 1 << 22  # of truths that are gone through at a time: 32 MB
 LEAST_SHARE = 1e-3  # cells nearer to 0 or 1 say nothing of how precise a table is
+RANGED_ENTRIES = 1 << 20  # of chances that are written out to see how far the truths of a group differ
 PROBED_CELLS = 64  # from here on it pays to ask first whether the channel treats all cells alike
 
 
@@ -74,19 +78,98 @@ def covered_truth(parts: Sequence[Part], frequencies: Array, asked: Array) -> Ar
     return whole / there * asked.reshape(there.shape)
 
 
-def own_squares(parts: Sequence[Part], truth: Array) -> Array:
-    """Mean square of one report's contribution to each cell if that cell is true of the sender; axes in parts' order.
+@dataclass(frozen=True)
+class PartSquares:
+    """Mean square of one group's contribution to its cells: of those of whom a cell is true, and the range of all others."""
+
+    inside: Array
+    least: Array
+    most: Array
+    is_clear: bool  # whether the group's answers are reported as they are
+
+
+def squares_of_others(parts: Sequence[PartSquares], mean: Array, square: Array) -> Array:
+    """Mean square of a contribution to each cell if the cell is true of nobody, judged by what all reports contributed.
+
+    Whoever is not of the cell after all still gives the public answers that were seen, and misses some disguised one. A
+    distribution near the estimate would mislead here: where noise puts all of the estimate into one cell, it leaves nobody
+    whose reports could have been mistaken for that cell's.
+    """
+    inside, least, most = _inside_and_others(parts)
+    mistaken = _missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
+    return np.clip(square - (inside - mistaken) * mean, least, most)
+
+
+def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -> Array:
+    """The counted mean square of a contribution, within what the channels allow at this share.
+
+    Few reports, or reports that are all alike, do not make it vanish.
+    """
+    inside, least, most = _inside_and_others(parts)
+    return np.clip(square, share * inside + (1 - share) * least, share * inside + (1 - share) * most)
+
+
+def _inside_and_others(parts: Sequence[PartSquares]) -> tuple[Array, Array, Array]:
+    """Mean square of a contribution to each cell of those of whom it is true, and the least and most of all others."""
+    least = _missed(parts, [part.least for part in parts], np.minimum)
+    most = _missed(parts, [part.most for part in parts], np.maximum)
+    return outer_product([part.inside for part in parts]), least, most
+
+
+def _missed(
+    parts: Sequence[PartSquares], missing: Sequence[Array | None], best: Callable[[Array, Array], Array]
+) -> Array:
+    """The least or most of all products of one number a group, met or missed, in which some group misses.
+
+    None stands for a group that nobody misses.
+    """
+    met: Array = np.ones(())
+    missed: Array | None = None
+    for part, own in zip(parts, missing, strict=True):
+        products = [] if own is None else [np.multiply.outer(met, own)]
+        if missed is not None:
+            products += [np.multiply.outer(missed, other) for other in (part.inside, own) if other is not None]
+        met = np.multiply.outer(met, part.inside)
+        missed = functools.reduce(best, products) if products else None
+    return np.zeros(met.shape) if missed is None else missed
+
+
+def part_squares(parts: Sequence[Part], truth: Array) -> list[PartSquares]:
+    """Of each part, in its own cells.
 
     `truth` is over all that the channels cover; it matters only where a channel has no marginals.
     """
-    table: Array = np.ones(())
-    start = 0
+    each, start = [], 0
     for part in parts:
         axes = range(start, start + len(part.covered))
         others = tuple(axis for axis in range(truth.ndim) if axis not in axes)
-        table = np.multiply.outer(table, _own_squares(part, truth.sum(axis=others)))
+        each.append(_part_squares(part, truth.sum(axis=others)))
         start += len(part.covered)
-    return table
+    return each
+
+
+def _part_squares(part: Part, truth: Array) -> PartSquares:
+    inside = _own_squares(part, truth)
+    cells, size = math.prod(part.estimator.shape), math.prod(part.channel.shape)
+    if cells * max(size, math.prod(part.channel.tally_shape)) <= RANGED_ENTRIES:
+        given = _mean_squares(part, np.eye(size).reshape(*part.channel.shape, size)).reshape(cells, size)
+        possible = part.channel.adjoint(np.ones(part.channel.tally_shape)).reshape(-1) > 0  # not what routing rules out
+        others = (_cell_codes(part) != np.arange(cells)[:, None]) & possible
+        least = np.min(given, axis=1, where=others, initial=np.inf)
+        most = np.max(given, axis=1, where=others, initial=0.0)
+        least = np.minimum(least, most)
+    else:
+        asked = [part.covered.index(name) for name in part.attributes]
+        shares = truth.sum(axis=tuple(axis for axis in range(truth.ndim) if axis not in asked))
+        least = most = np.maximum(_mean_squares(part, truth) - shares * inside, 0.0) / (1 - shares)
+    return PartSquares(inside, least.reshape(inside.shape), most.reshape(inside.shape), part.channel.is_clear)
+
+
+def _cell_codes(part: Part) -> NDArray[np.intp]:
+    """The cell of each truth that the part's channel covers."""
+    asked = [part.covered.index(name) for name in part.attributes]
+    axes = np.indices(part.channel.shape)
+    return np.ravel_multi_index([axes[axis] for axis in asked], part.estimator.shape).reshape(-1)
 
 
 def _own_squares(part: Part, truth: Array) -> Array:
@@ -94,8 +177,7 @@ def _own_squares(part: Part, truth: Array) -> Array:
     if cells >= PROBED_CELLS and (alike := _alike(part)) is not None:
         return alike
     # Truths as columns, one for each cell: how the group's other attributes go with it.
-    asked = [part.covered.index(name) for name in part.attributes]
-    codes = np.ravel_multi_index([np.indices(truth.shape)[axis] for axis in asked], part.estimator.shape).reshape(-1)
+    codes = _cell_codes(part)
     shares = np.bincount(codes, truth.reshape(-1), cells)[codes]
     # A cell that routing rules out has no share, and no report contributes to it.
     within = np.divide(truth.reshape(-1), shares, out=np.zeros(truth.size), where=shares > 0)
