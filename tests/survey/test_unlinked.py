@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import struct
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ from scipy.stats import poisson
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
 from tacit.survey.store.backup import back_up
-from tacit.survey.store.submissions import Submission, store_batch, token_hash
+from tacit.survey.store.database import connect
+from tacit.survey.store.submissions import Submission, SubmissionOutcome, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.questionnaires import CODES
+from tests.survey.running import run_async
 
 PEOPLE = 155
 FALSE_ALARM = 1e-6
@@ -26,7 +29,8 @@ HEX_HASH = 64
 
 def states_in_the_log(path: Path) -> Iterator[sqlite3.Connection]:
     """The database as it was after each commit that its write-ahead log still holds."""
-    log = Path(f"{path}-wal").read_bytes()
+    if not (log := Path(f"{path}-wal").read_bytes()):
+        return
     page = struct.unpack(">I", log[8:12])[0]
     image = bytearray(path.read_bytes())
     for at in range(32, len(log) - 23 - page, 24 + page):
@@ -116,6 +120,31 @@ def test_the_attack_links_everybody_where_code_and_report_are_written_together(t
     )
     connection.close()
     assert right(guess, truth) == PEOPLE
+
+
+WRITERS = 25  # few enough for one page each, whose bytes then show a whole order
+
+
+def test_texts_are_linked_to_reports_no_better_than_by_chance(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    survey = store.add(Definition.from_yaml(CODES), CODES)
+    writer = Writer(connect(tmp_path / "s.db"))
+    truth = {}
+    for number in range(WRITERS):
+        text, report = secrets.token_hex(32), token_hash(survey, f"token {number}")
+        written = Submission(survey, "reports", report, ("yes", "no", "below 30"), texts=((text, "remarks", "a text"),))
+        assert run_async(lambda one=written: writer.put(one)) is SubmissionOutcome.STORED  # type: ignore[misc]
+        truth[text] = report
+    writer.close()
+    assert len(store.texts(survey)) == WRITERS
+    logged = arrivals(tmp_path / "s.db", "tacit_texts", "text_key")
+    reports = arrivals(tmp_path / "s.db", survey.table("reports"), "report_key")
+    assert right(dict(zip(logged, reports, strict=False)), truth) <= BY_CHANCE
+    content = (tmp_path / "s.db").read_bytes()
+    # The newest cell of a page stands before all others.
+    lying = [sorted(keys, key=lambda key: -content.index(key.encode())) for keys in (truth, truth.values())]
+    assert right(dict(zip(*lying, strict=True)), truth) <= BY_CHANCE
+    store.close()
 
 
 def spent_file(folder: Path, codes: list[str], order: list[int]) -> bytes:

@@ -55,6 +55,14 @@ class Database(ABC):
     def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> set[str]:
         """Insert those rows whose key, the first column, is not there yet, inside a transaction; gives their keys."""
 
+    def rewrite(self, table: str, most: int) -> None:
+        """Write a table of at most so many rows anew in the order of its keys, inside a transaction, where the order shows."""
+        return
+
+    def forget_log(self) -> bool:
+        """Empty a log of the database's own that shows what was written together; false while somebody reads from it."""
+        return True
+
     def change_mark(self) -> Hashable | None:
         """Something that differs after every change, by whomever; None where the database has no such mark."""
         return None

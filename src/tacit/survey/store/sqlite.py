@@ -76,6 +76,25 @@ class SqliteDatabase(Database):
         self.insert(table, columns, list(fresh.values()))
         return set(fresh)
 
+    def rewrite(self, table: str, most: int) -> None:
+        # In a page the newest row stands before all others, wherever its key belongs.
+        rows = self.rows(f"SELECT * FROM {table} LIMIT {most + 1}")
+        if 0 < len(rows) <= most:
+            marks = ", ".join("?" * len(rows[0]))
+            with self.refusals():
+                self._connection.execute(f"DELETE FROM {table}")
+                self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", sorted(rows))
+
+    def forget_log(self) -> bool:
+        with self._lock, self.refusals():
+            # Nobody who sends a report waits for somebody who reads.
+            self._connection.execute("PRAGMA busy_timeout=0")
+            try:
+                ((is_busy, _, _),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout={int(WAIT_SECONDS * 1000)}")
+        return not is_busy
+
     def change_mark(self) -> Hashable | None:
         """Others' commits are numbered by SQLite, this connection's own changes counted."""
         return int(self.rows("PRAGMA data_version")[0][0]), self._connection.total_changes

@@ -7,6 +7,7 @@ under the same token is a repeat and stores nothing; another report under it is 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import queue
 import threading
@@ -23,6 +24,9 @@ LARGEST_BATCH = 512
 # How long the first of a batch waits for company. A commit costs much the same for one report as for twenty, and the
 # more are shuffled into one, the less its place says about when a report came.
 GATHERING_SECONDS = 0.01
+# So many open texts are written anew whenever one comes, so that no place in the file shows an order. Among more of them
+# the few that share a page say next to nothing about it.
+TEXTS_REWRITTEN = 2_000
 
 
 class SubmissionOutcome(Enum):
@@ -99,6 +103,7 @@ def _store_box(
     _keep_receipts(database, f"{box} {survey.number}", new)
     if texts := sorted((key, f"{box} {survey.number}", name, text) for one in new for key, name, text in one.texts):
         database.insert_new("tacit_texts", ("text_key", "box", "question", "content"), texts)
+        database.rewrite("tacit_texts", TEXTS_REWRITTEN)
     stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored(database, survey, box, set(first) - fresh)
     for index, submission in members:
         if submission.token in fresh and first[submission.token][0] == index:
@@ -148,6 +153,7 @@ class Writer:
     def __init__(self, database: Database, *, most_waiting: int = 2_000) -> None:
         self._database = database
         self._most_waiting = most_waiting
+        self._log_joins_texts = False  # with the reports they came with
         self._waiting: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="survey-writer", daemon=True)
         self._thread.start()
@@ -212,6 +218,14 @@ class Writer:
             outcomes = [StoreUnavailable(f"The reports could not be stored: {type(error).__name__}.")] * len(batch)
         # One wake-up of the event loop for the whole batch.
         batch[0][2].call_soon_threadsafe(_settle, batch, outcomes)
+        self._part_texts([submission for submission, _, _ in batch])
+
+    def _part_texts(self, batch: list[Submission]) -> None:
+        """Nothing that is kept joins a text with its report; while somebody reads, the log is left to the next batch."""
+        self._log_joins_texts |= any(one.texts for one in batch)
+        if self._log_joins_texts:
+            with contextlib.suppress(StoreUnavailable):  # all is stored; a full disk is told to the next
+                self._log_joins_texts = not self._database.forget_log()
 
 
 def _settle(batch: list[Waiting], outcomes: Sequence[SubmissionOutcome | Exception]) -> None:

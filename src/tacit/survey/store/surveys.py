@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.survey.definition import Definition, changed_line
 from tacit.survey.issuing import Signer, Verifier
 from tacit.survey.store.codes import Codes
-from tacit.survey.store.database import Database, Row, connect, quoted
+from tacit.survey.store.database import Database, Row, StoreUnavailable, connect, quoted
 from tacit.survey.store.migrations import migrate
 from tacit.survey.wire import Column, Wire
 
@@ -201,6 +202,9 @@ class Store:
             for text in texts:
                 self.database.run("DELETE FROM tacit_texts WHERE text_key = ?", (text,))
             self.database.run("INSERT INTO tacit_withdrawn VALUES (?, ?)", (key, box))
+        # The log still holds what was withdrawn, and shows which texts went with which report.
+        with contextlib.suppress(StoreUnavailable):
+            self.database.forget_log()
         return True
 
     def is_emptied(self, survey: StoredSurvey) -> bool:
