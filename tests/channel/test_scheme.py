@@ -306,3 +306,24 @@ def test_a_document_keeps_its_own_hash() -> None:
     document = {**bare, "hash": document_hash(bare)}
     assert Scheme.from_document(document).hash == document["hash"]
     assert Scheme.from_document(document).to_document() == document
+
+
+@pytest.mark.parametrize(
+    ("attributes", "groups", "column"),
+    [
+        ([Attribute("a", ("x", "y")), Attribute("a=x", ("no", "yes"))], [(["a"], channels.mask(0.8))], "a=x"),
+        (
+            [Attribute("a", ("x", "y")), Attribute("a:seed", ("no", "yes"))],
+            [(["a"], channels.local_hashing(3))],
+            "a:seed",
+        ),
+        (
+            [Attribute("a", ("b=x", "y")), Attribute("a=b", ("x", "z"))],
+            [(["a"], channels.mask(0.8)), (["a=b"], channels.mask(0.8))],
+            "a=b=x",
+        ),
+    ],
+)
+def test_two_attributes_that_would_share_a_column_of_a_report_file_are_refused(attributes, groups, column):
+    with pytest.raises(InvalidInput, match=f"would both be called '{column}' in a file"):
+        Scheme.of(attributes, groups)

@@ -26,6 +26,7 @@ from tacit.channel.routing import Records, may_skip
 from tacit.display import Shown
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Schema
+from tacit.table.columns import file_columns
 from tacit.table.files import written_whole
 
 
@@ -199,6 +200,7 @@ class Scheme(Shown):
 
     def __post_init__(self) -> None:
         shown: dict[str, Attribute] = {}
+        owner: dict[str, str] = {}
         for questionnaire in self.questionnaires:
             if not questionnaire.attributes:
                 raise InvalidInput(
@@ -210,6 +212,12 @@ class Scheme(Shown):
                         f"The report column {column.name!r} shows one answer in one questionnaire and a set in another; one "
                         "file cannot hold both. Use the same kind of channel for it, or group it differently."
                     )
+                for written in file_columns(column):
+                    if owner.setdefault(written, column.name) != column.name:
+                        raise InvalidInput(
+                            f"The report columns of {owner[written]!r} and {column.name!r} would both be called {written!r} in a "
+                            "file. Rename one of the two attributes."
+                        )
 
     plotted = "amplification"
 
