@@ -352,6 +352,9 @@ def test_what_is_promised_is_said_where_it_is_less_than_a_percent(survey: Defini
 
 REFUSED = {
     "there is no file of answers 'codes.csv'": (None, None),
+    "'../codes.csv' lies outside the folder of this file": (codes(), ("codes.csv", "../codes.csv")),
+    "'/dev/zero' lies outside the folder of this file": (codes(), ("codes.csv", "/dev/zero")),
+    "there is no file of answers '.' beside this one": (codes(), ("codes.csv", ".")),
     "line 2: the answer 'a' stands here twice": ("name,label\na,A\na,B\n", None),
     "has a column 'labels'": ("name,labels\na,A\nb,B\n", None),
     "must begin with a line that names its columns": ("a,A\nb,B\n".replace("a,A", "label,label_en"), None),

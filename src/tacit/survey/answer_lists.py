@@ -42,14 +42,12 @@ def read_file(entry: Located, folder: Path | None, languages: Sequence[str]) -> 
     A column ``label_de`` holds the texts in that language; ``label`` stands for every language without one, and the name
     where there is no label at all.
     """
-    name = entry.entries()["file"].text("A file of answers")
-    path = (folder or Path()) / name
+    path = entry.entries()["file"].file_beside(folder, "A file of answers")
+    name = path.name
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file, strict=True))
-    except OSError:
-        entry.refuse(f"there is no file of answers {name!r} beside this one.")
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         entry.refuse(f"{name} cannot be read as CSV in UTF-8: {error}.")
     columns = _columns(rows[0] if rows else [], entry, name, languages)
     answers = []

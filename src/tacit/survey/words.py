@@ -80,13 +80,8 @@ def _written_for(entry: Located, folder: Path | None) -> dict[str, Words]:
         if isinstance(source.value, dict):
             given[language] = checked_words(source)
             continue
-        name = source.text("A file of words")
-        path = (folder or Path()) / name
-        if not path.is_file():
-            source.refuse(
-                f"there is no file of words {name!r} beside this one. Write it with: tacit survey words {name}"
-            )
-        given[language] = checked_words(read(path))
+        advice = f" Write it with: tacit survey words {source.text('A file of words')}"
+        given[language] = checked_words(read(source.file_beside(folder, "A file of words", advice)))
     return given
 
 

@@ -12,6 +12,7 @@ import yaml
 from tacit.errors import InvalidInput, suggestion
 
 DEEPEST, MOST_PARTS = 20, 2_000_000
+LARGEST_FILE = 64 << 20  # of words or of answers in all languages, beside a questionnaire
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,18 @@ class Located:
 
     def refuse(self, message: str) -> NoReturn:
         raise InvalidInput(f"{self.file}, line {self.line}: {message}")
+
+    def file_beside(self, folder: Path | None, what: str, advice: str = "") -> Path:
+        """A file that it names, in the questionnaire's folder or below: a questionnaire of somebody else's reads no other."""
+        name, home = self.text(what), (folder or Path()).resolve()
+        path = (home / name).resolve()
+        if not path.is_relative_to(home):
+            self.refuse(f"{name!r} lies outside the folder of this file. Copy it there, and give its name.")
+        if not path.is_file():
+            self.refuse(f"there is no {what.removeprefix('A ')} {name!r} beside this one.{advice}")
+        if path.stat().st_size > LARGEST_FILE:
+            self.refuse(f"{name!r} has more than {LARGEST_FILE >> 20} MB, more than any page could ask for.")
+        return path
 
     def mapping(self, what: str, allowed: Mapping[str, bool]) -> dict[str, Located]:
         """Its entries, if it is a mapping with none but the `allowed` keys and all of those marked True."""
