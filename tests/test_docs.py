@@ -103,7 +103,9 @@ def test_the_search_index_is_a_script_beside_the_pages(hooks: ModuleType, tmp_pa
 
 
 @pytest.mark.browser
-def test_a_search_from_disk_that_finds_nothing_stops_the_build(hooks: ModuleType, tmp_path: Path) -> None:
+def test_a_search_from_disk_that_finds_nothing_in_the_browser_stops_the_build(
+    hooks: ModuleType, tmp_path: Path
+) -> None:
     (tmp_path / "index.html").write_text('<input name="query">', encoding="utf-8")
     # Other tests' browser keeps a loop running in their thread, in which no second one can be started.
     with (

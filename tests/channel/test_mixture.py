@@ -99,7 +99,7 @@ def has_avx2() -> bool:
 def test_the_kernel_compiles_to_vector_instructions() -> None:
     kernel = numba.njit(compiled.draw_reports.py_func)
     truth, words = np.zeros(8, np.uint8), np.zeros(8, np.uint32)
-    kernel(truth, words, np.uint32(1), np.uint64(1), np.uint64(1), np.uint32(0), np.empty_like(truth))
+    kernel(truth, words, np.uint32(1), np.uint32(1), np.uint64(1), np.uint32(0), np.empty_like(truth))
     (assembly,) = kernel.inspect_asm().values()
     assert re.search(r"vpmuludq.*%[yz]mm", assembly)
 

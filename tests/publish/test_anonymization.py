@@ -226,9 +226,12 @@ def test_missing_values_need_a_policy():
     assert anonymize(holes, 5, missing="drop", **QUICK).rows == 394
 
 
-def test_an_attribute_with_one_value_is_refused():
-    with pytest.raises(InvalidInput, match="'same' has 1 answer"):
-        anonymize(people() | {"same": ["x"] * 400}, 5, **QUICK)
+def test_an_attribute_with_one_value_is_published_as_it_is_and_loses_nothing():
+    release = anonymize(people() | {"same": ["x"] * 400}, 5, **QUICK)
+    assert set(release.to_arrow()["same"].to_pylist()) == {"x"}
+    without = anonymize(people(), 5, **QUICK)
+    attributes = len(people())
+    assert release.nwp == pytest.approx(without.nwp * attributes / (attributes + 1))
 
 
 def test_an_empty_table_is_refused():

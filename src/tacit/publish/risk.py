@@ -6,6 +6,7 @@ not, a marketer links everybody. Estimates of population uniques are models of a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -163,7 +164,7 @@ def risk_of(
         return base
     uniques = Uniques(zayatz(sizes, number), pitman(sizes, number)) if known is None or known.basis != "table" else None
     chances = _chances(sizes, known, drawn / number)
-    average = float(sizes @ chances / rows)
+    average = math.fsum(sizes * chances) / rows  # exact: a release and its check list classes in different orders
     journalist = Journalist(float(chances.max()), average, "size" if known is None else known.basis)
     told = replace(base, journalist=journalist, marketer=average, uniques=uniques)
     if known is None or known.basis != "table":

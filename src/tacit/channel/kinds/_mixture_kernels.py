@@ -1,8 +1,9 @@
 """Compiled twin of `tacit.channel.kinds.mixture.mixture_codes`: the same reports from the same words.
 
 The loops compile to vector instructions, also where there are only those of AVX2 (a test reads the assembly). So every
-step is cast back to 32 bits, which numba would widen; the truth is read before the choice, because a load under a condition
-is not vectorised; and the words that must be drawn again are looked for in a loop of their own.
+step is cast back to 32 bits, which numba would widen; the factor has 32 bits, so that AVX2 and AVX-512 take the same
+multiplication of 32-bit lanes; the truth is read before the choice, because a load under a condition is not vectorised; and
+the words that must be drawn again are looked for in a loop of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def draw_reports(
     truth: NDArray[Any],
     words: NDArray[np.uint32],
     coin: np.uint32,
-    factor: np.uint64,
+    factor: np.uint32,
     shift: np.uint64,
     others: np.uint32,
     out: NDArray[Any],
@@ -33,7 +34,7 @@ def draw_reports(
     for row in range(truth.shape[0]):
         word, own = words[row], np.uint32(truth[row])
         half = np.uint32(np.uint32(word - coin) >> np.uint32(1))
-        value = np.uint32((np.uint64(half) * factor) >> shift)
+        value = np.uint32((np.uint64(half) * np.uint64(factor)) >> shift)
         other = np.uint32(value + np.uint32(others & np.uint32(value >= own)))
         out[row] = own if word < coin else other
 
@@ -68,7 +69,7 @@ def mixture_codes(
         np.copyto(out, truth)
         return np.empty(0, dtype=np.intp)
     factor, shift = quotient_factor(half)
-    draw_reports(truth, words, np.uint32(coin), np.uint64(factor), np.uint64(shift), np.uint32(others), out)
+    draw_reports(truth, words, np.uint32(coin), np.uint32(factor), np.uint64(shift), np.uint32(others), out)
     beyond = coin + 2 * half * choices
     if beyond == ONE or largest_word(words) < beyond:
         return np.empty(0, dtype=np.intp)
