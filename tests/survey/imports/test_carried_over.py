@@ -388,6 +388,67 @@ def test_the_short_forms_of_surveyjs_are_understood(tmp_path: Path) -> None:
     Definition.from_yaml(questionnaire_text(document, "work.json", left_out))
 
 
+def test_what_changes_a_question_of_surveyjs_is_carried_over_or_named(tmp_path: Path) -> None:
+    agrees = [{"value": "yes", "text": "I agree"}, {"value": "no", "text": "I do not"}]
+    elements = [
+        {"type": "boolean", "name": "sex", "title": "Sex?", "labelTrue": "Male", "labelFalse": "Female"},
+        {"type": "boolean", "name": "own", "title": "Own?", "valueTrue": "m", "valueFalse": "f", "visibleIf": "{sex} = false"},
+        {"type": "boolean", "name": "plain", "title": "Plain?", "labelTrue": "Yes", "visibleIf": "{own} = 'm'"},
+        {"type": "radiogroup", "name": "agrees", "title": "Agreed?", "choices": agrees, "choicesOrder": "random"},
+        {"type": "radiogroup", "name": "knows", "title": "Knows?", "choices": ["a", "b"],
+         "showDontKnowItem": True, "showRefuseItem": True},
+        {"type": "checkbox", "name": "takes", "title": "Takes?", "choices": ["p", {"value": "q", "visibleIf": "{sex} = true"}]},
+        {"type": "radiogroup", "name": "unseen", "title": "Unseen?", "choices": ["a", "b"], "visible": False},
+        {"type": "matrixdropdown", "name": "table", "columns": [{"name": "c"}], "rows": ["r"]},
+    ]  # fmt: skip
+    pages = [{"elements": elements, "questionsOrder": "random"}]
+    document, left_out = carried_over(surveyjs(tmp_path / "s.json", {"pages": pages, "completedHtmlOnCondition": [{}]}))
+    asked = questions(document)
+    assert asked["sex"]["answers"] == {"true": "Male", "false": "Female"}
+    assert (asked["own"]["answers"], asked["own"]["when"]) == ({"m": "Yes", "f": "No"}, {"sex": "false"})
+    assert (asked["plain"]["kind"], asked["plain"]["when"]) == ("yes-no", {"own": "m"})
+    assert (asked["agrees"]["answers"], asked["agrees"]["shuffle"]) == ({"yes": "I agree", "no": "I do not"}, True)
+    assert asked["knows"]["answers"] == {"a": "a", "b": "b", "dontknow": "Don't know"}
+    assert document["pages"][0]["shuffle"] is True
+    assert "unseen" not in asked
+    said = "\n".join(left_out)
+    for part in (
+        "the refusal of 'knows': 'prefer not to say' is offered with every sensitive question",
+        "the condition of the answer 'q' of 'takes'", "radiogroup 'unseen': it is never shown",
+        "matrixdropdown 'table': ", "completedHtmlOnCondition: ",
+    ):  # fmt: skip
+        assert part in said
+    assert "Write it anew" not in said
+    Definition.from_yaml(questionnaire_text(document, "s.json", left_out))
+
+
+def test_what_changes_a_question_of_a_workbook_is_carried_over_or_named(tmp_path: Path) -> None:
+    columns = ["type", "name", "label", "parameters", "disabled", "readonly", "media::image"]
+    rows = [
+        ["select_one brand", "shuffled", "Which?", "randomize=true"],
+        ["select_one brand", "off", "Off?", "", "yes"],
+        ["select_one brand", "shown", "Shown?", "", "", "yes", "brand.png"],
+        ["range", "odd", "Odd?", "start=a end==5"],
+        *([kind, kind.split()[0].replace("-", "_"), "?"] for kind in (
+            "geopoint", "geotrace", "geoshape", "image", "audio", "video", "file", "barcode", "rank brand", "hidden",
+            "select_one_from_file towns.csv", "csv-external", "xml-external", "select_one_external towns", "trigger",
+        )),
+    ]  # fmt: skip
+    document, left_out = carried_over(
+        workbook(tmp_path / "form.xlsx", [columns, *([*row, *[""] * 7][:7] for row in rows)])
+    )
+    asked = questions(document)
+    assert list(asked) == ["shuffled", "shown"]
+    assert asked["shuffled"]["shuffle"] is True
+    said = "\n".join(left_out)
+    for row in rows[3:]:
+        (line,) = [one for one in left_out if f"'{row[1]}'" in one]
+        assert "Write it anew" not in line
+    assert "answers: {file: towns.csv}" in said
+    assert "the picture or sound of 'shown'" in said
+    assert "'off'" not in said
+
+
 def test_old_spellings_and_painted_sheets_are_read(tmp_path: Path) -> None:
     """The first XLSForms wrote their types out; a sheet that was painted to its end has a million empty rows."""
     rows = [["type", "name", "label::EN"], ["select one from yes_no or specify other", "good", "A good day?"]]

@@ -5,6 +5,7 @@ Everything that cannot be carried over is named with what to do instead; nothing
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any
 from tacit.errors import InvalidInput
 from tacit.survey.imports.expressions import answers_after, asks_for_other_answers
 from tacit.survey.questionnaire_file import LONGEST_TEXT, LONGEST_TEXTS
-from tacit.survey.words import RELEASED
+from tacit.survey.words import RELEASED, released
 
 Texts = dict[str, str]
 
@@ -83,11 +84,23 @@ class Draft:
             self.leave_out(f"the question {given!r}", "it has fewer than two answers. Write it anew, or leave it out.")
             return None
         names = {value: value for value, _ in answers}
-        if {name.lower() for name in names} == {"yes", "no"}:
+        if {name.lower() for name in names} == {"yes", "no"} and self._are_the_pages_words(answers):
             self.answers[given] = {value: value.lower() for value in names}
             return self.add(given, "yes-no", text)
         self.answers[given] = names
         return self.add(given, "choice", text, answers={value: self.text(label) for value, label in answers})
+
+    def _are_the_pages_words(self, answers: Sequence[tuple[str, Texts]]) -> bool:
+        """Whether yes and no read as the page's own: other texts are other answers."""
+        for language in self.languages:
+            own = json.loads(released(language))["answers"] if language in RELEASED else {}
+            for value, label in answers:
+                if label.get(language, value).casefold() not in (
+                    value.casefold(),
+                    own.get(value.lower(), "").casefold(),
+                ):
+                    return False
+        return True
 
     def several(self, given: str, text: Texts, options: Sequence[tuple[str, Texts]]) -> dict[str, Any]:
         """Any of several options, each under a short name of its own."""

@@ -7,6 +7,7 @@ with answers nor made of such is not read at all: a condition that is carried ov
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -242,11 +243,12 @@ def _holding(one: Comparison, answers: Mapping[str, str]) -> list[str] | None:
 
 
 def as_number(given: Any) -> float | None:
-    """A number; None for anything else."""
+    """A finite number; None for anything else."""
     try:
-        return float(given)
+        number = float(given)
     except (TypeError, ValueError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _joined(ways: Sequence[Way]) -> list[Way]:

@@ -23,6 +23,7 @@ WAYS = {
     "ranking": "rankings are not asked. Ask for the first choice, with kind: choice.",
     "paneldynamic": "repeated questions are asked once at most. Ask about the number, and about one of them.",
     "matrixdynamic": "repeated questions are asked once at most. Ask about the number, and about one of them.",
+    "matrixdropdown": "its cells are questions of several kinds. Write each as a question, or alike scales with kind: grid.",
 }
 # Kinds of typed answers that are not carried over.
 TYPED_WAYS = {
@@ -50,6 +51,7 @@ NOT_CARRIED = {
 }
 OF_THE_WHOLE = {
     "triggers": "nothing is set on the way.",
+    "completedHtmlOnCondition": "the page says the same to everybody. Who is not meant is told so with: screen_out.",
     "calculatedValues": "nothing is calculated on the way.",
     "completedHtml": "the page says itself what was sent.",
     "navigateToUrl": "respondents stay on the page.",
@@ -97,6 +99,8 @@ class _Carrier:
         self.draft.introduction = self._texts(self.document.get("description"))
         for page in pages:
             self.draft.page(self._texts(page.get("title")) or None)
+            if "random" in (page.get("questionsOrder"), page.get("questionOrder"), self.document.get("questionsOrder")):
+                self.draft.pages[-1]["shuffle"] = True
             shown = self._shown_if(page, "page", ("", ""))
             self._elements(page.get("elements") or page.get("questions") or [], *shown)
         for key, way in OF_THE_WHOLE.items():
@@ -127,6 +131,9 @@ class _Carrier:
 
     def _question(self, element: Element, carried: str, left: str) -> None:
         name = str(element.get("name") or "question")
+        if element.get("visible") is False:
+            self.draft.leave_out(f"{element.get('type')} {name!r}", "it is never shown.")
+            return
         for question in self._asked(name, element, left):
             if question is None:
                 continue
@@ -147,10 +154,9 @@ class _Carrier:
         if kind == "slider":
             return [self.draft.number(name, text, as_number(element.get("min", 0)), as_number(element.get("max", 100)))]
         if kind == "boolean":
-            self.draft.answers[name] = {"true": "yes", "false": "no"}
-            return [self.draft.add(name, "yes-no", text)]
+            return [self._boolean(name, text, element)]
         if kind in ("checkbox", "tagbox"):
-            return [self.draft.several(name, text, self._answers(element.get("choices")))]
+            return [self._shuffled(self.draft.several(name, text, self._listed(name, element)), element)]
         if kind == "rating":
             return [self._rating(name, text, element)]
         if kind == "matrix":
@@ -165,6 +171,39 @@ class _Carrier:
         way = WAYS.get(kind, f"questions of type {kind!r} are not asked. Write it anew.")
         self.draft.leave_out(f"{kind} {name!r}", way)
         return [None]
+
+    def _boolean(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
+        """Yes or no, unless its two sides are called or named otherwise."""
+        sides = [
+            (
+                element.get(f"value{side}", side == "True"),
+                self._texts(element.get(f"label{side}")) or self._plain(plain),
+            )
+            for side, plain in (("True", "Yes"), ("False", "No"))
+        ]
+        if [value for value, _ in sides] == [True, False] and [label for _, label in sides] == [
+            self._plain("Yes"),
+            self._plain("No"),
+        ]:
+            self.draft.answers[name] = {"true": "yes", "false": "no"}
+            return self.draft.add(name, "yes-no", text)
+        return self.draft.choice(name, text, [(_spelled(value), label) for value, label in sides])
+
+    def _listed(self, name: str, element: Element) -> list[tuple[str, Texts]]:
+        """The answers of a list, with conditions of single ones named."""
+        choices = element.get("choices") or []
+        for choice in choices:
+            if isinstance(choice, dict) and (choice.get("visibleIf") or choice.get("enableIf")):
+                self.draft.leave_out(
+                    f"the condition of the answer {choice.get('value')!r} of {name!r}",
+                    "all answers are offered to everybody.",
+                )
+        return self._answers(choices)
+
+    def _shuffled(self, question: dict[str, Any] | None, element: Element) -> dict[str, Any] | None:
+        if question is not None and element.get("choicesOrder") == "random" and question["kind"] != "yes-no":
+            question["shuffle"] = True
+        return question
 
     def _typed(self, name: str, text: Texts, element: Element, only_if: str) -> dict[str, Any] | None:
         """A number or a day, cut into ranges, or an open text."""
@@ -197,14 +236,21 @@ class _Carrier:
     def _choice(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         """One of the listed answers, or of the numbers that a list is made of."""
         low, high = as_number(element.get("choicesMin", 0)), as_number(element.get("choicesMax"))
-        answers = self._answers(element.get("choices"))
+        answers = self._listed(name, element)
         if not answers and low is not None and high is not None and low < high:
             if high - low > LONGEST_SCALE or element.get("choicesStep", 1) != 1:
                 return self.draft.number(name, text, low, high)
             answers = [(str(number), self._plain(str(number))) for number in range(int(low), int(high) + 1)]
         if element.get("showNoneItem") or element.get("hasNone"):
             answers.append(("none", self._texts(element.get("noneText")) or self._plain("None")))
-        return self.draft.choice(name, text, answers)
+        if element.get("showDontKnowItem"):
+            answers.append(("dontknow", self._texts(element.get("dontKnowText")) or self._plain("Don't know")))
+        if element.get("showRefuseItem"):
+            way = (
+                "'prefer not to say' is offered with every sensitive question, and may be left out with optional: true."
+            )
+            self.draft.leave_out(f"the refusal of {name!r}", way)
+        return self._shuffled(self.draft.choice(name, text, answers), element)
 
     def _rating(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         if element.get("rateValues"):
@@ -237,7 +283,7 @@ class _Carrier:
                 continue
             value = choice.get("value") if isinstance(choice, dict) else choice
             texts = self._texts(choice.get("text")) if isinstance(choice, dict) else {}
-            spelled = value if isinstance(value, str) else json.dumps(value)  # true and 2, as conditions spell them
+            spelled = _spelled(value)
             answers.append((spelled, texts or self._plain(spelled)))
         return answers
 
@@ -254,3 +300,8 @@ class _Carrier:
             **({first: str(given["default"])} if "default" in given else {}),
             **{tag: str(text) for tag, text in given.items() if tag != "default"},
         }
+
+
+def _spelled(value: Any) -> str:
+    """A value as conditions spell it: true, 2, or the text itself."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -12,6 +12,7 @@ from typing import Any
 from tacit.errors import InvalidInput
 from tacit.extras import require
 from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day
+from tacit.survey.imports.expressions import as_number
 
 Row = dict[str, str]
 
@@ -28,8 +29,19 @@ WAYS = {
     "note": "texts between questions are not shown. Put it into the introduction, a page's title or a question's help.",
     "time": "times of day are not asked. Ask for them in ranges, with kind: number and the hours.",
     "calculate": "nothing is calculated on the way. Calculate it from the estimates.",
-    "acknowledge": "consent is asked for by the page itself.",
+    **dict.fromkeys(("acknowledge", "trigger"), "consent is asked for by the page itself."),
+    **dict.fromkeys(
+        ("geopoint", "geotrace", "geoshape"),
+        "a place on the map says who answered. Ask for a region, with kind: choice.",
+    ),
+    **dict.fromkeys(("image", "audio", "video", "file", "barcode"), "files, pictures, sounds and scans are not sent."),
+    **dict.fromkeys(("hidden", "csv-external", "xml-external"), "nothing is looked up or handed on unseen."),
+    "rank": "rankings are not asked. Ask for the first choice, with kind: choice.",
 }
+FROM_FILE = (
+    "its answers are in a file. Write the question with kind: choice and answers: {{file: {file}}}, and put the file beside the "
+    "questionnaire, with the columns name and label."
+)
 COLUMNS_NOT_CARRIED = {
     "constraint": "answers come from a list, so they need no constraint.",
     "calculation": "nothing is calculated on the way.",
@@ -37,7 +49,9 @@ COLUMNS_NOT_CARRIED = {
     "choice_filter": "all answers are offered. Write two questions where the lists differ.",
     "repeat_count": "nothing is repeated.",
     "trigger": "nothing is calculated on the way.",
+    "readonly": "it can be answered. Take it out if it only shows something.",
 }
+MEDIA = ("image", "audio", "video", "big-image")
 MOST_COLUMNS, MOST_EMPTY_ROWS = 300, 1000
 _OLD_SELECT = re.compile(
     r"(?i)select[ _](?P<many>one|multiple|all that apply)\s+(?:from\s+)?(?P<list>\S+)(?P<other>\s+or[ _](?:specify[ _])?other)?$"
@@ -148,7 +162,7 @@ class _Form:
         self.within: list[
             tuple[str, bool]
         ] = []  # the conditions of the groups that a row stands in, and which are carried
-        for row in rows:
+        for row in (one for one in rows if not _is_true(one.get("disabled"))):
             kind, _, rest = _spelled(row.get("type", "")).partition(" ")
             kind = kind.lower()
             begins, ends = kind.startswith("begin"), kind.startswith("end")
@@ -182,14 +196,13 @@ class _Form:
         elif kind in ("date", "datetime"):
             question = self._day(name, kind, text, row.get("constraint", ""))
         elif kind == "text":
-            needed = row.get("required", "").lower() in ("yes", "true", "true()")
+            needed = _is_true(row.get("required"))
             left = [said for said, is_carried in self.within if not is_carried]
             question = self.draft.open_text(name, text, is_required=needed, only_if=" and ".join(left))
         else:
-            self._left(
-                row,
-                WAYS.get(kind, f"questions of type {kind!r} are not asked. Write it anew."),
-            )
+            is_in_file = kind.endswith(("_from_file", "_external"))
+            way = FROM_FILE.format(file=rest.strip() or "answers.csv") if is_in_file else WAYS.get(kind)
+            self._left(row, way or f"questions of type {kind!r} are not asked. Write it anew.")
             return
         if question is None:
             return
@@ -210,20 +223,22 @@ class _Form:
         if listed not in self.lists:
             self._left(row, f"its list {listed!r} is not in the sheet 'choices'. Add it there.")
             return None
-        if kind == "select_multiple":
-            return self.draft.several(name, text, self.lists[listed])
-        return self.draft.choice(name, text, self.lists[listed])
+        ask = self.draft.several if kind == "select_multiple" else self.draft.choice
+        question = ask(name, text, self.lists[listed])
+        if question is not None and _is_true(_parameters(row).get("randomize")) and question["kind"] != "yes-no":
+            question["shuffle"] = True
+        return question
 
     def _number(self, row: Row, kind: str, text: Texts) -> dict[str, Any] | None:
         name = row.get("name", "")
         if kind == "range":
-            given = dict(
-                piece.split("=") for piece in row.get("parameters", "").replace(",", " ").split() if "=" in piece
+            given = _parameters(row)
+            low, high, step = (
+                as_number(given.get(key, other)) for key, other in (("start", 0), ("end", 10), ("step", 1))
             )
-            low, high, step = (float(given.get(key, other)) for key, other in (("start", 0), ("end", 10), ("step", 1)))
-            if step == 1 and low == int(low) and 1 <= high - low <= LONGEST_SCALE:
-                return self.draft.scale(name, text, int(low), int(high))
-            return self.draft.number(name, text, low, high)
+            if low is None or high is None or step != 1 or low != int(low) or not 1 <= high - low <= LONGEST_SCALE:
+                return self.draft.number(name, text, low, high)
+            return self.draft.scale(name, text, int(low), int(high))
         return self.draft.number(name, text, *_bounds(row.get("constraint", "")))
 
     def _day(self, name: str, kind: str, text: Texts, constraint: str) -> dict[str, Any] | None:
@@ -240,12 +255,30 @@ class _Form:
         for column, way in COLUMNS_NOT_CARRIED.items():
             if row.get(column) and column not in carried:
                 self.draft.leave_out(f"{column} of {row.get('name', '')!r}", way)
+        if any(value and _is_media(column) for column, value in row.items()):
+            self.draft.leave_out(
+                f"the picture or sound of {row.get('name', '')!r}", "only texts are shown. Say it in words."
+            )
         if is_group and not self.within[-1][1]:
             way = "its questions are asked of everybody. Write the condition with each of them."
             self.draft.leave_out(f"the condition of the group {row.get('name', '')!r} ({row['relevant']})", way)
 
     def _left(self, row: Row, way: str) -> None:
         self.draft.leave_out(f"{row.get('type', '')} {row.get('name', '')!r}", way)
+
+
+def _is_true(said: str | None) -> bool:
+    return (said or "").lower() in ("yes", "true", "true()")
+
+
+def _is_media(column: str) -> bool:
+    """Whether a column names files to show: ``media::image``, ``image::English (en)``, ``audio``."""
+    return next((part for part in column.lower().split("::") if part != "media"), "") in MEDIA
+
+
+def _parameters(row: Row) -> dict[str, str]:
+    pieces = row.get("parameters", "").replace(",", " ").replace(";", " ").split()
+    return {key: value for key, _, value in (piece.partition("=") for piece in pieces)}
 
 
 def _spelled(kind: str) -> str:
