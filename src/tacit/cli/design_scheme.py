@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,38 +17,111 @@ from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.dataset import Dataset
+    from tacit.design.purpose import PurposeDesign
     from tacit.design.ready_channels import Picked
+    from tacit.design.scheme import SchemeDesign
     from tacit.schema import Schema
 
 MissingPolicy = Literal["refuse", "answer", "drop", "most-frequent"]
 
 
-def design_scheme(
-    out: Annotated[Path, typer.Option(help="Scheme document to write (JSON).")],
-    schema: Annotated[Path | None, typer.Option(help="Scheme document whose attributes are used.")] = None,
-    data: Annotated[Path | None, typer.Option(help="File of truths: gives the attributes and the prior.")] = None,
-    answers: Annotated[
-        str | None, typer.Option(help="The attributes themselves: 'cheated=no,yes; age=young,old'.")
-    ] = None,
-    drop: Annotated[str, typer.Option(help="Columns of --data that are left out, such as an id.")] = "",
-    missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse",
-    groups: Annotated[str | None, typer.Option(help="Disguised together: 'a,b;c'. Each its own if not said.")] = None,
-    public: Annotated[str, typer.Option(help="Attributes reported as they are, separated by commas.")] = "",
-    theta: Annotated[float | None, typer.Option(help="Flip groups of yes/no answers: chance of the truth.")] = None,
-    gamma: Annotated[float | None, typer.Option(help="Largest amplification of the whole private record.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="The same as local differential privacy: ln gamma.")] = None,
-    rho1: Annotated[float | None, typer.Option(help="With --rho2: a property of this prior ...")] = None,
-    rho2: Annotated[float | None, typer.Option(help="... never gets a posterior above this.")] = None,
-    per_group: Annotated[bool, typer.Option("--per-group", help="Grant the demand to each group, not to all.")] = False,
-    device: Annotated[str | None, typer.Option(help="Ask by a device of the literature (see tacit devices).")] = None,
-    parameters: Annotated[str, typer.Option(help="With --device: its chances, such as 'p=2/3'.")] = "",
+@dataclass(frozen=True)
+class AttributeOptions:
+    """Where the attributes of the scheme come from."""
+
+    schema: Annotated[Path | None, typer.Option(help="Scheme document whose attributes are used.")] = None
+    data: Annotated[Path | None, typer.Option(help="File of truths: gives the attributes and the prior.")] = None
+    answers: Annotated[str | None, typer.Option(help="The attributes themselves: 'cheated=no,yes; age=young,old'.")] = (
+        None
+    )
+    drop: Annotated[str, typer.Option(help="Columns of --data that are left out, such as an id.")] = ""
+    missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse"
+
+    def read(self) -> tuple[Schema, Dataset | None]:
+        """The attributes, and the truths that give the prior where there is a file of them."""
+        from tacit.channel.scheme import Scheme
+        from tacit.dataset import Dataset
+
+        if self.answers is not None and self.schema is not None:
+            raise InvalidInput("--answers and --schema both list the attributes. Give one of them.")
+        left_out = listed_names(self.drop)
+        if self.data is not None and self.schema is None and self.answers is None:
+            truths = _truths(self.data, left_out, self.missing)
+            return truths.schema, truths
+        if left_out:
+            raise InvalidInput(
+                "--drop leaves columns of --data out where they are the attributes. Here others are listed."
+            )
+        if self.schema is None and self.answers is None:
+            raise InvalidInput(
+                "Where do the attributes come from? Give --schema (a scheme document), --data (a file), or --answers "
+                "'cheated=no,yes; age=young,old'."
+            )
+        listed = listed_answers(self.answers) if self.schema is None else Scheme.read(self.schema).schema
+        if self.data is None:
+            return listed, None
+        return listed, Dataset.read(self.data, listed, missing=self.missing, drop_others=True)
+
+
+@dataclass(frozen=True)
+class DemandOptions:
+    """How private the whole record, or each group, must be: keywords of `tacit.design_scheme`."""
+
+    theta: Annotated[float | None, typer.Option(help="Flip groups of yes/no answers: chance of the truth.")] = None
+    gamma: Annotated[float | None, typer.Option(help="Largest amplification of the whole private record.")] = None
+    epsilon: Annotated[float | None, typer.Option(help="The same as local differential privacy: ln gamma.")] = None
+    rho1: Annotated[float | None, typer.Option(help="With --rho2: a property of this prior ...")] = None
+    rho2: Annotated[float | None, typer.Option(help="... never gets a posterior above this.")] = None
+    per_group: Annotated[bool, typer.Option("--per-group", help="Grant the demand to each group, not to all.")] = False
+
+    @property
+    def numbers(self) -> dict[str, float | None]:
+        """The options that hold a number, by name."""
+        return {name: value for name, value in asdict(self).items() if name != "per_group"}
+
+
+@dataclass(frozen=True)
+class FrontOptions:
+    """Fronts that were designed before, and which of their points to pick."""
+
     fronts: Annotated[
         list[str] | None, typer.Option("--from", help="A front's file, or attribute=file; repeatable.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(help="With --from: which method, if the file holds several.")] = None,
-    privacy: Annotated[float | None, typer.Option(help="With --from: the privacy of the point to pick.")] = None,
-    mse: Annotated[float | None, typer.Option(help="With --from: the largest error of the point to pick.")] = None,
-    margin: Annotated[float | None, typer.Option(help="With --from and --respondents: the margin of error.")] = None,
+    ] = None
+    method: Annotated[str | None, typer.Option(help="With --from: which method, if the file holds several.")] = None
+    privacy: Annotated[float | None, typer.Option(help="With --from: the privacy of the point to pick.")] = None
+    mse: Annotated[float | None, typer.Option(help="With --from: the largest error of the point to pick.")] = None
+    margin: Annotated[float | None, typer.Option(help="With --from and --respondents: the margin of error.")] = None
+
+    def picked(self, schema: Schema, public: Sequence[str], respondents: int | None) -> dict[str, Picked]:
+        """For each attribute its front and the point that meets the demand."""
+        from tacit.design.choose import choose_point, read_front
+
+        demand: dict[str, Any] = {"privacy": self.privacy, "mse": self.mse, "margin": self.margin}
+        if self.margin is not None:
+            demand["respondents"] = respondents
+        private = [name for name in schema.names if name not in public]
+        picks = {}
+        for text in self.fronts or ():
+            name, _, path = text.rpartition("=")
+            if not name and len(private) != 1:
+                raise InvalidInput(
+                    f"Which attribute is {path!r} for? Give --from attribute={path}, once for each of {private}."
+                )
+            front = read_front(path, self.method)
+            picks[schema[name or private[0]].name] = (front, choose_point(front, **demand))
+        return picks
+
+
+def design_scheme(
+    *,
+    out: Annotated[Path, typer.Option(help="Scheme document to write (JSON).")],
+    source: AttributeOptions,
+    groups: Annotated[str | None, typer.Option(help="Disguised together: 'a,b;c'. Each its own if not said.")] = None,
+    public: Annotated[str, typer.Option(help="Attributes reported as they are, separated by commas.")] = "",
+    demand: DemandOptions,
+    device: Annotated[str | None, typer.Option(help="Ask by a device of the literature (see tacit devices).")] = None,
+    parameters: Annotated[str, typer.Option(help="With --device: its chances, such as 'p=2/3'.")] = "",
+    ready: FrontOptions,
     purpose: Annotated[
         str | None,
         typer.Option("--for", help="Deal split questionnaires: itemsets:3, bayes:CLASS or 'tables:a,b;c,d'."),
@@ -56,47 +130,68 @@ def design_scheme(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Write the scheme that keeps a privacy demand, and say what it protects, what it costs and where it is weak."""
-    from tacit.design.scheme import demanded_gamma
-    from tacit.design.scheme import design_scheme as design
+    from tacit.design.ready_channels import scheme_from_device, scheme_from_fronts
 
-    attributes, truths = _source(schema, data, missing, answers, listed_names(drop))
-    proposal: dict[str, Any] | None = None
+    attributes, truths = source.read()
+    clear = listed_names(public)
     if device is not None:
-        _checked_device(groups, fronts, purpose, theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
+        _check_beside_device(groups, ready, purpose, demand)
     elif parameters:
         raise InvalidInput("--parameters are those of a device: give --device NAME with them.")
     if purpose is not None:
-        _checked_purpose(groups, theta, fronts, per_group=per_group)
-        bound = demanded_gamma(theta=None, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
-        _design_for(purpose, attributes, bound, listed_names(public), truths, respondents, out, json=json)
+        _check_beside_purpose(groups, ready, demand)
+        people = 1000 if respondents is None else respondents
+        _deliver_purpose(_for_purpose(purpose, attributes, clear, demand, truths, people), people, out, json=json)
         return
-    if fronts:
-        from tacit.design.ready_channels import scheme_from_fronts
-
-        demand = {"privacy": privacy, "mse": mse, "margin": margin}
-        if margin is not None:
-            demand["respondents"] = respondents
-        picks = _picked(attributes, fronts, listed_names(public), method, demand)
-        made = scheme_from_fronts(attributes, picks, listed_names(public), data=truths, respondents=respondents)
+    proposal: dict[str, Any] | None = None
+    if ready.fronts:
+        picks = ready.picked(attributes, clear, respondents)
+        made = scheme_from_fronts(attributes, picks, clear, data=truths, respondents=respondents)
     elif device is not None:
-        from tacit.design.ready_channels import scheme_from_device
-
-        made = scheme_from_device(
-            attributes, device, parameters, listed_names(public), prior=truths, respondents=respondents
-        )
+        made = scheme_from_device(attributes, device, parameters, clear, prior=truths, respondents=respondents)
     else:
-        demands = {
-            "theta": theta,
-            "gamma": gamma,
-            "epsilon": epsilon,
-            "rho1": rho1,
-            "rho2": rho2,
-            "per_group": per_group,
-        }
-        asked: dict[str, Any] = {**demands, "prior": truths, "respondents": respondents}
-        made = design(attributes, None if groups is None else listed_groups(groups), listed_names(public), **asked)
-        if not public and groups is None:
-            proposal = public_proposal(made, lambda names: design(attributes, None, names, **asked))
+        asked = {**asdict(demand), "prior": truths, "respondents": respondents}
+        made, proposal = _from_demand(attributes, groups, clear, asked)
+    _deliver(made, proposal, truths, out, json=json)
+
+
+def _check_beside_device(groups: str | None, ready: FrontOptions, purpose: str | None, demand: DemandOptions) -> None:
+    given = {"--groups": groups is not None, "--from": bool(ready.fronts), "--for": purpose is not None}
+    given |= {f"--{name}": value is not None for name, value in demand.numbers.items()}
+    refused = [name for name, is_given in given.items() if is_given]
+    if refused:
+        raise InvalidInput(f"--device says how each answer is asked, so {refused[0]} cannot be given with it.")
+
+
+def _check_beside_purpose(groups: str | None, ready: FrontOptions, demand: DemandOptions) -> None:
+    given = {
+        "--groups": groups is not None,
+        "--theta": demand.theta is not None,
+        "--from": bool(ready.fronts),
+        "--per-group": demand.per_group,
+    }
+    refused = [name for name, is_given in given.items() if is_given]
+    if refused:
+        raise InvalidInput(
+            f"--for chooses what is asked together, so {refused[0]} cannot be given with it. Leave one of them out."
+        )
+
+
+def _from_demand(
+    attributes: Schema, groups: str | None, public: list[str], asked: dict[str, Any]
+) -> tuple[SchemeDesign, dict[str, Any] | None]:
+    """The scheme, and what it would gain if more were public, where the user chose neither groups nor public attributes."""
+    from tacit.design.scheme import design_scheme as design
+
+    made = design(attributes, None if groups is None else listed_groups(groups), public, **asked)
+    if public or groups is not None:
+        return made, None
+    return made, public_proposal(made, lambda names: design(attributes, None, names, **asked))
+
+
+def _deliver(
+    made: SchemeDesign, proposal: dict[str, Any] | None, truths: Dataset | None, out: Path, *, json: bool
+) -> None:
     made.scheme.write(out)
     if json:
         print_json({"out": str(out), **made.to_document(), "proposed_public": proposal})
@@ -108,43 +203,17 @@ def design_scheme(
     show_proposal(proposal)
 
 
-def _checked_device(groups: str | None, fronts: list[str] | None, purpose: str | None, **demands: float | None) -> None:
-    given = {"--groups": groups is not None, "--from": bool(fronts), "--for": purpose is not None}
-    given |= {f"--{name}": value is not None for name, value in demands.items()}
-    refused = [name for name, is_given in given.items() if is_given]
-    if refused:
-        raise InvalidInput(f"--device says how each answer is asked, so {refused[0]} cannot be given with it.")
-
-
-def _checked_purpose(groups: str | None, theta: float | None, fronts: list[str] | None, *, per_group: bool) -> None:
-    given = {
-        "--groups": groups is not None,
-        "--theta": theta is not None,
-        "--from": bool(fronts),
-        "--per-group": per_group,
-    }
-    refused = [name for name, is_given in given.items() if is_given]
-    if refused:
-        raise InvalidInput(
-            f"--for chooses what is asked together, so {refused[0]} cannot be given with it. Leave one of them out."
-        )
-
-
-def _design_for(
-    purpose: str,
-    attributes: Schema,
-    gamma: float,
-    public: list[str],
-    truths: Dataset | None,
-    respondents: int | None,
-    out: Path,
-    *,
-    json: bool,
-) -> None:
+def _for_purpose(
+    purpose: str, attributes: Schema, public: list[str], demand: DemandOptions, truths: Dataset | None, people: int
+) -> PurposeDesign:
     from tacit.design.purpose import design_for
+    from tacit.design.scheme import demanded_gamma
 
-    people = 1000 if respondents is None else respondents
-    made = design_for(purpose, attributes, gamma, public=public, prior=truths, respondents=people)
+    gamma = demanded_gamma(**demand.numbers)
+    return design_for(purpose, attributes, gamma, public=public, prior=truths, respondents=people)
+
+
+def _deliver_purpose(made: PurposeDesign, people: int, out: Path, *, json: bool) -> None:
     made.scheme.write(out)
     if json:
         print_json({"out": str(out), **made.to_document()})
@@ -164,29 +233,6 @@ def _design_for(
         title = f"Standard errors by itemset length, at the same promise, of {people:,} respondents"
         print_table(title, ("mechanism", *lengths), compared)
     show_measures(made.measures)
-
-
-def _source(
-    schema: Path | None, data: Path | None, missing: MissingPolicy, answers: str | None, left_out: Sequence[str]
-) -> tuple[Schema, Dataset | None]:
-    """The attributes, and the truths that give the prior where there is a file of them."""
-    from tacit.channel.scheme import Scheme
-    from tacit.dataset import Dataset
-
-    if answers is not None and schema is not None:
-        raise InvalidInput("--answers and --schema both list the attributes. Give one of them.")
-    if data is not None and schema is None and answers is None:
-        truths = _truths(data, left_out, missing)
-        return truths.schema, truths
-    if left_out:
-        raise InvalidInput("--drop leaves columns of --data out where they are the attributes. Here others are listed.")
-    if schema is None and answers is None:
-        raise InvalidInput(
-            "Where do the attributes come from? Give --schema (a scheme document), --data (a file), or --answers "
-            "'cheated=no,yes; age=young,old'."
-        )
-    attributes = listed_answers(answers) if schema is None else Scheme.read(schema).schema
-    return attributes, None if data is None else Dataset.read(data, attributes, missing=missing, drop_others=True)
 
 
 def _truths(file: Path, left_out: Sequence[str], missing: MissingPolicy) -> Dataset:
@@ -215,22 +261,3 @@ def listed_answers(text: str | None) -> Schema:
             )
         attributes.append(Attribute(name.strip(), tuple(listed_names(answers))))
     return Schema(tuple(attributes))
-
-
-def _picked(
-    schema: Schema, fronts: list[str], public: list[str], method: str | None, demand: dict[str, Any]
-) -> dict[str, Picked]:
-    """For each attribute its front and the point that meets the demand."""
-    from tacit.design.choose import choose_point, read_front
-
-    private = [name for name in schema.names if name not in public]
-    picks = {}
-    for text in fronts:
-        name, _, path = text.rpartition("=")
-        if not name and len(private) != 1:
-            raise InvalidInput(
-                f"Which attribute is {path!r} for? Give --from attribute={path}, once for each of {private}."
-            )
-        front = read_front(path, method)
-        picks[schema[name or private[0]].name] = (front, choose_point(front, **demand))
-    return picks

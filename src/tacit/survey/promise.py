@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from tacit.survey.quotas import MET_NOT_GUARANTEED
 if TYPE_CHECKING:
     from tacit.channel.scheme import Group
     from tacit.design.plan import Plan
+    from tacit.measures.whole_report import AnswerMeasures
 
 # Of all answers of one person together: above the first it is said before consent, above the second refused. The page
 # has the same numbers (static/checks.js).
@@ -35,30 +36,10 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         needed = plan(definition.scheme, definition.margin if margin is None else margin)
     except NotEstimable as error:
         raise NotEstimable(f"{untold(definition)}: {error}") from error
-    answers = definition.whole.answers()
-    gamma = definition.whole.gamma
-    lines = [f"{definition.title()} (wave {definition.wave}), fingerprint {definition.fingerprint}"]
-    groups = []
-    for group in definition.groups:
-        told = [answer for answer in answers if answer.attribute in group.names]
-        sure = max(surest(answer) for answer in told)
-        said = f"{sure:.0%}" if sure >= 0.01 else f"{100 * sure:.2g}%"
-        groups.append({**group.to_document(), "worst_posterior": sure, "gamma": _finite(group.channel.amplification)})
-        lines.append(
-            f"  {', '.join(group.names)}: {group.channel.kind}; the whole report makes its best guesser at most {said} "
-            "sure of an answer"
-        )
-        lines += [f"    {line}" for line in routing_lines(group)]
+    answers, gamma = definition.whole.answers(), definition.whole.gamma
+    sure = {group.names: _surest_of(group, answers) for group in definition.groups}
     apart = never_dealt_together(definition)
-    if apart:
-        more = f"; and {len(apart) - 5} more such lists (--json gives all)" if len(apart) > 6 else ""
-        listed = "; ".join(apart[:5] if more else apart)
-        lines.append(f"  cannot be estimated together, because nobody is asked both: {listed}{more}")
     public = definition.scheme.public_names
-    if public:
-        lines.append(f"  not disguised: {', '.join(public)}")
-    lines.append(f"  all answers of one person together: amplification {_said(gamma)}")
-    lines += plan_lines(needed)
     warnings = _warnings(gamma)
     if "quotas" in definition.document:
         warnings.append(
@@ -68,7 +49,14 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "name": definition.name,
         "wave": definition.wave,
         "fingerprint": definition.fingerprint,
-        "groups": groups,
+        "groups": [
+            {
+                **group.to_document(),
+                "worst_posterior": sure[group.names],
+                "gamma": _finite(group.channel.amplification),
+            }
+            for group in definition.groups
+        ],
         "answers": [answer.to_document() for answer in answers],
         "never_together": apart,
         "public": list(public),
@@ -76,7 +64,35 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "plan": needed.to_document(),
         "warnings": warnings,
     }
-    return described, [*lines, *warnings]
+    lines = [f"{definition.title()} (wave {definition.wave}), fingerprint {definition.fingerprint}"]
+    for group in definition.groups:
+        lines += _group_lines(group, sure[group.names])
+    if apart:
+        lines.append(_apart_line(apart))
+    if public:
+        lines.append(f"  not disguised: {', '.join(public)}")
+    lines.append(f"  all answers of one person together: amplification {_said(gamma)}")
+    return described, [*lines, *plan_lines(needed), *warnings]
+
+
+def _surest_of(group: Group, answers: Iterable[AnswerMeasures]) -> float:
+    """How sure the whole report makes its best guesser of an answer of a group, at most."""
+    return max(surest(answer) for answer in answers if answer.attribute in group.names)
+
+
+def _group_lines(group: Group, sure: float) -> list[str]:
+    said = f"{sure:.0%}" if sure >= 0.01 else f"{100 * sure:.2g}%"
+    return [
+        f"  {', '.join(group.names)}: {group.channel.kind}; the whole report makes its best guesser at most {said} "
+        "sure of an answer",
+        *(f"    {line}" for line in routing_lines(group)),
+    ]
+
+
+def _apart_line(apart: Sequence[str]) -> str:
+    more = f"; and {len(apart) - 5} more such lists (--json gives all)" if len(apart) > 6 else ""
+    listed = "; ".join(apart[:5] if more else apart)
+    return f"  cannot be estimated together, because nobody is asked both: {listed}{more}"
 
 
 def untold(definition: Definition) -> str:
