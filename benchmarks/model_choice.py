@@ -27,7 +27,7 @@ from tacit.bundled import load_nursery
 from tacit.channel.recipe import Recipe
 from tacit.errors import TacitError
 from tacit.mine.candidates import default_candidates
-from tacit.mine.division import held_reports
+from tacit.mine.division import loaded_reports
 from tacit.mine.model_selection import judgement, usual_folds, with_average
 from tacit.mine.trials import trials_of
 
@@ -138,17 +138,17 @@ def measured(name: str, data: Dataset, target: str, scheme_name: str, seed: int)
     learned = min(int(LEARNED_FROM * data.n_rows), MOST_REPORTS)
     testing = data.table.rows(np.sort(order[int(LEARNED_FROM * data.n_rows) :]))
     truth = Dataset(data.table.rows(np.sort(order[:learned])))
-    held = held_reports(disguise(truth, schemes(data)[scheme_name], seed=seed))
+    loaded = loaded_reports(disguise(truth, schemes(data)[scheme_name], seed=seed))
     candidates = default_candidates(target)
-    made, tests = trials_of(candidates, held, usual_folds(held), 0, with_witnesses=True)
+    made, tests = trials_of(candidates, loaded, usual_folds(loaded), 0, with_witnesses=True)
     trials = [one for one in made if not one.problem]
-    told = judgement(trials, candidates, held)
+    told = judgement(trials, candidates, loaded)
     if not told.untold:
         trials, told, candidates = with_average(trials, told, candidates, tests)
     accuracies = {}
     for trial in trials:
         try:
-            accuracies[trial.name] = float(candidates[trial.name].fit(held).score(testing))
+            accuracies[trial.name] = float(candidates[trial.name].fit(loaded).score(testing))
         except TacitError:
             continue
     names = [trial.name for trial in trials]

@@ -18,7 +18,7 @@ from tacit.channel import KINDS, extremes
 from tacit.channel.base import Channel, Summed
 from tacit.channel.dense import Figures, attribute_law, dense_figures
 from tacit.channel.program import compiled, law
-from tacit.channel.registry import for_amplification
+from tacit.channel.recipe import for_amplification
 from tacit.channel.registry import kind as kind_of
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import SeededRandomness

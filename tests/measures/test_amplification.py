@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit import channels
 from tacit.channel.dense import prediction_entropy
-from tacit.channel.registry import for_amplification
+from tacit.channel.recipe import for_amplification
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import (
     binary_pse,

@@ -14,7 +14,7 @@ from tacit.bundled import binary_votes
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.mine import AsIfTrueClassifier, MajorityClassifier
 from tacit.mine.candidates import default_candidates
-from tacit.mine.division import folds, held_reports
+from tacit.mine.division import folds, loaded_reports
 from tacit.mine.model_selection import FALSE_ALARM as FALSE_ALARM_OF_CHOICE
 from tacit.mine.model_selection import combined, is_told
 from tacit.mine.predictions import predictor, right_weights
@@ -46,7 +46,7 @@ def test_the_mean_of_the_weights_is_the_accuracy_from_disguised_reports(name: st
     reports = simulated(SCHEMES[name], 2000, 5)
     model = tacit.NaiveBayesClassifier("drinks").fit(Reports.from_truth(people(2000, np.random.default_rng(3))))
     told = tacit.disguised_accuracy(model, reports)
-    asking = [source for source in held_reports(reports).parts if len(source.questionnaire.attributes) == 4]
+    asking = [source for source in loaded_reports(reports).parts if len(source.questionnaire.attributes) == 4]
     found = [right_weights(source, predictor(model, model.schema_, None, None)) for source in asking]
     if len(found) == 1 and told.method == "exact":
         assert found[0].mean() == pytest.approx(told.accuracy, abs=1e-9)
@@ -55,9 +55,9 @@ def test_the_mean_of_the_weights_is_the_accuracy_from_disguised_reports(name: st
 
 
 def test_every_report_is_tested_on_once_and_never_learned_from_then(votes: Reports) -> None:
-    held = held_reports(votes)
+    loaded = loaded_reports(votes)
     tested = 0
-    for learning, testing in folds(held, 4, seed=2):
+    for learning, testing in folds(loaded, 4, seed=2):
         assert learning.n_reports + testing.n_reports == 435
         tested += testing.n_reports
     assert tested == 435
@@ -69,8 +69,8 @@ def estimated_less_counted(seeds: int) -> np.ndarray:
     scheme = Scheme.of(truth.schema, [([name], channels.uniform_perturbation(0.8)) for name in truth.schema.names])
     apart = []
     for seed in range(seeds):
-        parts = folds(held_reports(tacit.disguise(truth, scheme, seed=seed)), 2, seed=0)
-        true_parts = folds(held_reports(Reports.from_truth(truth)), 2, seed=0)
+        parts = folds(loaded_reports(tacit.disguise(truth, scheme, seed=seed)), 2, seed=0)
+        true_parts = folds(loaded_reports(Reports.from_truth(truth)), 2, seed=0)
         for (learning, testing), (_, true_testing) in zip(parts, true_parts, strict=True):
             model = tacit.NaiveBayesClassifier("kind").fit(learning)
             weights = right_weights(testing.parts[0], predictor(model, model.schema_, None, None))
@@ -161,12 +161,12 @@ def test_noise_is_seldom_taken_for_an_answer_that_tells(theta: float) -> None:
     scheme = Scheme.of(truth.schema, [([name], channels.flip(theta)) for name in truth.schema.names])
     nothing = np.zeros(1), np.ones((1, 1))
     alarms = sum(
-        is_told(held_reports(tacit.disguise(truth, scheme, seed=seed)), "kind", *nothing, 0) for seed in range(30)
+        is_told(loaded_reports(tacit.disguise(truth, scheme, seed=seed)), "kind", *nothing, 0) for seed in range(30)
     )
     assert stats.binom.sf(alarms - 1, 30, FALSE_ALARM_OF_CHOICE) >= FALSE_ALARM
     copied = Dataset(truth.table.select(truth.schema.names))
     copied.table.columns["q0"][:] = copied.table["kind"]
-    assert is_told(held_reports(tacit.disguise(copied, scheme, seed=1)), "kind", *nothing, 0) == (theta == 0.9)
+    assert is_told(loaded_reports(tacit.disguise(copied, scheme, seed=1)), "kind", *nothing, 0) == (theta == 0.9)
 
 
 def test_both_kinds_of_evidence_are_weighed_by_their_errors() -> None:

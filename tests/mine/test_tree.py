@@ -22,10 +22,11 @@ from tacit.estimation.conjunctions import weights_for
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.inversion import inverted
 from tacit.estimation.row_subgroups import RowSubgroup
-from tacit.estimation.subgroups import ClassShares, Subgroup
+from tacit.estimation.subgroup_numbers import ClassShares
+from tacit.estimation.subgroups import Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
-from tacit.mine.count_sources import Method, counted_people, ordered_sources
+from tacit.mine.count_sources import Method, counted_subgroup, ordered_sources
 from tacit.mine.growth import Grower, Guard, SplitRules
 from tacit.mine.held_out import tree_logs
 from tacit.mine.tree import Node
@@ -69,7 +70,7 @@ def test_clear_answers_of_any_number_give_the_tree_of_id3() -> None:
 
 
 def people_behind(reports: Reports, target: str, method: Method = "inversion") -> Subgroup:
-    return counted_people(*ordered_sources(reports), target, method)[0]
+    return counted_subgroup(*ordered_sources(reports), target, method)[0]
 
 
 def dealt_into_groups(names: list[str], groups: int, seed: int) -> list[list[str]]:

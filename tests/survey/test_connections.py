@@ -20,7 +20,7 @@ from tacit.survey.definition import Definition
 from tacit.survey.headers import ServerSettings
 from tacit.survey.limits import LARGEST_BODY
 from tacit.survey.serving import bound_socket, configured
-from tacit.survey.store.database import connect
+from tacit.survey.store import connect
 from tacit.survey.store.surveys import StoredSurvey
 from tests.survey.buying import signed_token
 from tests.survey.questionnaires import CODES, SMALL

@@ -353,8 +353,7 @@ def test_only_trusted_proxies_are_believed_about_addresses() -> None:
 
 
 def test_an_older_store_of_accounts_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacit.survey.store import migrations
-    from tacit.survey.store.database import connect
+    from tacit.survey.store import connect, migrations
 
     with monkeypatch.context() as past:
         past.setattr(migrations, "STEPS", migrations.STEPS[:2])

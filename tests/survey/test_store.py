@@ -15,13 +15,13 @@ from tacit.channel.document import document_hash
 from tacit.errors import InvalidInput, UnknownName
 from tacit.survey import accounts
 from tacit.survey.accounts import Accounts
-from tacit.survey.audit import Audit
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
-from tacit.survey.store import migrations
+from tacit.survey.store import connect, migrations
+from tacit.survey.store.audit import Audit
 from tacit.survey.store.backup import back_up, restore
 from tacit.survey.store.codes import Spending
-from tacit.survey.store.database import StoreUnavailable, connect, without_password
+from tacit.survey.store.database import StoreUnavailable, without_password
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.postgres_server import fresh_database

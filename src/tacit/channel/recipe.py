@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tacit.channel.registry import kind
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ class Recipe:
 
     def build(self, shape: Shape) -> Channel:
         """The channel for a group whose attributes have these numbers of answers."""
-        from tacit.channel.registry import kind
-
         known = kind(self.kind)
         missing = [name for name in known.required if name not in self.parameters]
         unknown = [name for name in self.parameters if name not in known.required + known.optional]
@@ -81,3 +80,12 @@ class Kind:
     def follows_demands(self) -> bool:
         """Whether it has parameters for an amplification at all; a matrix is found by a search."""
         return self.for_amplification is not _no_parameters
+
+
+def for_amplification(name: str, shape: Shape, gamma: float, **chosen: Any) -> Recipe | None:
+    """The channel of this kind that tells most within an amplification; None where the kind has none.
+
+    Parameters that are `chosen` already, such as the K of cut-and-paste, are kept.
+    """
+    parameters = kind(name).for_amplification(tuple(shape), gamma, **chosen)
+    return None if parameters is None else Recipe(name, parameters)

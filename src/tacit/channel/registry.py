@@ -6,10 +6,12 @@ A new kind is a file there and a line here. The file has a `KINDS` that says how
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tacit.channel.recipe import Kind, Recipe, Shape
 from tacit.errors import UnknownName
+
+if TYPE_CHECKING:
+    from tacit.channel.recipe import Kind
 
 FILES = {
     "warner": "mixture",
@@ -35,12 +37,3 @@ def kind(name: str) -> Kind:
         raise UnknownName("Channel kind", name, FILES)
     known: Kind = importlib.import_module(f"tacit.channel.kinds.{FILES[name]}").KINDS[name]
     return known
-
-
-def for_amplification(name: str, shape: Shape, gamma: float, **chosen: Any) -> Recipe | None:
-    """The channel of this kind that tells most within an amplification; None where the kind has none.
-
-    Parameters that are `chosen` already, such as the K of cut-and-paste, are kept.
-    """
-    parameters = kind(name).for_amplification(tuple(shape), gamma, **chosen)
-    return None if parameters is None else Recipe(name, parameters)

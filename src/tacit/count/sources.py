@@ -11,6 +11,7 @@ from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
 from tacit.reports import Reports
+from tacit.schema import Attribute, Schema
 
 
 @runtime_checkable
@@ -49,3 +50,19 @@ def _added(parts: Sequence[tuple[Source, ...]]) -> Iterator[Source]:
     """One source for each questionnaire, from the sources of all parts of a table."""
     for same in zip(*parts, strict=True):
         yield replace(same[0], engine=added([source.engine for source in same]))
+
+
+def true_schema(origins: Sequence[Source]) -> Schema:
+    """The attributes that the sources ask for, which must agree on their answers."""
+    attributes: dict[str, Attribute] = {}
+    for source in origins:
+        asked = [a for group in source.questionnaire.groups for a in group.attributes] + list(
+            source.questionnaire.public
+        )
+        for attribute in asked:
+            known = attributes.setdefault(attribute.name, attribute)
+            if known.answers != attribute.answers:
+                raise InvalidInput(
+                    f"The tables list the answers of {attribute.name!r} differently; to be pooled they must agree."
+                )
+    return Schema(tuple(attributes.values()))

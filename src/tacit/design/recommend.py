@@ -9,7 +9,8 @@ from typing import Any
 
 from tacit.channel import Recipe
 from tacit.channel.chances import checked_gamma
-from tacit.channel.registry import KINDS, for_amplification, kind
+from tacit.channel.recipe import for_amplification
+from tacit.channel.registry import KINDS, kind
 from tacit.channel.scheme import Scheme
 from tacit.design.predict import PredictedErrors, predicted_errors
 from tacit.design.split import MOST_CELLS, SplitDesign, split_questionnaire

@@ -20,7 +20,7 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, remembered
-from tacit.count.sources import ReportSource, sources
+from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.conjunctions import Condition, shares
 from tacit.estimation.evidence import gathered
@@ -333,22 +333,6 @@ def estimate_shares(
     """
     origins = sources(reports)
     return shares(origins, true_schema(origins), where, checked_sampling(sampling))
-
-
-def true_schema(origins: Sequence[Source]) -> Schema:
-    """The attributes that the sources ask for, which must agree on their answers."""
-    attributes: dict[str, Attribute] = {}
-    for source in origins:
-        asked = [a for group in source.questionnaire.groups for a in group.attributes] + list(
-            source.questionnaire.public
-        )
-        for attribute in asked:
-            known = attributes.setdefault(attribute.name, attribute)
-            if known.answers != attribute.answers:
-                raise InvalidInput(
-                    f"The tables list the answers of {attribute.name!r} differently; to be pooled they must agree."
-                )
-    return Schema(tuple(attributes.values()))
 
 
 def _checked_names(attributes: str | Sequence[str], schema: Schema) -> list[str]:

@@ -375,7 +375,7 @@ def answer_tables(
 
 @inner_kernel
 def class_table(by_pattern: PatternSums, factors: Floats, n_classes: int) -> tuple[Floats, Floats]:
-    """The same by class alone; ``factors[pattern, term, class]``."""
+    """Sums over rows of contributions by class alone, and of their products; ``factors[pattern, term, class]``."""
     sums, crossed = np.zeros(n_classes), np.zeros((n_classes, n_classes))
     for kind in range(by_pattern.targets.shape[0]):
         for one in range(by_pattern.targets.shape[1]):

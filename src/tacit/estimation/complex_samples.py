@@ -175,7 +175,7 @@ class SampleDesign:
         return self.covariance_of_clusters(added_by(self.clusters, contributions, self.n_clusters), noise)
 
     def covariance_of_clusters(self, totals: Array, noise: Array | None = None) -> Array:
-        """The same from the sums of whole clusters."""
+        """Covariance of sums of contributions, from what each whole cluster adds."""
         sizes = np.bincount(self.stratum_of, minlength=self.n_strata).astype(np.float64)
         centres = added_by(self.stratum_of, totals, self.n_strata) / sizes[:, None]
         # A single cluster has no spread of its own: it is compared with the mean over all clusters.

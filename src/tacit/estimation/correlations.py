@@ -10,8 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,78 +17,13 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.count.weighted import SampleColumns
-from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate_tables
+from tacit.estimation.correlation_result import LEAST_CERTAIN_VARIANCE, Correlation, Correlations, correlation_of
+from tacit.estimation.frame_correlations import frame_correlations
 from tacit.estimation.intervals import checked_level
 from tacit.estimation.result import TableEstimate
 from tacit.schema import Attribute
-
-# Variances of answers below this many standard errors are not told from 0.
-LEAST_CERTAIN_VARIANCE = 3.0
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """Pearson's correlation of two attributes; `estimate` is None where the reports do not tell it."""
-
-    first: str
-    second: str
-    estimate: float | None
-    standard_error: float | None
-    low: float
-    high: float
-    p: float | None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Correlations(Shown):
-    """The correlations of every two of some attributes, with intervals."""
-
-    names: tuple[str, ...]
-    values: Mapping[str, tuple[float, ...]]
-    pairs: tuple[Correlation, ...]
-    n_reports: int
-    level: float
-
-    plotted = "correlation"
-
-    def headline(self) -> str:
-        return f"correlations of {', '.join(self.names)} from {self.n_reports:,} reports; ± is one standard error"
-
-    def shown_rows(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "first": pair.first,
-                "second": pair.second,
-                # The estimate is unbiased and may lie a little outside; what is shown is a correlation.
-                "correlation": math.nan if pair.estimate is None else min(max(pair.estimate, -1.0), 1.0),
-                "standard_error": math.nan if pair.standard_error is None else pair.standard_error,
-                "low": pair.low,
-                "high": pair.high,
-                "p": math.nan if pair.p is None else pair.p,
-            }
-            for pair in self.pairs
-        ]
-
-    @property
-    def matrix(self) -> Array:
-        """The correlations as a symmetric matrix in the order of `names`; NaN where the reports do not tell."""
-        place = {name: position for position, name in enumerate(self.names)}
-        square = np.eye(len(self.names))
-        for pair in self.pairs:
-            i, j = place[pair.first], place[pair.second]
-            square[i, j] = square[j, i] = np.nan if pair.estimate is None else pair.estimate
-        return square
-
-    def to_document(self) -> dict[str, Any]:
-        names = ("first", "second", "estimate", "standard_error", "low", "high", "p")
-        return {
-            "n_reports": self.n_reports,
-            "level": self.level,
-            "values": {name: list(values) for name, values in self.values.items()},
-            "correlations": [{name: getattr(pair, name) for name in names} for pair in self.pairs],
-        }
 
 
 def correlations(
@@ -154,8 +87,6 @@ def correlations(
     if len(names) < 2:
         raise InvalidInput("A correlation needs two attributes at least.")
     if devices is not None:
-        from tacit.estimation.frame_correlations import frame_correlations
-
         columns = SampleColumns(weights, strata, clusters)
         return frame_correlations(reports, names, devices, values or {}, columns, sample=sample, level=level)
     if sample is not None or weights is not None or strata is not None or clusters is not None:
@@ -207,13 +138,6 @@ def _correlation(table: TableEstimate, values: Mapping[str, tuple[float, ...]], 
     return correlation_of((first, second), r, error, level)
 
 
-def correlation_of(names: tuple[str, str], r: float, error: float, level: float) -> Correlation:
-    """With its interval and test."""
-    low, high = _interval(r, error, level)
-    p = 2 * NormalDist().cdf(-abs(r) / error) if error > 0 else float(r == 0)
-    return Correlation(*names, r, error, low, high, p)
-
-
 def _is_told(variances: tuple[float, float], x: Array, y: Array, covariance: Array) -> bool:
     """Whether both variances are surely above 0: a correlation divides by them."""
     squares = np.broadcast_to(x[:, None] ** 2, (len(x), len(y))), np.broadcast_to(y[None, :] ** 2, (len(x), len(y)))
@@ -222,14 +146,3 @@ def _is_told(variances: tuple[float, float], x: Array, y: Array, covariance: Arr
         variance > LEAST_CERTAIN_VARIANCE * error and variance > 0
         for variance, error in zip(variances, errors, strict=True)
     )
-
-
-def _interval(r: float, error: float, level: float) -> tuple[float, float]:
-    """By Fisher's transformation, which keeps it within -1 and 1; where the estimate is outside, from the nearest inside."""
-    inside = min(max(r, -1 + 1e-9), 1 - 1e-9)
-    half = NormalDist().inv_cdf((1 + level) / 2) * error / (1 - inside**2) if abs(r) < 1 else math.inf
-    low, high = (math.tanh(math.atanh(inside) + side * half) for side in (-1, 1))
-    if abs(r) >= 1:  # the error cannot be carried over there: plain ends, cut
-        plain = NormalDist().inv_cdf((1 + level) / 2) * error
-        low, high = max(r - plain, -1.0), min(r + plain, 1.0)
-    return min(low, inside), max(high, inside)

@@ -21,7 +21,7 @@ from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput
 from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import SampleDesign
-from tacit.estimation.correlations import LEAST_CERTAIN_VARIANCE, Correlation, Correlations, correlation_of
+from tacit.estimation.correlation_result import LEAST_CERTAIN_VARIANCE, Correlation, Correlations, correlation_of
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws

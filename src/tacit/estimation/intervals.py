@@ -104,7 +104,7 @@ class ShareLaw:
         return Interval(np.where(exact, near, low), np.where(exact, near, high), level)
 
     def _distance(self, estimate: Array, p: Array) -> Array:
-        """Squared, in standard errors."""
+        """Squared distance of the estimates from the shares p, in standard errors."""
         return (estimate - p) ** 2 / np.maximum(self.variance(p), ROUNDING**2)
 
     def _score(self, estimate: Array, bound: Array) -> tuple[Array, Array]:
@@ -116,7 +116,7 @@ class ShareLaw:
         return np.clip((linear - spread) / (2 * square), 0, 1), np.clip((linear + spread) / (2 * square), 0, 1)
 
     def _interval_of_many(self, estimate: Array, level: float) -> Interval:
-        """The same, worked out once for all cells that are alike: of very many answers most are."""
+        """The intervals of very many cells, most of which are alike: each different one is worked out once."""
         shape = np.shape(estimate)
         numbers = [_flat(part, shape) for part in (estimate, self.constant, self.slope, self.curvature)]
         spread = self.variance(np.clip(estimate, 0, 1))
@@ -175,7 +175,7 @@ class ShareLaw:
         return root.reshape(shape)
 
     def _bisected(self, estimate: Array, target: float) -> Array:
-        """The same where the chance is put together from two approximations, between which it may jump."""
+        """`_root` by bisection, where the chance is put together from two approximations and may jump between them."""
         low, high = np.zeros(np.shape(estimate)), np.ones(np.shape(estimate))
         while np.max(high - low, initial=0.0) > NEAREST:
             middle = (low + high) / 2
@@ -260,7 +260,7 @@ def share_interval(estimate: float, standard_error: float, n: int, level: float 
 
 
 def share_intervals(estimates: Array, standard_errors: Array, people: Array, level: float = 0.95) -> Interval:
-    """The same for many of them."""
+    """`share_interval` for many shares at once."""
     p = np.clip(estimates, 0.0, 1.0)
     constant = np.maximum(standard_errors**2 - p * (1 - p) / people, 0.0)
     return ShareLaw(constant, 1 / people, 1 / people).interval(estimates, level)

@@ -60,7 +60,7 @@ class Inverted:
 
     @cached_property
     def mean_squares(self) -> Array:
-        """Of one report's contribution to each cell, as counted."""
+        """Mean square of one report's contribution to each cell, as counted."""
         return solve_squares(self.parts, self.frequencies).transpose(self._order)
 
     def at(self, distribution: Array) -> Inverted:
@@ -77,7 +77,7 @@ class Inverted:
         return self.at(floored(projected(self.probabilities)))
 
     def variances(self, sampling: Sampling) -> Array:
-        """Of a sample from a population, or of the disguise alone for the people who answered."""
+        """Variances of the cells: of a sample from a population, or of the disguise alone for those who answered."""
         at = self.proper
         return Moments(at.probabilities, at.mean_squares, self.n_reports).variance(sampling)
 
@@ -104,7 +104,7 @@ class Inverted:
         return pairs.transpose(order).reshape(self.probabilities.size, -1)
 
     def covariance(self, sampling: Sampling, distribution: Array | None = None) -> Array:
-        """Of the cells, at a proper distribution near the estimate or at a given one."""
+        """Covariance of the cells, at a proper distribution near the estimate or at a given one."""
         at = self.proper if distribution is None else self.at(distribution)
         p = at.probabilities.reshape(-1)
         known = np.diag(p) if sampling == "respondents" else np.multiply.outer(p, p)
@@ -123,13 +123,13 @@ class Inverted:
         return self._contributions(weights).reshape(len(weights), -1) ** 2 @ self.frequencies.reshape(-1)
 
     def _contributions(self, weights: Array) -> Array:
-        """Of each report to weighted sums of cells: ``(sums, *tally)``."""
+        """What each report contributes to weighted sums of cells: ``(sums, *tally)``."""
         cells = weights.T.reshape(*self.probabilities.shape, len(weights))
         ordered = cells.transpose(*np.argsort(self._order), cells.ndim - 1)
         return solve_adjoint(self.parts, ordered)
 
     def squares_given(self, weights: Array) -> Array:
-        """The same for people of each cell, ``(sums, cells)``; what the table leaves open goes as it does on the whole."""
+        """`combined_squares` for the people of each cell, ``(sums, cells)``; other attributes go as they do for all."""
         squares = np.moveaxis(self._contributions(weights) ** 2, 0, -1)
         truth = self._covered(self.probabilities)
         others = tuple(

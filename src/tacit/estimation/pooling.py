@@ -84,19 +84,19 @@ class Contribution:
 
     @cached_property
     def means(self) -> Array:
-        """Of one report's contributions to each cell, as counted."""
+        """Mean of one report's contributions to each cell, as counted."""
         p = self.table.probabilities
         return np.concatenate([rows @ p.reshape(-1) for rows in self._blocks()]).reshape(p.shape)
 
     @cached_property
     def moments(self) -> Moments:
-        """The same, with the mean squares."""
+        """Means and mean squares of one report's contributions to each cell, as counted."""
         squares = np.concatenate([self._squares(rows) for rows in self._blocks()])
         return Moments(self.means, squares.reshape(self.means.shape), self.table.n_reports)
 
     @property
     def covariance(self) -> Array:
-        """As counted."""
+        """Covariance of the contributions to every two cells, as counted."""
         rows = self.matrix()
         means = self.means.reshape(-1)
         products = rows @ self._products @ rows.T
@@ -181,7 +181,7 @@ class Pooled:
 
     @property
     def counted_variances(self) -> Array:
-        """From the reports as they were counted, or as they are to be expected."""
+        """Variances of the cells, from the reports as they were counted or as a distribution makes one expect them."""
         return self._summed(lambda contribution: contribution.moments.variance())
 
     def variances(self, sampling: Sampling = "population") -> Array:
@@ -208,7 +208,7 @@ class Pooled:
         return ShareLaw(constant, slope, curvature)
 
     def covariance(self, sampling: Sampling = "population", distribution: Array | None = None) -> Array:
-        """Of the cells, at a proper distribution near the estimate or at a given one."""
+        """Covariance of the cells, at a proper distribution near the estimate or at a given one."""
         at = self.proper if distribution is None else self.at(distribution)
         cells = math.prod(self.shape)
         checked_covariance(cells)

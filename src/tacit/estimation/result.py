@@ -83,7 +83,7 @@ class TableEstimate(Shown):
 
     @property
     def proper(self) -> Array:
-        """The same with a floor under every share: where errors are taken."""
+        """The nearest distribution with a floor under every share: errors are taken there."""
         return floored(self.distribution())
 
     def given(self, by: str | Sequence[str]) -> GivenEstimate:

@@ -59,7 +59,7 @@ def _terms(part: Part, reports: Columns, rng: np.random.Generator) -> list[Term]
 
 
 def _joined(terms: Sequence[Term]) -> Term:
-    """The same term of several chunks of rows."""
+    """One term of all rows, from that term of several chunks of them."""
     if len(terms) == 1:
         return terms[0]
     truths = {name: np.concatenate([term.truths[name] for term in terms]) for name in terms[0].truths}

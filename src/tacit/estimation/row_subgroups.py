@@ -15,7 +15,7 @@ from tacit.channel.base import Array
 from tacit.estimation import _row_kernels, _subgroup_kernels
 from tacit.estimation.product_rows import ProductRows
 from tacit.estimation.result import Sampling
-from tacit.estimation.subgroups import AnswerBreakdown, Choice, ClassShares, Codes
+from tacit.estimation.subgroup_numbers import AnswerBreakdown, Choice, ClassShares, Codes
 from tacit.estimation.uncertainty import counted_covariance
 from tacit.schema import Attribute
 

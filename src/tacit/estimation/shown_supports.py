@@ -18,9 +18,9 @@ from tacit.channel.base import Array
 from tacit.channel.scheme import Group
 from tacit.count.protocol import Source
 from tacit.count.shown_counts import Items, Level, Levels, Numbering, ShownCounts, cube_of
+from tacit.count.sources import true_schema
 from tacit.errors import NotEstimable
 from tacit.estimation.sub_itemsets import Codes, Names, checked_length, contained, exactly, members, picked
-from tacit.estimation.supports import asked_schema
 from tacit.estimation.uncertainty import Moments, counted_covariance
 from tacit.schema import Schema
 
@@ -47,7 +47,7 @@ class ShownSupports:
 
     @cached_property
     def schema(self) -> Schema:
-        return asked_schema([self.source])
+        return true_schema([self.source])
 
     @property
     def n_reports(self) -> int:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.shown_counts import Level
+from tacit.count.sources import true_schema
 from tacit.estimation.pooling import never_together
 from tacit.estimation.sub_itemsets import Codes, Names, checked_length, members, picked
-from tacit.estimation.supports import asked_schema
 from tacit.estimation.symmetric_tables import SymmetricTable, pooling_shares
 from tacit.estimation.uncertainty import Moments, counted_covariance
 from tacit.schema import Schema
@@ -46,7 +46,7 @@ class SplitSupports:
 
     @cached_property
     def schema(self) -> Schema:
-        return asked_schema(self.origins)
+        return true_schema(self.origins)
 
     @cached_property
     def tables(self) -> list[SymmetricTable]:

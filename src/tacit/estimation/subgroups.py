@@ -7,7 +7,7 @@ other; a model may stand in for the estimates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
@@ -15,69 +15,13 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
+from tacit.estimation.product_rows import report_rows
 from tacit.estimation.result import Sampling
+from tacit.estimation.row_subgroups import RowSubgroup
+from tacit.estimation.subgroup_numbers import AnswerBreakdown, ClassShares, Codes
+from tacit.estimation.table_subgroups import TableSource, TableSubgroup
 from tacit.estimation.uncertainty import open_answers
 from tacit.schema import Attribute, Schema
-
-Codes = tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class ClassShares:
-    """Estimated shares of all people: of a whole subgroup, and of each class of the target within it.
-
-    Variances and covariances are those of people sampled from a population; `disguise` is the covariance of the classes,
-    `size_disguise` the variance of the size, for just the people who answered.
-    """
-
-    size: float
-    size_variance: float
-    size_disguise: float
-    classes: Array
-    covariance: Array
-    disguise: Array
-
-
-@dataclass(frozen=True, eq=False)
-class AnswerTable:
-    """Shares ``[answer, class]`` of all people, and the answers that the conditions leave."""
-
-    attribute: Attribute
-    shares: Array
-    codes: Codes
-
-
-# An attribute, and the answers of it that the conditions leave.
-Choice = tuple[Attribute, Codes]
-
-
-@dataclass(frozen=True, eq=False)
-class AnswerBreakdown:
-    """The tables with the target of all attributes that leave a choice, one behind the other.
-
-    ``shares[attribute, answer, class]`` are zero beyond the answers of an attribute.
-    """
-
-    choices: tuple[Choice, ...]
-    shares: Array
-
-    @classmethod
-    def of(cls, tables: Sequence[AnswerTable]) -> AnswerBreakdown:
-        shape = [max((table.shares.shape[axis] for table in tables), default=0) for axis in (0, 1)]
-        shares = np.zeros((len(tables), *shape))
-        for own, table in zip(shares, tables, strict=True):
-            own[: len(table.shares)] = table.shares
-        return cls(tuple((table.attribute, table.codes) for table in tables), shares)
-
-    def __len__(self) -> int:
-        return len(self.choices)
-
-    def __iter__(self) -> Iterator[AnswerTable]:
-        return map(self.table, range(len(self)))
-
-    def table(self, place: int) -> AnswerTable:
-        attribute, codes = self.choices[place]
-        return AnswerTable(attribute, self.shares[place, : attribute.size], codes)
 
 
 class Subgroup(Protocol):
@@ -107,10 +51,6 @@ def everybody(origins: Sequence[Source], schema: Schema, target: str, *, with_er
 
     Without errors of the tables, where nobody will ask for them, they are quicker.
     """
-    from tacit.estimation.product_rows import report_rows
-    from tacit.estimation.row_subgroups import RowSubgroup
-    from tacit.estimation.table_subgroups import TableSource, TableSubgroup
-
     # Questions of which each respondent reports only some are told of table by table, as far as they go.
     rows = report_rows(origins[0]) if len(origins) == 1 and tells_all(origins[0]) else None
     if rows is not None:
@@ -124,11 +64,11 @@ def tells_all(source: Source) -> bool:
     return all(group.channel.margin(range(len(group.names))).is_invertible() for group in routed)
 
 
-def effective_people(people: Subgroup) -> float:
+def effective_people(subgroup: Subgroup) -> float:
     """How many people asked openly would tell as much of tables of two attributes as all the disguised ones do."""
     numbers = []
-    for table in people.by_answer():
-        shares, covariance = table.shares.reshape(-1), people.covariance(table.attribute, "population")
+    for table in subgroup.by_answer():
+        shares, covariance = table.shares.reshape(-1), subgroup.covariance(table.attribute, "population")
         numbers.append(open_answers(shares, np.diagonal(covariance.reshape(len(shares), -1))))
     return float(np.median(numbers)) if numbers else 0.0
 

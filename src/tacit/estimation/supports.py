@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
-from tacit.count.protocol import Source
 from tacit.count.shown_counts import Level
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
+from tacit.estimation.shown_supports import ShownSupports, shows_answers
+from tacit.estimation.split_supports import SplitSupports, is_symmetric
 from tacit.estimation.sub_itemsets import Codes, Names
+from tacit.estimation.table_supports import TableSupports
 from tacit.schema import Schema
 
 
@@ -43,7 +45,7 @@ class Supports(Protocol):
         """The unbiased estimate of each support and its standard error, for a population that was sampled at random."""
 
     def level_estimates(self, level: Level) -> Mapping[Names, tuple[Array, Array]]:
-        """The same for all itemsets of a length."""
+        """`estimates` of all itemsets of one length, by their attributes."""
 
     def covariances(self, names: Names, codes: Codes) -> Array:
         """Covariances of the supports of all sub-itemsets of each: ``(itemsets, 2**length, 2**length)``."""
@@ -51,10 +53,6 @@ class Supports(Protocol):
 
 def supports_from(reports: ReportSource | Sequence[ReportSource]) -> Supports:
     """The supports in reports, by closed forms where their channels have them."""
-    from tacit.estimation.shown_supports import ShownSupports, shows_answers
-    from tacit.estimation.split_supports import SplitSupports, is_symmetric
-    from tacit.estimation.table_supports import TableSupports
-
     origins = [source for source in sources(reports) if source.engine.n_rows]
     if not origins:
         raise InvalidInput("There are no reports to mine.")
@@ -63,10 +61,3 @@ def supports_from(reports: ReportSource | Sequence[ReportSource]) -> Supports:
     if all(is_symmetric(source) for source in origins):
         return SplitSupports(tuple(origins))
     return TableSupports(tuple(origins))
-
-
-def asked_schema(origins: Sequence[Source]) -> Schema:
-    """The attributes that the sources ask for, in the order in which they first appear."""
-    from tacit.estimation import true_schema
-
-    return true_schema(origins)

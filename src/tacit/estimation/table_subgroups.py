@@ -21,7 +21,7 @@ from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.inversion import COVARIANCE_CELLS, filled, tallied_columns
 from tacit.estimation.pooling import MOST_POOLED, EstimatedTable, estimated_table, never_together
 from tacit.estimation.result import Sampling
-from tacit.estimation.subgroups import AnswerBreakdown, AnswerTable, ClassShares, Codes
+from tacit.estimation.subgroup_numbers import AnswerBreakdown, AnswerTable, ClassShares, Codes
 from tacit.schema import Attribute, Schema
 
 Path = Mapping[str, NDArray[np.bool_]]

@@ -13,12 +13,12 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, RememberingEngine
 from tacit.count.shown_counts import Level
+from tacit.count.sources import true_schema
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate
 from tacit.estimation.inversion import tallied_columns
 from tacit.estimation.result import TableEstimate
 from tacit.estimation.sub_itemsets import Codes, Names, checked_length, members
-from tacit.estimation.supports import asked_schema
 from tacit.schema import Schema
 
 
@@ -35,7 +35,7 @@ class TableSupports:
 
     @cached_property
     def schema(self) -> Schema:
-        return asked_schema(self.origins)
+        return true_schema(self.origins)
 
     @property
     def n_reports(self) -> int:

@@ -195,7 +195,7 @@ def _mean_squares(part: Part, truth: Array) -> Array:
 
 
 def _alike(part: Part) -> Array | None:
-    """The same without going through the cells, where the mean square depends on nothing but the cell's own share.
+    """`_own_squares` without going through the cells, where it depends on a cell's own share only; None elsewhere.
 
     Two distributions give its constant and its slope; a third, drawn at random like them, would not agree by chance.
     """

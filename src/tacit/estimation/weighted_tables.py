@@ -183,7 +183,7 @@ def weighted_table(
 
 
 def sampled_rows(source: Source, names: Sequence[str], design: SampleDesign, rows: NDArray[np.intp]) -> WeightedTable:
-    """The same from a source in memory whose reports are these rows of the design."""
+    """The estimate of a table over `names` from a source in memory, whose reports are these rows of the design."""
     table = held_rows(source.engine)
     if table is None:
         raise InvalidInput("Arrays of weights belong to reports in memory; name the columns of a stored table instead.")

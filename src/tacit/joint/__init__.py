@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count.protocol import Source
-from tacit.count.sources import ReportSource, sources
+from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimation import true_schema
 from tacit.joint.evidence import WholeReports, distinct_rows, thinned, whole_reports
 from tacit.joint.pairs import PairSources, pair_tables
 from tacit.joint.result import JointModel, ModelShare, ModelTable, PairMisfit

@@ -16,9 +16,9 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
-from tacit.count.sources import ReportSource, sources
+from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
-from tacit.estimation import estimate_share, true_schema
+from tacit.estimation import estimate_share
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import share_interval
 from tacit.estimation.record_weights import WeightMoments, weight_moments

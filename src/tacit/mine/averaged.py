@@ -18,7 +18,7 @@ from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, NotEstimable, TacitError
 from tacit.mine.classifier import ReportClassifier
-from tacit.mine.division import held_reports
+from tacit.mine.division import loaded_reports
 from tacit.table import Table
 
 
@@ -55,12 +55,12 @@ class AveragedClassifier(ReportClassifier):
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
         if not self.members:
             raise InvalidInput("An average needs at least one classifier: members={'tree': TreeClassifier(...), ...}.")
-        held = held_reports(reports)  # so that a model of whole records is fitted once for all
+        loaded = loaded_reports(reports)  # so that a model of whole records is fitted once for all
         fitted: dict[str, ReportClassifier] = {}
         problem = ""
         for name, member in self.members.items():
             try:
-                fitted[name] = clone(member).set_params(target=target).fit(held)
+                fitted[name] = clone(member).set_params(target=target).fit(loaded)
             except TacitError as error:
                 problem = f"{name}: {error}"
         if not fitted:

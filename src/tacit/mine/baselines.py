@@ -25,7 +25,7 @@ from tacit.errors import NotEstimable
 from tacit.estimation import estimate, projected
 from tacit.mine.classifier import ReportClassifier, checked_target
 from tacit.mine.count_sources import ordered_sources
-from tacit.mine.division import held_reports
+from tacit.mine.division import loaded_reports
 from tacit.table import Table
 
 DENSE_NUMBERS = 1 << 25  # held while a model is fitted or asked; beyond, only the ones are
@@ -62,7 +62,7 @@ class AsIfTrueClassifier(ReportClassifier):
     def _looking_true(self, reports: ReportSource | Sequence[ReportSource]) -> Table:
         """All reports in one table; refused where they do not look like records."""
         tables = []
-        for source in held_reports(reports).parts:
+        for source in loaded_reports(reports).parts:
             rows = held_rows(source.engine)
             shown = {} if rows is None else {a.name: a.answers for a in rows.schema if a.shows == "one"}
             for attribute in self.schema_:

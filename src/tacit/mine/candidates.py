@@ -32,7 +32,7 @@ def default_candidates(target: str) -> dict[str, ReportClassifier]:
 
 
 def exportable_candidates(target: str) -> dict[str, ReportClassifier]:
-    """Those of the usual candidates that any device can apply (`tacit.mine.exported`)."""
+    """The usual candidates that any device can apply (`tacit.mine.exported`)."""
     usual = default_candidates(target)
     return {name: usual[name] for name in ("majority", "naive Bayes", "logistic", "tree")}
 

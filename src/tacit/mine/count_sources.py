@@ -12,9 +12,8 @@ from tacit.channel.codes import Codes
 from tacit.count.abilities import distinct_in_memory
 from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, remembered
-from tacit.count.sources import ReportSource, sources
+from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput
-from tacit.estimation import true_schema
 from tacit.estimation.class_tables import ClassTables
 from tacit.estimation.group_parts import columns_of, parts_for
 from tacit.estimation.inversion import inverted
@@ -60,7 +59,7 @@ def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tup
     return origins, schema.select(order)
 
 
-def counted_people(
+def counted_subgroup(
     origins: Sequence[Source], schema: Schema, target: str, method: Method = "inversion", *, with_errors: bool = True
 ) -> tuple[Subgroup, Method]:
     """Everybody, by the classes of a target, and the method that was taken."""
@@ -69,15 +68,15 @@ def counted_people(
     if method == "auto" and _may_be_likely(origins, schema):
         # Both the estimate and the likelihood begin with the tally of whole reports.
         origins = [remembered(origins[0], [columns_of(parts_for(origins[0].questionnaire, schema.names))])]
-    people = everybody(origins, schema, target, with_errors=with_errors)
+    subgroup = everybody(origins, schema, target, with_errors=with_errors)
     if method == "joint":
-        return modelled_people(fit_joint(Remembered(tuple(origins))), schema, target, people), "joint"
+        return modelled_subgroup(fit_joint(Remembered(tuple(origins))), schema, target, subgroup), "joint"
     if method == "likelihood" or (method == "auto" and _likelihood_pays(origins, schema)):
-        return ModelledSubgroup(_most_likely_people(origins[0], schema, target), people), "likelihood"
-    return people, "inversion"
+        return ModelledSubgroup(_most_likely_subgroup(origins[0], schema, target), subgroup), "likelihood"
+    return subgroup, "inversion"
 
 
-def modelled_people(joint: JointModel, schema: Schema, target: str, counted: Subgroup) -> Subgroup:
+def modelled_subgroup(joint: JointModel, schema: Schema, target: str, counted: Subgroup) -> Subgroup:
     """Everybody as a model of whole records has them; `counted` says how much the reports tell."""
     model = joint.model
     if isinstance(model, LatentClasses):
@@ -86,17 +85,17 @@ def modelled_people(joint: JointModel, schema: Schema, target: str, counted: Sub
         drawn = Table.from_codes(joint.schema, dict(zip(joint.schema.names, _drawn(joint), strict=True)))
         table, counts = distinct_in_memory(drawn, None, joint.schema.names)
         rows = record_rows(joint.schema, [table[name] for name in joint.schema.names], counts.astype(np.float64))
-    people = RowSubgroup.everybody(rows, target, schema.attributes, with_errors=False)
-    return OpenSubgroup(people, max(MODEL_WORTH * effective_people(counted), 1.0))
+    subgroup = RowSubgroup.everybody(rows, target, schema.attributes, with_errors=False)
+    return OpenSubgroup(subgroup, max(MODEL_WORTH * effective_people(counted), 1.0))
 
 
 def _drawn(joint: JointModel) -> list[Codes]:
     return joint.model.draw(DRAWN_RECORDS, np.random.default_rng(0))
 
 
-def joint_may_pay(origins: Sequence[Source], people: Subgroup) -> bool:
+def joint_may_pay(origins: Sequence[Source], subgroup: Subgroup) -> bool:
     """Whether errors grow from split to split, are great already, and yet something is told."""
-    return _is_split_up(origins) and is_little(effective_people(people), origins)
+    return _is_split_up(origins) and is_little(effective_people(subgroup), origins)
 
 
 def is_little(told: float, origins: Sequence[Source]) -> bool:
@@ -115,7 +114,7 @@ def pairs_may_pay(origins: Sequence[Source], tables: ClassTables) -> bool:
 
 
 def modelled_pairs(joint: JointModel, target: str, tables: ClassTables) -> ClassTables:
-    """The same tables as a model of whole records has them; their errors remain those of the estimates."""
+    """The tables as a model of whole records has them; their errors remain those of the estimates."""
     classes = tables.classes.modelled(joint.table(target).probabilities)
     return ClassTables(
         classes,
@@ -126,7 +125,7 @@ def modelled_pairs(joint: JointModel, target: str, tables: ClassTables) -> Class
     )
 
 
-def _most_likely_people(source: Source, schema: Schema, target: str) -> RowSubgroup:
+def _most_likely_subgroup(source: Source, schema: Schema, target: str) -> RowSubgroup:
     fit = most_likely([source], schema.names, lambda name: schema[name].size, tolerance=LIKELIHOOD_TOLERANCE)
     shares = fit.distribution.reshape(-1)
     cells = np.flatnonzero(shares)

@@ -13,9 +13,8 @@ from tacit.channel.scheme import Scheme
 from tacit.count.abilities import distinct_rows, held_rows
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
-from tacit.count.sources import ReportSource, sources
+from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput
-from tacit.estimation import true_schema
 from tacit.joint import JointModel, fit_joint
 from tacit.table import Table
 
@@ -24,7 +23,7 @@ MOST_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class HeldReports:
+class LoadedReports:
     """Reports whose rows lie in memory: counted like any others, and divided.
 
     `scheme` tells in which order attributes are listed.
@@ -45,20 +44,20 @@ class HeldReports:
         """The model of whole records; fitted once, however many classifiers learn from it."""
         return fit_joint(self)
 
-    def chosen(self, rows: Sequence[NDArray[np.int64]]) -> HeldReports:
+    def chosen(self, rows: Sequence[NDArray[np.int64]]) -> LoadedReports:
         """The reports at these positions of each part."""
         parts = [
             replace(source, engine=MemoryEngine(_rows(source).rows(which)))
             for source, which in zip(self.parts, rows, strict=True)
         ]
-        return HeldReports(tuple(parts), self.scheme)
+        return LoadedReports(tuple(parts), self.scheme)
 
 
-def held_reports(
+def loaded_reports(
     reports: ReportSource | Sequence[ReportSource], seed: int = 0, most_rows: int = MOST_ROWS
-) -> HeldReports:
+) -> LoadedReports:
     """The reports with their rows in memory; of very many a random part."""
-    if isinstance(reports, HeldReports):
+    if isinstance(reports, LoadedReports):
         return reports
     origins = sources(reports)
     if not sum(source.engine.n_rows for source in origins):
@@ -68,15 +67,15 @@ def held_reports(
     parts = tuple(replace(source, engine=MemoryEngine(_written_out(source, share, rng))) for source in origins)
     listed = reports if isinstance(reports, Sequence) else [reports]
     schemes = [part.scheme for part in listed if hasattr(part, "scheme")]
-    return HeldReports(parts, schemes[0] if schemes else Scheme.of(true_schema(origins)))
+    return LoadedReports(parts, schemes[0] if schemes else Scheme.of(true_schema(origins)))
 
 
 def joint_model(reports: ReportSource | Sequence[ReportSource]) -> JointModel:
     """The joint model of the reports: the one they hold already, or a new one."""
-    return reports.joint if isinstance(reports, HeldReports) else fit_joint(reports)
+    return reports.joint if isinstance(reports, LoadedReports) else fit_joint(reports)
 
 
-def folds(reports: HeldReports, number: int, seed: int) -> Iterator[tuple[HeldReports, HeldReports]]:
+def folds(reports: LoadedReports, number: int, seed: int) -> Iterator[tuple[LoadedReports, LoadedReports]]:
     """Reports to learn from and reports to test on, so that every report is tested on once."""
     fewest = min(source.engine.n_rows for source in reports.parts)
     if not (isinstance(number, int) and 2 <= number <= fewest):
@@ -103,5 +102,5 @@ def _written_out(source: Source, share: float, rng: np.random.Generator) -> Tabl
 
 def _rows(source: Source) -> Table:
     rows = held_rows(source.engine)
-    assert rows is not None, "held reports have their rows in memory"
+    assert rows is not None, "loaded reports have their rows in memory"
     return rows

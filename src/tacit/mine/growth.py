@@ -21,7 +21,8 @@ from scipy.special import ndtri
 
 from tacit.channel.base import Array
 from tacit.errors import NotEstimable
-from tacit.estimation.subgroups import AnswerTable, Choice, ClassShares, Codes, Subgroup
+from tacit.estimation.subgroup_numbers import AnswerTable, Choice, ClassShares, Codes
+from tacit.estimation.subgroups import Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.tree import Branch, Node
 from tacit.schema import Attribute
@@ -113,7 +114,7 @@ class Sprout:
         return self.node.split(self.attribute, tuple(Branch(codes, below.grown()) for codes, below in self.branches))
 
 
-# A sprout, and its people: told only when it is its turn, since what is held of them may be large.
+# A sprout, and how to get its subgroup: asked only when it is its turn, since a subgroup may be large.
 Waiting = tuple[Callable[[], Subgroup], Sprout]
 
 
@@ -125,30 +126,30 @@ class Grower:
     factors: Array
     _ways: dict[tuple[str, Codes, int], tuple[NDArray[np.int64], int]] = field(default_factory=dict, repr=False)
 
-    def grow(self, people: Subgroup) -> Node:
-        """The tree for these people: level by level where that saves passes over the reports, else branch by branch."""
+    def grow(self, subgroup: Subgroup) -> Node:
+        """The tree for this subgroup: level by level where that saves passes over the reports, else branch by branch."""
         root = Sprout()
-        waiting: list[list[Waiting]] = [[(lambda: people, root)]]
+        waiting: list[list[Waiting]] = [[(lambda: subgroup, root)]]
         while waiting:
             below = self._grow_together(waiting.pop())
-            if people.by_level:
+            if subgroup.by_level:
                 waiting += [below] if below else []
             else:
                 waiting += [[each] for each in reversed(below)]
         return root.grown()
 
     def _grow_together(self, batch: Sequence[Waiting]) -> list[Waiting]:
-        """Make nodes of some sprouts; the sprouts below those that are split, with their people."""
-        peopled = [(people(), sprout) for people, sprout in batch]
-        splitting = [(people, sprout) for people, sprout in peopled if self._is_to_split(people, sprout)]
+        """Make nodes of some sprouts; the sprouts below those that are split, with their subgroups."""
+        reached = [(subgroup_of(), sprout) for subgroup_of, sprout in batch]
+        splitting = [(subgroup, sprout) for subgroup, sprout in reached if self._is_to_split(subgroup, sprout)]
         if splitting:
-            splitting[0][0].prepare([people for people, _ in splitting[1:]])
-        return [each for people, sprout in splitting for each in self._branched(people, sprout)]
+            splitting[0][0].prepare([subgroup for subgroup, _ in splitting[1:]])
+        return [each for subgroup, sprout in splitting for each in self._branched(subgroup, sprout)]
 
-    def _is_to_split(self, people: Subgroup, sprout: Sprout) -> bool:
+    def _is_to_split(self, subgroup: Subgroup, sprout: Sprout) -> bool:
         """Whether the node, which is made here, may have branches."""
         try:
-            shares = people.shares()
+            shares = subgroup.shares()
         except NotEstimable:
             if sprout.above is None:
                 raise
@@ -158,14 +159,14 @@ class Grower:
         sprout.node = self._node(shares, sprout.above)
         return self._may_split(sprout.node, shares, sprout.depth)
 
-    def _branched(self, people: Subgroup, sprout: Sprout) -> list[Waiting]:
-        chosen = self._best_split(people)
+    def _branched(self, subgroup: Subgroup, sprout: Sprout) -> list[Waiting]:
+        chosen = self._best_split(subgroup)
         if chosen is None or sprout.node is None:
             return []
         attribute = chosen.table.attribute
         sprout.attribute = attribute.name
         sprout.branches = [(codes, Sprout(sprout.node.label, sprout.depth + 1)) for codes in chosen.branches]
-        return [(partial(people.within, attribute, codes), below) for codes, below in sprout.branches]
+        return [(partial(subgroup.within, attribute, codes), below) for codes, below in sprout.branches]
 
     def _node(self, counted: ClassShares, parent_label: int | None) -> Node:
         size_error = math.sqrt(counted.size_variance)
@@ -193,9 +194,9 @@ class Grower:
         is_there = counted.size > max(self.rules.min_share, self.rules.guard.size * math.sqrt(counted.size_disguise))
         return is_there and not deep_enough and float(node.class_shares.max()) < 1
 
-    def _best_split(self, people: Subgroup) -> Candidate | None:
+    def _best_split(self, subgroup: Subgroup) -> Candidate | None:
         """The most worthy split whose branches differ beyond chance; only as many are tested as it takes."""
-        tables = people.by_answer()
+        tables = subgroup.by_answer()
         ways = self._all_ways(tables.choices, tables.shares.shape[1])
         criterion, guard = CRITERIA.index(self.rules.criterion), self.rules.guard
         worths = kernels.split_worths(tables.shares, self.factors, ways.branch_of, ways.table_of, criterion)
@@ -209,7 +210,7 @@ class Grower:
             if guard.is_open:
                 return candidate
             if place not in covariances:
-                covariances[place] = people.covariance(candidate.table.attribute)
+                covariances[place] = subgroup.covariance(candidate.table.attribute)
             shares = candidate.table.shares * self.factors
             if kernels.greatest_score(shares, covariances[place], candidate.branch_of, self.factors) > least:
                 return candidate
@@ -253,12 +254,12 @@ def _ways(attribute: Attribute, allowed: Codes, splits: Splits) -> Iterator[tupl
                 yield some, rest
 
 
-def grown(people: Subgroup, n_classes: int, rules: SplitRules, class_shares: Array | None = None) -> Node:
+def grown(subgroup: Subgroup, n_classes: int, rules: SplitRules, class_shares: Array | None = None) -> Node:
     """The tree; where the distribution of the classes is known, every estimate is made to agree with it."""
     factors = np.ones(n_classes)
     if class_shares is not None:
-        counted = people.shares()
+        counted = subgroup.shares()
         # An estimate below one standard error is not known to be above zero, and would be multiplied without end.
         floor = np.sqrt(np.diagonal(counted.covariance))
         factors = class_shares / np.maximum(counted.classes, np.maximum(floor, 1e-12))
-    return Grower(rules, factors).grow(people)
+    return Grower(rules, factors).grow(subgroup)

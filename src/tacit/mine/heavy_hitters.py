@@ -144,7 +144,7 @@ class OpenQuestion:
         return self.disguised(list(answers), randomness_from(seed))
 
     def disguised(self, answers: Sequence[str], randomness: Randomness) -> dict[str, NDArray[Any]]:
-        """The same by the words of one source of randomness."""
+        """The columns that `disguise` gives, drawn from one source of randomness."""
         different = {text: place for place, text in enumerate(dict.fromkeys(answers))}
         number_of = np.array([self._fingerprints(text) for text in different], dtype=np.uint32)
         dealt = uniform_below(randomness, len(self.levels), len(answers))
@@ -158,7 +158,7 @@ class OpenQuestion:
         }
 
     def _fingerprints(self, answer: str) -> list[int]:
-        """Those of its beginnings, one for each level."""
+        """The fingerprints of an answer's beginnings, one for each level."""
         text = self._spelled(answer)
         return [fingerprint(text[:end]) for end in self.levels]
 

@@ -88,7 +88,7 @@ def _log_likelihood(source: Source, names: Sequence[str], law: Array, every: Seq
 
 
 def bayes_logs(models: Sequence[LatentClasses], schema: Schema, origins: Sequence[Source]) -> list[float]:
-    """The same for classes within which answers are independent: the mean logarithm of the chance of each report."""
+    """The mean logarithm of the chance of each report, for models within whose classes answers are independent."""
     parts = []
     for source in origins:
         table, counts = distinct_rows(source.engine, source.questionnaire.report_schema.names)

@@ -111,7 +111,7 @@ class Itemsets:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> Any:
-        """The same as a pandas frame, the itemsets as frozen sets."""
+        """The columns of `to_arrow` as a pandas frame, the itemsets as frozen sets."""
         frame = self.to_arrow().to_pandas()
         frame["itemsets"] = frame["itemsets"].map(frozenset)
         return frame

@@ -18,15 +18,15 @@ from scipy import special
 from sklearn.base import clone
 
 from tacit.channel.base import Array
-from tacit.count.sources import ReportSource
+from tacit.count.sources import ReportSource, true_schema
 from tacit.errors import InvalidInput, NotEstimable, TacitError
-from tacit.estimation import estimate, true_schema
+from tacit.estimation import estimate
 from tacit.estimation.comparison import independence
 from tacit.mine.averaged import AveragedClassifier
 from tacit.mine.baselines import MajorityClassifier
 from tacit.mine.candidates import as_candidate, common_target, default_candidates, named
 from tacit.mine.classifier import ReportClassifier
-from tacit.mine.division import HeldReports, held_reports
+from tacit.mine.division import LoadedReports, loaded_reports
 from tacit.mine.selection_result import CandidateScore, CrossValidation, FoldAccuracy, ModelChoice
 from tacit.mine.trials import FoldTest, Trial, compared, trials_of
 
@@ -91,8 +91,8 @@ def cross_validate(
     True
     """
     candidate = as_candidate(model, target)
-    held = _held(reports, seed, common_target([candidate]))
-    trials, _ = trials_of({named(candidate): candidate}, held, folds, seed, with_witnesses=False)
+    loaded = _loaded(reports, seed, common_target([candidate]))
+    trials, _ = trials_of({named(candidate): candidate}, loaded, folds, seed, with_witnesses=False)
     (trial,) = trials
     if trial.problem is not None:
         raise NotEstimable(trial.problem)
@@ -154,28 +154,28 @@ def choose_model(
     True
     """
     candidates = _candidates(models, target)
-    held = _held(reports, seed, common_target(candidates.values()))
+    loaded = _loaded(reports, seed, common_target(candidates.values()))
     if folds is None:
-        folds = usual_folds(held)
-    trials, tests = trials_of(candidates, held, folds, seed, with_witnesses=True)
+        folds = usual_folds(loaded)
+    trials, tests = trials_of(candidates, loaded, folds, seed, with_witnesses=True)
     tried = [trial for trial in trials if trial.problem is None]
     if not tried:
         raise NotEstimable(f"No model can be estimated from these reports. {trials[0].name}: {trials[0].problem}")
-    told = judgement(tried, candidates, held)
+    told = judgement(tried, candidates, loaded)
     if models is None and not told.untold:
         tried, told, candidates = with_average(tried, told, candidates, tests)
-    place, model = _refitted([tried[place].name for place in told.order], candidates, held)
+    place, model = _refitted([tried[place].name for place in told.order], candidates, loaded)
     best = told.order[place]
     scores = _scored(tried, told, best)
     failed = [CandidateScore(trial.name, problem=trial.problem) for trial in trials if trial.problem is not None]
     ranked = sorted(scores, key=lambda score: (score.name != tried[best].name, -(score.judged or 0.0)))
     notes = (UNTOLD,) if told.untold else ()
-    return ModelChoice(model, tried[best].name, (*ranked, *failed), held.n_reports, folds, notes)
+    return ModelChoice(model, tried[best].name, (*ranked, *failed), loaded.n_reports, folds, notes)
 
 
-def usual_folds(held: HeldReports) -> int:
+def usual_folds(loaded: LoadedReports) -> int:
     """The number of parts where none is asked for."""
-    return FOLDS if held.n_reports < MANY_REPORTS else FOLDS_OF_MANY
+    return FOLDS if loaded.n_reports < MANY_REPORTS else FOLDS_OF_MANY
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,12 +189,12 @@ class Judgement:
     untold: bool  # that any answer has to do with the class
 
 
-def judgement(tried: Sequence[Trial], candidates: Mapping[str, ReportClassifier], held: HeldReports) -> Judgement:
+def judgement(tried: Sequence[Trial], candidates: Mapping[str, ReportClassifier], loaded: LoadedReports) -> Judgement:
     """The candidates, the best first; the majority before all where the reports do not tell anything for certain."""
     mean, covariance, judged = judged_accuracies(tried)
     order = [int(place) for place in np.argsort(-judged, kind="stable")]
     blind = [place for place, trial in enumerate(tried) if isinstance(candidates[trial.name], MajorityClassifier)]
-    untold = bool(blind) and not is_told(held, common_target(candidates.values()), mean, covariance, blind[0])
+    untold = bool(blind) and not is_told(loaded, common_target(candidates.values()), mean, covariance, blind[0])
     if untold:
         order = [blind[0], *(place for place in order if place != blind[0])]
     return Judgement(mean, covariance, judged, order, untold)
@@ -210,7 +210,7 @@ def judged_accuracies(tried: Sequence[Trial]) -> tuple[Array, Array, Array]:
 def with_average(
     tried: Sequence[Trial], told: Judgement, candidates: Mapping[str, ReportClassifier], tests: Sequence[FoldTest]
 ) -> tuple[list[Trial], Judgement, dict[str, ReportClassifier]]:
-    """The same with the average of all candidates but the majority, which comes first unless one is certain to beat it.
+    """What was tried, and the average of all but the majority, which comes first unless a candidate surely beats it.
 
     On each part the average is weighed by what the other parts say, so that its accuracy is as honest as the others'.
     """
@@ -247,11 +247,11 @@ def average_weights(
     return {trial.name: float(own) for trial, own in zip(tried, weights, strict=True) if own >= LEAST_WEIGHT}
 
 
-def _held(reports: ReportSource | Sequence[ReportSource], seed: int, target: str) -> HeldReports:
+def _loaded(reports: ReportSource | Sequence[ReportSource], seed: int, target: str) -> LoadedReports:
     """The reports, in which the class must be asked for; a name that is not there is refused with the closest."""
-    held = held_reports(reports, seed)
-    _ = true_schema(held.parts)[target]
-    return held
+    loaded = loaded_reports(reports, seed)
+    _ = true_schema(loaded.parts)[target]
+    return loaded
 
 
 def _candidates(models: Sequence[Any] | Mapping[str, Any] | None, target: str | None) -> dict[str, ReportClassifier]:
@@ -289,7 +289,7 @@ def combined(mean: Array, covariance: Array, expected: Array) -> Array:
     return told
 
 
-def is_told(held: HeldReports, target: str, mean: Array, covariance: Array, blind: int) -> bool:
+def is_told(loaded: LoadedReports, target: str, mean: Array, covariance: Array, blind: int) -> bool:
     """Whether the reports tell for certain that other answers have anything to do with the class.
 
     They do where some candidate is certain to beat the majority, or where some answer is certain to go with the class.
@@ -300,26 +300,26 @@ def is_told(held: HeldReports, target: str, mean: Array, covariance: Array, blin
     leads = (mean - mean[blind]) / np.sqrt(np.maximum(spread, 1e-12))
     if 2 * len(mean) * float(special.ndtr(-leads.max())) < FALSE_ALARM:
         return True
-    names = [name for name in true_schema(held.parts).names if name != target]
-    return any(2 * len(names) * _chance(held, name, target) < FALSE_ALARM for name in names)
+    names = [name for name in true_schema(loaded.parts).names if name != target]
+    return any(2 * len(names) * _chance(loaded, name, target) < FALSE_ALARM for name in names)
 
 
-def _chance(held: HeldReports, name: str, target: str) -> float:
+def _chance(loaded: LoadedReports, name: str, target: str) -> float:
     """The chance of so strong an association, were there none; 1 where it cannot be estimated."""
     try:
-        return independence(estimate(held, [name, target]), name).p
+        return independence(estimate(loaded, [name, target]), name).p
     except NotEstimable:
         return 1.0
 
 
 def _refitted(
-    names: Sequence[str], candidates: Mapping[str, ReportClassifier], held: HeldReports
+    names: Sequence[str], candidates: Mapping[str, ReportClassifier], loaded: LoadedReports
 ) -> tuple[int, ReportClassifier]:
     """The first that can be fitted to all reports."""
     problem: TacitError | None = None
     for place, name in enumerate(names):
         try:
-            return place, clone(candidates[name]).fit(held)
+            return place, clone(candidates[name]).fit(loaded)
         except TacitError as error:
             problem = error
     raise NotEstimable(f"No model can be estimated from all reports. {problem}")

@@ -17,7 +17,7 @@ from tacit.estimation.class_tables import ClassTable, ClassTables
 from tacit.joint.classes import LatentClasses
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
 from tacit.mine.count_sources import modelled_pairs, ordered_sources, pairs_may_pay
-from tacit.mine.division import HeldReports, folds, held_reports, joint_model
+from tacit.mine.division import LoadedReports, folds, joint_model, loaded_reports
 from tacit.mine.held_out import bayes_logs
 from tacit.schema import Attribute, Schema
 from tacit.table import Table
@@ -83,7 +83,7 @@ class NaiveBayesClassifier(ReportClassifier):
         tables = ClassTables.of(origins, self.schema_, target)
         self.method_: BayesMethod = "inversion"
         # Where models are being compared, one of whole records is among them anyway.
-        may_model = self.method == "auto" and not isinstance(reports, HeldReports) and pairs_may_pay(origins, tables)
+        may_model = self.method == "auto" and not isinstance(reports, LoadedReports) and pairs_may_pay(origins, tables)
         if self.method == "joint" or (may_model and self._model_is_likelier(reports, target)):
             tables = modelled_pairs(joint_model(reports), target, tables)
             self.method_ = "joint"
@@ -102,7 +102,7 @@ class NaiveBayesClassifier(ReportClassifier):
     def _model_is_likelier(self, reports: ReportSource | Sequence[ReportSource], target: str) -> bool:
         """Whether tables of a model of whole records make held-out reports likelier than estimated ones do."""
         try:
-            learning, testing = next(folds(held_reports(reports), PARTS, 0))
+            learning, testing = next(folds(loaded_reports(reports), PARTS, 0))
             estimated = ClassTables.of(learning.sources(), self.schema_, target)
             both = [estimated, modelled_pairs(learning.joint, target, estimated)]
             models = [_whole_records(self.schema_, target, each) for each in both]

@@ -10,16 +10,16 @@ from tacit.mine.tree import Branch, Node
 from tacit.schema import Schema
 
 
-def pruned(root: Node, people: Subgroup, schema: Schema) -> Node:
+def pruned(root: Node, subgroup: Subgroup, schema: Schema) -> Node:
     """The tree without the splits that do not raise the estimated share of right answers."""
-    if people.by_level:
-        _prepare(root, people, schema)
-    return _pruned(root, people, schema)[0]
+    if subgroup.by_level:
+        _prepare(root, subgroup, schema)
+    return _pruned(root, subgroup, schema)[0]
 
 
-def _prepare(root: Node, people: Subgroup, schema: Schema) -> None:
+def _prepare(root: Node, subgroup: Subgroup, schema: Schema) -> None:
     """Count what all nodes of a level need in one go."""
-    level = [(root, people)]
+    level = [(root, subgroup)]
     while level := [(node, own) for node, own in level if node.attribute is not None]:
         level[0][1].prepare([own for _, own in level[1:]])
         level = [
@@ -29,21 +29,21 @@ def _prepare(root: Node, people: Subgroup, schema: Schema) -> None:
         ]
 
 
-def _pruned(node: Node, people: Subgroup, schema: Schema) -> tuple[Node, float]:
+def _pruned(node: Node, subgroup: Subgroup, schema: Schema) -> tuple[Node, float]:
     """The smaller tree, and the share of all people that it puts right here."""
-    as_leaf = _right(node, people)
+    as_leaf = _right(node, subgroup)
     if node.attribute is None:
         return node, as_leaf
     attribute = schema[node.attribute]
-    branches = [(b.answers, *_pruned(b.node, people.within(attribute, b.answers), schema)) for b in node.branches]
+    branches = [(b.answers, *_pruned(b.node, subgroup.within(attribute, b.answers), schema)) for b in node.branches]
     as_tree = sum(right for _, _, right in branches)
     if as_tree <= as_leaf:
         return node.leaf(), as_leaf
     return replace(node, branches=tuple(Branch(answers, below) for answers, below, _ in branches)), as_tree
 
 
-def _right(node: Node, people: Subgroup) -> float:
+def _right(node: Node, subgroup: Subgroup) -> float:
     try:
-        return float(people.shares().classes[node.label])
+        return float(subgroup.shares().classes[node.label])
     except NotEstimable:
         return 0.0  # never asked together: these reports say nothing in favour of the split

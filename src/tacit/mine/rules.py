@@ -122,7 +122,7 @@ class Rules:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> Any:
-        """The same as a pandas frame, the two sides as frozen sets."""
+        """The columns of `to_arrow` as a pandas frame, the two sides of a rule as frozen sets."""
         frame = self.to_arrow().to_pandas()
         for side in ("antecedents", "consequents"):
             frame[side] = frame[side].map(frozenset)

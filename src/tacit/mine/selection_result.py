@@ -79,7 +79,7 @@ class CrossValidation(Shown):
                         "standard_error": self.standard_error, "low": low, "high": high}]  # fmt: skip
 
     def to_document(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The part of the JSON answer about it."""
         unknown = [] if self.estimate is not None else [self.headline()]
         return {"model": self.name, "estimate": self.estimate, "standard_error": self.standard_error,
                 "n_reports": self.n_reports, "folds": self.shown_rows()[:-1], "warnings": unknown}  # fmt: skip
@@ -112,7 +112,7 @@ class CandidateScore:
         return share_interval(self.accuracy, self.standard_error, self.n_reports)
 
     def to_document(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The part of the JSON answer about it."""
         low, high = self.interval
         return {"name": self.name, "accuracy": self.accuracy, "standard_error": self.standard_error, "low": low,
                 "high": high, "behind": self.behind, "behind_error": self.behind_error, "expected": self.expected,

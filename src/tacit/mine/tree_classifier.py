@@ -18,12 +18,12 @@ from tacit.mine.classifier import ReportClassifier, checked_class_shares, checke
 from tacit.mine.count_sources import (
     METHODS,
     Method,
-    counted_people,
+    counted_subgroup,
     joint_may_pay,
-    modelled_people,
+    modelled_subgroup,
     ordered_sources,
 )
-from tacit.mine.division import HeldReports, folds, held_reports
+from tacit.mine.division import LoadedReports, folds, loaded_reports
 from tacit.mine.growth import CRITERIA, Criterion, Guard, SplitRules, Splits, grown
 from tacit.mine.held_out import tree_logs
 from tacit.mine.predictions import checked_attributes
@@ -110,32 +110,32 @@ class TreeClassifier(ReportClassifier):
         self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
-        people, self.method_ = counted_people(
+        subgroup, self.method_ = counted_subgroup(
             origins, self.schema_, target, self.method, with_errors=self.significance != 0
         )
         # Where models are being compared, one of whole records is among them anyway.
-        may_model = self.method == "auto" and self.significance != 0 and not isinstance(reports, HeldReports)
-        if may_model and self.method_ == "inversion" and joint_may_pay(origins, people):
-            people, self.method_ = self._likelier(reports, people, target)
-        self.tree_ = grown(people, self.target_.size, self._rules(), known)
+        may_model = self.method == "auto" and self.significance != 0 and not isinstance(reports, LoadedReports)
+        if may_model and self.method_ == "inversion" and joint_may_pay(origins, subgroup):
+            subgroup, self.method_ = self._likelier(reports, subgroup, target)
+        self.tree_ = grown(subgroup, self.target_.size, self._rules(), known)
         return self
 
     def _likelier(
-        self, reports: ReportSource | Sequence[ReportSource], people: Subgroup, target: str
+        self, reports: ReportSource | Sequence[ReportSource], subgroup: Subgroup, target: str
     ) -> tuple[Subgroup, Method]:
         """The people as estimated or as a model of whole records has them: whose tree makes held-out reports likelier."""
         try:
-            held = held_reports(reports)
-            learning, testing = next(folds(held, PARTS, 0))
-            estimated, _ = counted_people(learning.sources(), self.schema_, target)
-            modelled = modelled_people(learning.joint, self.schema_, target, estimated)
+            loaded = loaded_reports(reports)
+            learning, testing = next(folds(loaded, PARTS, 0))
+            estimated, _ = counted_subgroup(learning.sources(), self.schema_, target)
+            modelled = modelled_subgroup(learning.joint, self.schema_, target, estimated)
             trees = [grown(each, self.target_.size, self._rules()) for each in (estimated, modelled)]
             logs = tree_logs(trees, learning.joint, target, testing.sources())
             if logs is None or logs[1] <= logs[0]:
-                return people, "inversion"
-            return modelled_people(held.joint, self.schema_, target, people), "joint"
+                return subgroup, "inversion"
+            return modelled_subgroup(loaded.joint, self.schema_, target, subgroup), "joint"
         except TacitError:  # the model cannot be had: a group too large to be weighed, too few reports to divide
-            return people, "inversion"
+            return subgroup, "inversion"
 
     def _checked_choices(self) -> None:
         if self.criterion not in CRITERIA:
@@ -184,9 +184,9 @@ class TreeClassifier(ReportClassifier):
             )
         origins, schema = ordered_sources(reports)
         checked_attributes(schema, [*(self.schema_[name] for name in self.needed_names_), self.target_])
-        people, _ = counted_people(origins, schema, self.target_.name, with_errors=False)
+        subgroup, _ = counted_subgroup(origins, schema, self.target_.name, with_errors=False)
         smaller = copy.copy(self)
-        smaller.tree_ = pruned(self.tree_, people, self.schema_)
+        smaller.tree_ = pruned(self.tree_, subgroup, self.schema_)
         return smaller
 
     def to_text(self) -> str:

@@ -14,7 +14,7 @@ from tacit.errors import NotEstimable, TacitError
 from tacit.mine.accuracy import source_weight
 from tacit.mine.candidates import common_target
 from tacit.mine.classifier import ReportClassifier
-from tacit.mine.division import HeldReports, folds
+from tacit.mine.division import LoadedReports, folds
 from tacit.mine.predictions import predictor, right_weights
 from tacit.mine.witnesses import Witness, witnesses
 
@@ -44,7 +44,7 @@ class PartWeights:
 class FoldTest:
     """What the models that were fitted without a part are held against: its reports, and witnesses."""
 
-    testing: HeldReports
+    testing: LoadedReports
     witnesses: list[Witness]
 
     def of(self, fitted: ReportClassifier) -> FoldResult:
@@ -84,14 +84,14 @@ class Trial:
 
 
 def trials_of(
-    candidates: Mapping[str, ReportClassifier], held: HeldReports, number: int, seed: int, *, with_witnesses: bool
+    candidates: Mapping[str, ReportClassifier], loaded: LoadedReports, number: int, seed: int, *, with_witnesses: bool
 ) -> tuple[list[Trial], list[FoldTest]]:
     """How every candidate did, and what it was held against."""
     problems: dict[str, str] = {}
     results: dict[str, list[FoldResult]] = {name: [] for name in candidates}
     target = common_target(candidates.values())
     tests = []
-    for learning, testing in folds(held, number, seed):
+    for learning, testing in folds(loaded, number, seed):
         tests.append(FoldTest(testing, witnesses(learning, testing, target) if with_witnesses else []))
         for name, candidate in candidates.items():
             if name in problems:
@@ -107,7 +107,7 @@ def trials_of(
     return trials, tests
 
 
-def _tested(fitted: ReportClassifier, testing: HeldReports) -> PartWeights:
+def _tested(fitted: ReportClassifier, testing: LoadedReports) -> PartWeights:
     asked = predictor(fitted, fitted.schema_, None, None)
     names = {*asked.inputs.names, asked.target.name}
     weights, shares = [], []

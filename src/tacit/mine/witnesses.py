@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.errors import TacitError
 from tacit.mine.classifier import ReportClassifier
-from tacit.mine.division import HeldReports
+from tacit.mine.division import LoadedReports
 from tacit.mine.naive_bayes import NaiveBayesClassifier
 from tacit.reports import Reports
 from tacit.table import Table
 
 Codes = NDArray[np.int64]
-Fitted = Callable[[HeldReports, str], "Witness"]
+Fitted = Callable[[LoadedReports, str], "Witness"]
 # Synthetic records that each witness goes through.
 RECORDS = 1 << 13
 
@@ -40,26 +40,26 @@ class Witness:
         return float(self.chances[np.arange(len(told)), told].mean())
 
 
-def witnesses(learning: HeldReports, testing: HeldReports, target: str) -> list[Witness]:
-    """Those that can be fitted to these reports."""
+def witnesses(learning: LoadedReports, testing: LoadedReports, target: str) -> list[Witness]:
+    """The witnesses that can be fitted to these reports."""
     return [*_asked(learning, target, _joint), *_asked(testing, target, _bayes)]
 
 
-def _asked(reports: HeldReports, target: str, fitted: Fitted) -> Iterator[Witness]:
+def _asked(reports: LoadedReports, target: str, fitted: Fitted) -> Iterator[Witness]:
     try:
         yield fitted(reports, target)
     except TacitError:
         return
 
 
-def _joint(learning: HeldReports, target: str) -> Witness:
+def _joint(learning: LoadedReports, target: str) -> Witness:
     drawn = learning.joint.sample(RECORDS, seed=0).table
     inputs = drawn.select([name for name in drawn.schema.names if name != target])
     chances = learning.joint.posterior(Reports.from_truth(inputs))[target]
     return Witness(drawn, chances / chances.sum(axis=1, keepdims=True))
 
 
-def _bayes(testing: HeldReports, target: str) -> Witness:
+def _bayes(testing: LoadedReports, target: str) -> Witness:
     """Records drawn class by class, every answer by itself; an attribute that is never asked with the class evenly."""
     model = NaiveBayesClassifier(target).fit(testing)
     rng = np.random.default_rng(0)

@@ -16,8 +16,8 @@ from argon2.exceptions import VerificationError
 
 from tacit.errors import InvalidInput, TacitError, UnknownName
 from tacit.survey import totp
-from tacit.survey.audit import Audit
 from tacit.survey.limits import Attempts
+from tacit.survey.store.audit import Audit
 from tacit.survey.store.database import Database
 
 # Owners may do everything; analysts look and take data out.

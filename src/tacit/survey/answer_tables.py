@@ -120,7 +120,7 @@ def too_few(counts: Sequence[float] | NDArray[np.float64], least: int = FEWEST_I
 
 
 def too_few_crossed(counts: NDArray[np.float64], least: int = FEWEST_IN_CELL) -> Hidden:
-    """The same for two public questions together: no cell of few people follows from the sums of rows and columns."""
+    """Which cells of two public questions are hidden: no cell of few people follows from the sums of rows and columns."""
     hidden = counts < least - 0.5
     while True:
         wider = hidden | _given_away(hidden, counts, least)

@@ -22,7 +22,8 @@ from tacit.survey.limits import answer
 from tacit.survey.receiving import Receiving
 from tacit.survey.retention import keep_deleting
 from tacit.survey.site import Site
-from tacit.survey.store.database import StoreUnavailable, connect
+from tacit.survey.store import connect
+from tacit.survey.store.database import StoreUnavailable
 from tacit.survey.store.submissions import Writer
 from tacit.survey.store.surveys import Store
 from tacit.survey.survey_cache import SurveyCache

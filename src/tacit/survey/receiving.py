@@ -80,7 +80,7 @@ class Receiving:
         return None if survey is None else (survey, box, token)  # type: ignore[return-value]
 
     def take(self, scope: Scope, place: Place, body: bytes, reply: Callable[[JsonReply], None]) -> None:
-        """The same for a body that has arrived whole, without a task: `reply` is called once, now or when it is stored."""
+        """Take a report whose body has arrived whole, without a task: `reply` is called once, now or when it is stored."""
         try:
             self._admit(scope)
             limits.refuse_other_types(scope, "A report")

@@ -36,7 +36,7 @@ def _reported_as(question: str, option: str | None) -> str:
 
 
 def routing_of_documents(questions: Iterable[Mapping[str, Any]]) -> Routing:
-    """The same, from the questions of a frozen definition."""
+    """The routing of the questions of a frozen definition."""
     listed = [question for question in questions if question["attributes"]]
     reported = attributes_of(listed)
     return Routing(

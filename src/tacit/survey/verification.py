@@ -50,7 +50,7 @@ class Examination:
 
     @property
     def bounded_gamma(self) -> float:
-        """The same without the blocks that have none; those are said by themselves."""
+        """Amplification of the blocks that have a finite one; the others are said by themselves."""
         finite = ([block for block in blocks if math.isfinite(block.gamma)] for blocks in self.deals)
         return max(map(_together, finite), default=1.0)
 

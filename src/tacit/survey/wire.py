@@ -126,7 +126,7 @@ class Wire:
 
     @cached_property
     def _tables(self) -> tuple[tuple[slice, dict[str, Any]], ...] | None:
-        """The same with the table of each column, where every column is one digit that is looked up."""
+        """Where each column stands, with its table of digits; None where a column is more than one looked-up digit."""
         if any(column.members or column.radices for column in self.columns):
             return None
         return tuple((place, column.table) for place, column in self._places)

@@ -13,7 +13,7 @@ import yaml
 
 from tacit.errors import InvalidInput
 from tacit.survey.definition import Definition
-from tacit.survey.imports.draft import carried_over, questionnaire_text
+from tacit.survey.imports import carried_over, questionnaire_text
 
 SURVEY = [
     [

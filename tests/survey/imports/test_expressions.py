@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tacit.survey.definition import Definition
-from tacit.survey.imports.draft import Draft, carried_over, questionnaire_text
+from tacit.survey.imports import carried_over, questionnaire_text
+from tacit.survey.imports.draft import Draft
 from tacit.survey.imports.expressions import alternatives
 from tests.survey.imports.test_carried_over import form, questions, surveyjs, workbook
 

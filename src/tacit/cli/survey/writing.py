@@ -66,7 +66,7 @@ def carry_over(
 ) -> None:
     """Carry a questionnaire of another tool over, and name each part that cannot be."""
     from tacit.cli.names import listed_names
-    from tacit.survey.imports.draft import carried_over, questionnaire_text
+    from tacit.survey.imports import carried_over, questionnaire_text
 
     _check_new(out)
     if public and sensitive is not None:

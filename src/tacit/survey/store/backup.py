@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput, TacitError
-from tacit.survey.audit import Audit
+from tacit.survey.store.audit import Audit
 from tacit.survey.store.codes import COLUMNS as CODE_COLUMNS
 from tacit.survey.store.codes import TABLE as CODES
 from tacit.survey.store.database import Database, StoreUnavailable, quoted

@@ -10,11 +10,10 @@ import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from tacit.errors import InvalidInput, TacitError
+from tacit.errors import TacitError
 
 Row = tuple[Any, ...]
 
@@ -138,20 +137,6 @@ class Database(ABC):
             raise StoreUnavailable(f"The database refused: {str(error).strip().splitlines()[0]}.") from error
 
     _errors: tuple[type[Exception], ...] = ()
-
-
-def connect(url: str | Path) -> Database:
-    """The database at a path or a ``postgresql://`` URL."""
-    text = str(url)
-    if text.startswith(("postgresql://", "postgres://")):
-        from tacit.survey.store.postgres import PostgresDatabase
-
-        return PostgresDatabase(text)
-    if "://" in text:
-        raise InvalidInput(f"{text!r} is no database Tacit knows. Give a file's path, or postgresql://HOST/NAME.")
-    from tacit.survey.store.sqlite import SqliteDatabase
-
-    return SqliteDatabase(Path(text))
 
 
 def quoted(name: str) -> str:

@@ -14,8 +14,9 @@ from typing import Any, Literal
 from tacit.errors import InvalidInput, UnknownName
 from tacit.survey.definition import Definition, changed_line
 from tacit.survey.issuing import Signer, Verifier
+from tacit.survey.store import connect
 from tacit.survey.store.codes import Codes
-from tacit.survey.store.database import Database, Row, StoreUnavailable, connect, quoted
+from tacit.survey.store.database import Database, Row, StoreUnavailable, quoted
 from tacit.survey.store.migrations import migrate
 from tacit.survey.wire import Column, Wire
 
