@@ -383,7 +383,7 @@ class Channel(Estimator):
         return dense.amplification(self.matrix)
 
     def answer_amplification(self, axis: int) -> float:
-        """The same for two records that differ in one attribute only, whatever the others are."""
+        """Largest ratio of two chances of one report, of records that differ in one attribute only."""
         rows = np.moveaxis(self.matrix.reshape(-1, *self.shape), axis + 1, -1).reshape(-1, self.shape[axis])
         return dense.amplification(rows)
 

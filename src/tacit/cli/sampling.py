@@ -57,7 +57,7 @@ class SampleOptions:
         return Drawn(columns, self.lonely, self.bootstrap, self.seed)
 
     def keywords(self, file: str) -> dict[str, Any]:
-        """The same as `tacit.prevalence` and `tacit.regress` take it."""
+        """The sample as keywords of `tacit.prevalence` and `tacit.regress`."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return own | {"sampled": number_or_column(self.sampled), "replicates": replicate_names(self.replicates, file)}
 

@@ -55,7 +55,7 @@ def add_support_of(
     limit: np.int32,
     counts: NDArray[np.int64],
 ) -> None:
-    """The same for some answers that do not follow each other."""
+    """As `add_support`, for listed answers, which need not follow each other."""
     for start in range(0, len(factors), BLOCK_REPORTS):
         stop = min(start + BLOCK_REPORTS, len(factors))
         for place in range(len(answers)):

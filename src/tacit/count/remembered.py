@@ -29,7 +29,7 @@ class RememberingEngine:
         return cls(engine, TabledEngine(engine.schema, engine.n_rows, tallies))
 
     def with_tallies(self, column_sets: Sequence[Sequence[str]]) -> RememberingEngine:
-        """The same with these counted too, as far as they are not: all in as few passes as possible."""
+        """An engine that remembers these tallies too; those that are missing are counted in as few passes as possible."""
         wanted = [names for names in dict.fromkeys(map(tuple, column_sets)) if not self.holds(names)]
         if not wanted:
             return self

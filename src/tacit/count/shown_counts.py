@@ -108,7 +108,7 @@ class Counted:
     counts: NDArray[np.int64]  # by id
 
     def with_more(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> Counted:
-        """Also these; an itemset that was counted before keeps its identity."""
+        """These itemsets and more of them; one that was counted before keeps its id."""
         new = ~np.isin(keys, self.keys)
         every = np.concatenate([self.keys, keys[new]])
         ids = np.concatenate([self.ids, len(self.counts) + np.arange(int(new.sum()))])

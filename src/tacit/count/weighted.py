@@ -94,7 +94,7 @@ def _by_numpy(
 def _compiled(
     table: Table, columns: Sequence[str], weights: Array, keys: NDArray[np.intp], size: tuple[int, int]
 ) -> Array:
-    """The same by compiled loops, for columns that show one answer.
+    """Sums of weights and of their squares, ``(cells, keys, 2)``, by compiled loops, for columns that show one answer.
 
     The last two axes are joined as weights are added; those before them block by block.
     """

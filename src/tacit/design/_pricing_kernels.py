@@ -203,7 +203,7 @@ def _best_rest(code: int, sums: Sums, prices: Prices) -> tuple[int, float]:
 
 @njit(cache=True)
 def uphill_capped(prices: Prices, starts: Codes) -> PricedPosteriors:
-    """The same among posteriors that hold delta on a set: exchange an answer, the rest going where it is best."""
+    """As `uphill`, among posteriors that hold delta on a set: exchange an answer, and give the rest to the best other one."""
     n, count = len(prices.price), len(starts)
     sets, rests, excess = starts.copy(), np.empty(count, np.int64), np.empty(count)
     rows = np.empty(n)

@@ -59,11 +59,11 @@ class Vertices(Protocol):
     """Posteriors to choose from, too many to use at once."""
 
     def first(self, prior: Matrix, budget: float | None) -> tuple[Matrix, Dual | None]:
-        """Some to start with, and a dual that is known to hold for all."""
+        """Some posteriors to start with, and a dual that is known to hold for all."""
         ...
 
     def asked_for(self, dual: Dual, prior: Matrix, wanted: int) -> tuple[Matrix, float]:
-        """Those that exceed the dual most, and the largest excess of all; infinite where that is not known."""
+        """The posteriors that exceed the dual most, and the largest excess of all; infinite where that is not known."""
         ...
 
 
@@ -242,7 +242,7 @@ def relative_gap(design: CertifiedDesign, prior: Matrix, budget: float | None) -
 
 
 def pruned(design: CertifiedDesign, prior: Matrix, budget: float | None) -> CertifiedDesign:
-    """The same information from at most n(n+1)/2 + 1 posteriors (a basic solution of the linear program).
+    """A design of the same information with at most n(n+1)/2 + 1 posteriors (a basic solution of the linear program).
 
     The mean posterior is a linear function of the information, so the equations are those of its triangle, and the
     chance of a right guess is minimised: one more.

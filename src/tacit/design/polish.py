@@ -214,7 +214,7 @@ def _there_and_back(slots: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _widened(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Those chosen and their neighbours."""
+    """The chosen levels and their neighbours."""
     wide = chosen.copy()
     wide[1:] |= chosen[:-1]
     wide[:-1] |= chosen[1:]

@@ -232,7 +232,7 @@ class PowerQuestion:
         return None
 
     def counted_power(self, device: DeviceDesign | None, respondents: int) -> float | None:
-        """The same, counted over all outcomes: None where reports are more than two, or too many to be counted.
+        """The power, counted over all outcomes: None where there are more than two reports, or too many outcomes.
 
         A share is tested by the exact binomial test, a difference by the score test with the pooled share.
         """

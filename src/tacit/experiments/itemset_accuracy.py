@@ -65,7 +65,7 @@ class Accuracy:
         return 100 * _share(self._of(self.summed_errors, length), self._of(self.found, length))
 
     def published_support_error(self, length: int | None = None) -> float:
-        """The same as the publication's formula has it: divided by all frequent itemsets, found or not."""
+        """The error by the publication's formula: divided by all frequent itemsets, found or not."""
         return 100 * _share(self._of(self.summed_errors, length), self._of(self.frequent, length))
 
     def missed(self, length: int | None = None) -> float:

@@ -141,7 +141,7 @@ def whole_reports(
 
 
 def laid_out(questionnaire: Questionnaire, schema: Schema, table: Table, counts: Array) -> WholeReports:
-    """The same for rows that are kept as they are."""
+    """Rows of reports as they are, and what each group's part says; `counts` is how often each was sent."""
     groups = []
     for group in questionnaire.groups:
         columns = [table[column.name] for column in group.report_attributes]

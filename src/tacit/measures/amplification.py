@@ -72,7 +72,7 @@ def determinable(share: float, drawn_odds: tuple[float, float, float]) -> Determ
 
 
 def determinable_range(share: float, gamma: float, alpha: float, n: int) -> DeterminableRange:
-    """The same for the randomized gamma-diagonal channel on n records as it is published (FRAPP)."""
+    """`determinable` of the randomized gamma-diagonal channel on n records, as FRAPP publishes it."""
     x = 1 / (gamma + n - 1)
 
     def odds(r: float) -> float:
@@ -171,7 +171,7 @@ def amplification_together(parts: Sequence[Sequence[Situation]]) -> float:
 
 
 def _worst_of(situations: Iterable[Situation], names: Sequence[str]) -> list[Situation]:
-    """The same where only these answers are told apart."""
+    """The situations told apart by these answers only, each with its largest amplification."""
     worst: dict[tuple[str, ...], float] = {}
     for known, gamma in situations:
         key = tuple(known[name] for name in names)

@@ -78,7 +78,7 @@ class WholeReport:
 
     @property
     def bounded_gamma(self) -> float:
-        """The same without the groups that have none; those are said by themselves."""
+        """Amplification of the groups that have a finite one; the others are said by themselves."""
         finite = (
             [group for group in one.groups if math.isfinite(group.channel.amplification)]
             for one in self.scheme.questionnaires

@@ -40,7 +40,7 @@ MOST_ERROR = 0.5  # of the predictor of the group that is told worst
 
 @dataclass(frozen=True, eq=False)
 class _Drawn(LikelihoodProblem):
-    """The same likelihood, times a weak prior."""
+    """The likelihood times a weak prior."""
 
     penalty: Array  # of each parameter
 

@@ -65,7 +65,7 @@ class Disguised:
         return replace(self, chances=unknown, inverse=unknown.copy(), laws=None, which=None)
 
     def with_rows(self, rows: Codes, part: Disguised) -> Disguised:
-        """With what another part tells of these rows."""
+        """These variables, with what another part tells of some rows."""
         assert self.inverse is not None and part.inverse is not None  # noqa: PT018
         self.chances[rows], self.inverse[rows] = part.chances, part.inverse
         return self if not part.why_not else replace(self, why_not=part.why_not)
@@ -139,7 +139,7 @@ def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | No
 
 
 def by_codes(name: str, device: DeviceDesign, reports: Codes, which: Codes) -> Disguised:
-    """The same from the code of each row's report (or `MISSING`) and the number of its sample (or `DIRECT`)."""
+    """A variable, from the code of each row's report (or `MISSING`) and the number of its sample (or `DIRECT`)."""
     codes, absent = np.maximum(reports, 0), reports == MISSING
     fixed, opened = _laws(device)
     chances = _rows(fixed, which, codes, np.eye(len(device.answers)))

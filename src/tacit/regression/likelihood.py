@@ -98,7 +98,7 @@ class LikelihoodProblem:
         return len(self.family.parameters([""] * self.x.shape[1]))
 
     def some(self, rows: NDArray[np.bool_]) -> LikelihoodProblem:
-        """The same for some of the rows."""
+        """The problem of some of the rows."""
         opened = None if self.reports.opened is None else self.reports.opened[rows]
         reports = OutcomeLikelihoods(self.reports.fixed[rows], opened, self.reports.name)
         return LikelihoodProblem(self.family, self.x[rows], reports, self.weights[rows])
