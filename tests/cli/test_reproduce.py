@@ -24,8 +24,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     def tiny(module: str) -> SimpleNamespace:
         name = module.rpartition(".")[2]
 
-        def run(out: Path, quick: bool, seed: int, progress: registry.Progress, **options: Any) -> StudyResult:
-            calls.append({"name": name, "out": out, "quick": quick, "seed": seed, **options})
+        def run(quick: bool, seed: int, progress: registry.Progress, **options: Any) -> StudyResult:
+            calls.append({"name": name, "quick": quick, "seed": seed, **options})
             progress(0.5)
             progress(1.0)
             compared = PublishedComparison("least privacy", "about 0.4", f"0.401 in {name}", True)
@@ -44,7 +44,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_one_study_is_shown_beside_what_was_published(tmp_path: Path, asked: list[dict[str, Any]]) -> None:
     shown = tacit("reproduce", "optrr", "--out", tmp_path, "--quick", "--seed", 5)
     assert shown.code == 0
-    assert asked == [{"name": "optrr", "out": tmp_path, "quick": True, "seed": 5}]
+    assert asked == [{"name": "optrr", "quick": True, "seed": 5}]
     assert "about 0.4" in shown.out
     assert "0.401 in optrr" in shown.out
     assert "435 records, seed 5." in shown.out
@@ -81,7 +81,7 @@ def test_every_study_has_the_door_the_command_calls() -> None:
 
     for study in STUDIES.values():
         taken = list(inspect.signature(importlib.import_module(study.module).run).parameters)
-        assert taken == ["out", "quick", "seed", "progress", *study.options]
+        assert taken == ["quick", "seed", "progress", *study.options]
 
 
 def test_an_unknown_study_is_refused_with_the_nearest(tmp_path: Path) -> None:

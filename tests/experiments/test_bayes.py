@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,7 @@ def material() -> bayes.BayesMaterial:
 def result(material: bayes.BayesMaterial) -> StudyResult:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bayes, "materials", lambda: (material,))
-        return bayes.run(Path("unused"), True, 2008, lambda share: None)
+        return bayes.run(True, 2008, lambda share: None)
 
 
 def test_the_settings_are_the_published_ones() -> None:

@@ -106,9 +106,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_the_whole_study_says_what_was_published_and_what_was_found(tmp_path: Path) -> None:
+def test_the_whole_study_says_what_was_published_and_what_was_found() -> None:
     shares: list[float] = []
-    result = study("frapp").run(tmp_path, True, 1, shares.append, health=None)
+    result = study("frapp").run(True, 1, shares.append, health=None)
     assert shares[-1] == 1.0
     said = {row.what: row for row in result.comparisons}
     assert said["RAN-GD's posterior, alpha = gamma x / 2"].holds
@@ -139,7 +139,7 @@ def test_a_health_table_gets_the_same_study(tmp_path: Path, monkeypatch: pytest.
         rows.append(f"{visits},{generator.choice([0, 3.2, 4.6])},True,{diseases},{health},9,{age},{sex}")
     path = tmp_path / "health.csv"
     path.write_text("\n".join(rows) + "\n")
-    result = study("frapp").run(tmp_path, True, 1, health=path)
+    result = study("frapp").run(True, 1, health=path)
     assert any(table.title.startswith("HEALTH: all lengths together") for table in result.tables)
     assert {"health-support-error"} <= {plot.name for plot in result.plots}
 

@@ -8,8 +8,8 @@ from tacit.experiments import kanon
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    return kanon.run(tmp_path_factory.mktemp("kanon"), True, 1)
+def result():
+    return kanon.run(True, 1)
 
 
 def test_every_study_has_its_rows(result):

@@ -72,7 +72,7 @@ def test_the_quick_study_shows_all_that_was_published(tmp_path: Path, monkeypatc
     priors = {"sex": np.array([0.67, 0.33]), "race": np.array([0.85, 0.05, 0.05, 0.03, 0.02])}
     monkeypatch.setattr("tacit.bundled.adult_attribute_priors", lambda: priors)
     told: list[float] = []
-    result = optrr.run(tmp_path, True, 2008, told.append)
+    result = optrr.run(True, 2008, told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert [row.published for row in result.comparisons][:2] == [

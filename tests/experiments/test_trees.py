@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -22,7 +20,7 @@ def result(told: list[float]) -> StudyResult:
     with pytest.MonkeyPatch.context() as patch:
         material = trees.TreeMaterial("Breast Cancer", "Class", binary_breast_cancer())
         patch.setattr(trees, "materials", lambda: (material,))
-        return trees.run(Path("unused"), True, 2008, told.append)
+        return trees.run(True, 2008, told.append)
 
 
 def test_the_thetas_are_the_published_ones() -> None:

@@ -6,7 +6,6 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
@@ -86,11 +85,3 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be made"):
         write(tmp_path / "file" / "report.html", "t", "i", [])
     assert write(tmp_path / "new" / "report.html", "t", "i", []).read_text().startswith("<!doctype html>")
-
-
-def test_an_estimate_outside_its_interval_is_drawn_with_it() -> None:
-    from tacit.report.plots import estimates_beside_truth
-
-    figure = estimates_beside_truth(["no", "yes"], np.array([1.2, -0.2]), np.array([0.7, 0.0]), np.array([1.0, 0.3]))
-    (lines,) = figure.axes[0].collections
-    assert [segment[:, 0].tolist() for segment in lines.get_segments()] == [[0.7, 1.0], [0.0, 0.3]]

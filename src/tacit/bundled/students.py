@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 POPULATION = 10_777
 BY_SEX = (657, 53)  # reports of `sex`: 0 and 1
-SEX_HARMLESS = Fraction(1, 12)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def reproduce(
     chosen = list(STUDIES.values()) if name == "all" else [study(name)]
     documents = []
     for each in chosen:
-        result = _run(each, out, quick, seed, health)
+        result = _run(each, quick, seed, health)
         page = write_study(result, out)
         documents.append({**result.to_document(), "page": str(page)})
         if not json:
@@ -43,7 +43,7 @@ def reproduce(
         print_json({"studies": documents})
 
 
-def _run(study: Study, out: Path, quick: bool, seed: int, health: Path | None) -> StudyResult:
+def _run(study: Study, quick: bool, seed: int, health: Path | None) -> StudyResult:
     with progress(f"Running {study.name}", total=1.0) as bar:
         done = 0.0
 
@@ -52,4 +52,4 @@ def _run(study: Study, out: Path, quick: bool, seed: int, health: Path | None) -
             bar.advance(share - done)
             done = share
 
-        return study.run(out, quick, seed, tell, health=health)
+        return study.run(quick, seed, tell, health=health)

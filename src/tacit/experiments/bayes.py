@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -117,7 +116,7 @@ def materials() -> tuple[BayesMaterial, ...]:
     )
 
 
-def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
+def run(quick: bool, seed: int, progress: Progress) -> StudyResult:
     """All chances and repeats of both data sets, the test on disguised data, and the PSE curves."""
     repeats = QUICK_REPEATS if quick else REPEATS
     tests = QUICK_TESTED_REPEATS if quick else TESTED_REPEATS

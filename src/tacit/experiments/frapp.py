@@ -53,7 +53,7 @@ class Outcome:
     with_slack: tuple[Accuracy, ...]
 
 
-def run(out: Path, quick: bool, seed: int, progress: Progress, health: Path | None = None) -> StudyResult:
+def run(quick: bool, seed: int, progress: Progress, health: Path | None = None) -> StudyResult:
     """The whole study; with a health table also on that."""
     seeds = range(seed, seed + (2 if quick else 20))
     data = census()

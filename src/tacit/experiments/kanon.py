@@ -11,7 +11,6 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +59,7 @@ class Run:
         return (self.label, f"{nwp:.4f}", f"{necd:.4f}", k, len(self.outcome.front()))
 
 
-def run(out: Path, quick: bool, seed: int, progress: Progress = lambda share: None) -> StudyResult:
+def run(quick: bool, seed: int, progress: Progress = lambda share: None) -> StudyResult:
     """The four studies; `quick` spends a few thousand evaluations on each search."""
     source = open_input(bundled.adult_nine())
     counted = tally(source, [source.schema.names], ())

@@ -7,7 +7,6 @@ categories, 10,000 records, 20,000 generations, Warner swept in 1001 steps.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +63,7 @@ class Panel:
         return StudyPlot(self.name, self.title, draw_fronts(self.fronts[::-1], self.title, bounded))
 
 
-def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
+def run(quick: bool, seed: int, progress: Progress) -> StudyResult:
     """All panels, the Adult attributes, and the check by iterative estimation."""
     generations = 300 if quick else 20_000
     asked: list[tuple[Distribution, float]] = [("normal", delta) for delta in PUBLISHED_LEAST]

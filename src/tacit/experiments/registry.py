@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import UnknownName
@@ -70,7 +69,7 @@ class StudyResult:
 
 @dataclass(frozen=True)
 class Study:
-    """A published study; its module is imported when it is run and has ``run(out, quick, seed, progress)``.
+    """A published study; its module is imported when it is run and has ``run(quick, seed, progress)``.
 
     `options` names what else its ``run`` takes.
     """
@@ -80,11 +79,9 @@ class Study:
     module: str
     options: tuple[str, ...] = ()
 
-    def run(
-        self, out: Path, quick: bool, seed: int, progress: Progress = lambda share: None, **given: Any
-    ) -> StudyResult:
+    def run(self, quick: bool, seed: int, progress: Progress = lambda share: None, **given: Any) -> StudyResult:
         taken = {name: given[name] for name in self.options if name in given}
-        return importlib.import_module(self.module).run(out, quick, seed, progress, **taken)
+        return importlib.import_module(self.module).run(quick, seed, progress, **taken)
 
 
 STUDIES: dict[str, Study] = {

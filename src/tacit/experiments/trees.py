@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -96,7 +95,7 @@ def materials() -> tuple[TreeMaterial, ...]:
     )
 
 
-def run(out: Path, quick: bool, seed: int, progress: Progress) -> StudyResult:
+def run(quick: bool, seed: int, progress: Progress) -> StudyResult:
     """All thetas, groups and repeats of the three data sets, and the surface over theta and number of groups."""
     repeats = QUICK_REPEATS if quick else REPEATS
     few = QUICK_SURFACE_REPEATS if quick else SURFACE_REPEATS

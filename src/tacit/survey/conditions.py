@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tacit.survey.answer_lists import IN_DEFINITION
@@ -82,14 +81,6 @@ def to_document(alternatives: Alternatives) -> list[dict[str, Any]]:
 def _condition_document(condition: Condition) -> dict[str, Any]:
     option = {} if condition.option is None else {"option": condition.option}
     return {"question": condition.question, **option, "answers": list(condition.answers)}
-
-
-@dataclass(frozen=True)
-class Endings:
-    """Who is asked no further: people for whom it is not meant, and people of whom enough have answered."""
-
-    screen_outs: tuple[ScreenOut, ...]
-    quotas: tuple[Quota, ...]
 
 
 def read_screen_out(item: Located, seen: Mapping[str, Question], text: Texts | None) -> ScreenOut:
