@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
+from starlette.testclient import TestClient
 
 from tacit.survey import accounts
+from tacit.survey.app import SurveyServer
 from tacit.survey.definition import Definition
-from tacit.survey.store.surveys import Store
+from tacit.survey.headers import ServerSettings
+from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.postgres_server import fresh_database
 from tests.survey.questionnaires import SMALL
 
@@ -38,3 +41,22 @@ def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def definition() -> Definition:
     return Definition.from_yaml(SMALL)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SurveyServer]:
+    """A server in this process, which limits nobody."""
+    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(server: SurveyServer) -> TestClient:
+    return TestClient(server, base_url="http://survey.test", follow_redirects=False)
+
+
+@pytest.fixture
+def survey(server: SurveyServer) -> StoredSurvey:
+    """A small survey that is open on the server."""
+    return server.store.add(Definition.from_yaml(SMALL), SMALL)

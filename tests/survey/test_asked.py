@@ -18,7 +18,6 @@ from tacit.survey.app import SurveyServer
 from tacit.survey.comparing import control_items
 from tacit.survey.definition import Definition
 from tacit.survey.exports import _harmless, export_folder
-from tacit.survey.headers import ServerSettings
 from tacit.survey.promise import promise
 from tacit.survey.quotas import full_quotas, quota_counts
 from tacit.survey.store.backup import back_up, contents, restore
@@ -230,13 +229,6 @@ def submission(definition: Definition, **texts: str) -> dict[str, Any]:
         "receipt": receipt_hash(RECEIPT),
         **({"texts": {"key": texts_hash(RECEIPT), "answers": texts}} if texts else {}),
     }
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Any:
-    running = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
-    yield running
-    running.close()
 
 
 def test_open_texts_lie_apart_and_are_withdrawn_with_their_report(

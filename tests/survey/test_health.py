@@ -13,10 +13,8 @@ from starlette.testclient import TestClient
 
 from tacit.survey import health
 from tacit.survey.app import SurveyServer
-from tacit.survey.definition import Definition
 from tacit.survey.headers import ServerSettings
 from tacit.survey.store.surveys import StoredSurvey
-from tests.survey.questionnaires import SMALL
 
 
 @pytest.fixture
@@ -29,11 +27,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SurveySe
 
 def local(server: SurveyServer) -> TestClient:
     return TestClient(server, base_url="http://survey.test", client=("127.0.0.1", 5000))
-
-
-@pytest.fixture
-def survey(server: SurveyServer) -> StoredSurvey:
-    return server.store.add(Definition.from_yaml(SMALL), SMALL)
 
 
 def put(client: TestClient, survey: StoredSurvey) -> int:

@@ -22,33 +22,14 @@ from tacit.survey import accounts as accounts_module
 from tacit.survey import limits, totp
 from tacit.survey.accounts import SESSION_SECONDS, Accounts, WrongLogin
 from tacit.survey.app import SurveyServer
-from tacit.survey.definition import Definition
 from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import FAILURES_ALLOWED, LOCK_SECONDS, STRANGERS_ALLOWED, Attempts
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.survey.questionnaires import SMALL
 from tests.survey.running import run_async
 from tests.survey.server import running_server
 
 PASSWORD = "a long enough password"
 SLOW_LOGINS = 1_500
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[SurveyServer]:
-    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(server: SurveyServer) -> TestClient:
-    return TestClient(server, base_url="http://survey.test", follow_redirects=False)
-
-
-@pytest.fixture
-def survey(server: SurveyServer) -> StoredSurvey:
-    return server.store.add(Definition.from_yaml(SMALL), SMALL)
 
 
 class Clock:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import math
 import re
 import secrets
 import socket
@@ -43,23 +44,6 @@ from tests.survey.server import SOURCE, running_server
 
 PASSWORD = "a long enough password"
 REPORT = "000100"
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[SurveyServer]:
-    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(server: SurveyServer) -> TestClient:
-    return TestClient(server, base_url="http://survey.test", follow_redirects=False)
-
-
-@pytest.fixture
-def survey(server: SurveyServer) -> StoredSurvey:
-    return server.store.add(Definition.from_yaml(SMALL), SMALL)
 
 
 def put(
@@ -247,9 +231,20 @@ def test_a_signer_in_trouble_is_answered_with_try_again(
     assert buy(client, coded, code, some_blinded(coded.verifier)).status_code == 200
 
 
-def test_codes_cannot_be_guessed() -> None:
-    # 32^15 codes; a million issued and a thousand guesses a second find one in over a thousand years.
-    assert 32**15 / 1e6 / 1e3 / (365 * 86400) > 1000
+def test_codes_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    alphabets: list[str] = []
+
+    def choice(letters: str) -> str:
+        alphabets.append(letters)
+        drawn.append(letters[len(drawn) % len(letters)])
+        return drawn[-1]
+
+    monkeypatch.setattr(secrets, "choice", choice)
+    assert new_code().startswith("".join(drawn))
+    # With a million codes issued, a thousand guesses a second find one in over a thousand years.
+    codes = math.prod(len(set(letters)) for letters in alphabets)
+    assert codes / 1e6 / 1e3 / (365 * 86400) > 1000
 
 
 def test_a_code_of_one_survey_opens_no_other(client: TestClient, server: SurveyServer) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +11,11 @@ from starlette.testclient import TestClient
 
 from tacit.survey.app import SurveyServer
 from tacit.survey.definition import Definition
-from tacit.survey.headers import ServerSettings
 from tacit.survey.store.surveys import StoredSurvey
 from tacit.survey.withdrawing import receipt_hash
 from tests.survey.questionnaires import SMALL
 
 REPORT = "000100"
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[SurveyServer]:
-    made = SurveyServer(tmp_path / "survey.db", ServerSettings(rate=0))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(server: SurveyServer) -> TestClient:
-    return TestClient(server, base_url="http://survey.test")
-
-
-@pytest.fixture
-def survey(server: SurveyServer) -> StoredSurvey:
-    return server.store.add(Definition.from_yaml(SMALL), SMALL)
 
 
 def sent(client: TestClient, survey: StoredSurvey) -> tuple[str, str]:
