@@ -137,16 +137,10 @@ class Estimator:
 class Channel(Estimator):
     """The law of a report given the truth, after all of the respondent's own draws."""
 
-    # What a column of its reports shows: one answer, a set of them, one bit per answer, or a bucket of a hash.
-    shows: Shows = "one"
     # Whether the reports of some attributes alone are again reports of a simple channel.
     has_marginals: bool = False
-    # Whether each report's contributions to `solve` add up to one.
-    sums_to_one: bool = True
     # Whether `shown_contributions` are known: a report counts for a conjunction by which of its answers it shows.
     counts_by_shown: bool = False
-    # Whether every answer has the same error under an even prior, so that one of them stands for all.
-    treats_answers_alike: bool = False
 
     if TYPE_CHECKING:
 
@@ -163,6 +157,21 @@ class Channel(Estimator):
             """The dense law ``matrix[report, truth]`` of whole reports, in the order of `reports`."""
 
     # A report looks like a record, unless a kind says otherwise.
+
+    @property
+    def shows(self) -> Shows:
+        """What a column of its reports shows: one answer, a set of them, one bit per answer, or a bucket of a hash."""
+        return "one"
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether each report's contributions to `solve` add up to one."""
+        return True
+
+    @property
+    def treats_answers_alike(self) -> bool:
+        """Whether every answer has the same error under an even prior, so that one of them stands for all."""
+        return False
 
     @property
     def tally_shape(self) -> tuple[int, ...]:

@@ -140,8 +140,9 @@ def _worst_answers(node: ProgramNode) -> list[Fraction]:
     even = _even_half(node)
     if even is not None and len(node.radices) == 1:
         return [_half_surest(even, node.size)]
-    if all(isinstance(leaf, nodes.Subset) for leaf in leaves):
-        members = leaves[0].members  # type: ignore[attr-defined]
+    sets = [leaf for leaf in leaves if isinstance(leaf, nodes.Subset)]
+    if len(sets) == len(leaves):
+        members = sets[0].members
     elif any(isinstance(leaf, nodes.Same | nodes.Even) for leaf in leaves) and not any(
         isinstance(leaf, nodes.Reverse) for leaf in leaves
     ):
@@ -176,16 +177,18 @@ def _levels(node: ProgramNode) -> list[list[Fraction]]:
     """The chances that one report has under different truths; a list for each sort of report that may be worst."""
     leaves = _leaves(node)
     first = leaves[0][1]
-    if all(isinstance(leaf, nodes.Subset) and leaf.report_radices == first.report_radices for _, leaf in leaves):
-        return [_set_levels(leaves)]
+    if isinstance(first, nodes.Subset) and all(
+        isinstance(leaf, nodes.Subset) and leaf.report_radices == first.report_radices for _, leaf in leaves
+    ):
+        return [_set_levels(leaves, first)]
     if all(isinstance(leaf, nodes.Half) for _, leaf in leaves):
         even = _weight(leaves, lambda leaf: leaf.parity == 0)
         return [[even, 1 - even]]
     return _record_levels(node, leaves)
 
 
-def _set_levels(leaves: list[tuple[Fraction, ProgramNode]]) -> list[Fraction]:
-    (size, members) = leaves[0][1].size, leaves[0][1].members  # type: ignore[attr-defined]
+def _set_levels(leaves: list[tuple[Fraction, ProgramNode]], first: nodes.Subset) -> list[Fraction]:
+    size, members = first.size, first.members
     # Both over C(n - 1, k - 1), the larger numbers being needless.
     inside = _weight(leaves, lambda leaf: leaf.holds == 1)
     outside = _weight(leaves, lambda leaf: leaf.holds == 0) * members / (size - members)

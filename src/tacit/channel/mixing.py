@@ -64,7 +64,7 @@ class MixtureLaw(Channel):
         return float(self.exact_keep)
 
     @property
-    def treats_answers_alike(self) -> bool:  # type: ignore[override]
+    def treats_answers_alike(self) -> bool:
         return self.is_even
 
     @property

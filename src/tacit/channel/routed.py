@@ -21,7 +21,7 @@ from tacit.channel.dense import UNKNOWN, Figures, dense_figures
 from tacit.channel.routing import Records
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.randomness import Randomness
-from tacit.schema import Attribute
+from tacit.schema import Attribute, Shows
 
 # Singular values below this share of the largest tell nothing.
 NOTHING = 1e-10
@@ -49,11 +49,11 @@ class RoutedChannel(Channel):
         return self.inner.parameters
 
     @property
-    def shows(self) -> Any:  # type: ignore[override]
+    def shows(self) -> Shows:
         return self.inner.shows
 
     @property
-    def sums_to_one(self) -> bool:  # type: ignore[override]
+    def sums_to_one(self) -> bool:
         return self.inner.sums_to_one
 
     @property

@@ -182,9 +182,12 @@ def advise(
             "for less than that."
         )
     effort = SearchEffort(generations=generations, polish=polish, seed=seed)
-    exact = {"delta": delta, "privacy": level, "answers": answers}
     second: list[tuple[str, bool, Callable[[], FrontPoint]]] = [
-        ("exact under delta", True, lambda: exact_front(prior, records, **exact).points[0]),  # type: ignore[arg-type]
+        (
+            "exact under delta",
+            True,
+            lambda: exact_front(prior, records, delta=delta, privacy=level, answers=answers).points[0],
+        ),
         ("optrr", True, lambda: ways.cheapest(optrr_front(problem, effort).points, level)),
         ("warner", True, lambda: ways.cheapest(ways.warner(), level)),
     ]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.base import Channel
+from tacit.channel.holding import HoldingLaw
 from tacit.channel.recipe import Recipe
 from tacit.count.hashed import support_of
 from tacit.errors import InvalidInput
@@ -117,9 +117,11 @@ class OpenQuestion:
         self.channel  # noqa: B018 - refuses a gamma that is none
 
     @cached_property
-    def channel(self) -> Channel:
+    def channel(self) -> HoldingLaw:
         """Local hashing of the fingerprint of a beginning."""
-        return Recipe("local-hashing", {"gamma": self.gamma}).build((1 << FINGERPRINT_BITS,))
+        built = Recipe("local-hashing", {"gamma": self.gamma}).build((1 << FINGERPRINT_BITS,))
+        assert isinstance(built, HoldingLaw), "reports of local hashing hold some answers"
+        return built
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -181,7 +183,7 @@ class OpenQuestion:
 
         if not (isinstance(respondents, int) and respondents >= 1):
             raise InvalidInput(f"The number of respondents is a whole number of at least 1, not {respondents!r}.")
-        holds, background = self.channel.holds, self.channel.background  # type: ignore[attr-defined]
+        holds, background = self.channel.holds, self.channel.background
         candidates = (len(self.characters) + 1) ** min(self.step, self.length)
         error = math.sqrt(background * (1 - background) * len(self.levels) / respondents) / (holds - background)
         return min(1.0, NormalDist().inv_cdf(1 - (1 - _checked(certainty)) / candidates) * error)
@@ -255,7 +257,7 @@ class OpenQuestion:
 
         if not len(digits):
             return []
-        holds, background = self.channel.holds, self.channel.background  # type: ignore[attr-defined]
+        holds, background = self.channel.holds, self.channel.background
         counts = support_of(digits, self._hashing, np.array([fingerprint(text) for text in candidates], np.uint32))
         # A report holds an answer that nobody has with chance `background`, whatever is true: the tail is a binomial's.
         tails = bdtrc(counts - 1, len(digits), background) * len(candidates)

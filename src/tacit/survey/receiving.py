@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from starlette.types import Receive, Scope, Send
 
@@ -73,11 +73,11 @@ class Receiving:
 
     def known(self, path: str) -> Place | None:
         """Where a report goes, if the server has read the survey already."""
-        if (address := _ADDRESS.fullmatch(path)) is None:
+        if (address := _address(path)) is None:
             return None
-        fingerprint, box, token = address.groups()
+        fingerprint, box, token = address
         survey = self._surveys.known(fingerprint)
-        return None if survey is None else (survey, box, token)  # type: ignore[return-value]
+        return None if survey is None else (survey, box, token)
 
     def take(self, scope: Scope, place: Place, body: bytes, reply: Callable[[JsonReply], None]) -> None:
         """Take a report whose body has arrived whole, without a task: `reply` is called once, now or when it is stored."""
@@ -108,13 +108,13 @@ class Receiving:
         return refused
 
     async def _place(self, path: str) -> Place:
-        if (address := _ADDRESS.fullmatch(path)) is None:
+        if (address := _address(path)) is None:
             raise Refused(404, "Nothing can be put here.")
-        fingerprint, box, token = address.groups()
+        fingerprint, box, token = address
         survey = await self._surveys.survey(fingerprint)
         if survey is None:
             raise Refused(404, "There is no such survey.")
-        return survey, box, token  # type: ignore[return-value]
+        return survey, box, token
 
     def _admit(self, scope: Scope) -> None:
         if not is_known_host(scope, self._settings):
@@ -123,6 +123,14 @@ class Receiving:
             raise Overloaded("The survey is receiving more answers than it can store right now. Please try again soon.")
         if self._settings.rate > 0 and not self._limit.allows(origin(client_address(scope, self._settings))):
             raise Refused(429, "Too many reports from one address. Please try again in a minute.")
+
+
+def _address(path: str) -> tuple[str, Box, str] | None:
+    """The fingerprint, the box and the token that a path names; None for any other path."""
+    if (named := _ADDRESS.fullmatch(path)) is None:
+        return None
+    fingerprint, box, token = named.groups()
+    return fingerprint, cast("Box", box), token
 
 
 def _submission(place: Place, body: bytes) -> Submission:

@@ -70,7 +70,7 @@ class HadamardChannel(Channel):
         return (self.numbers,)
 
     @property
-    def treats_answers_alike(self) -> bool:  # type: ignore[override]
+    def treats_answers_alike(self) -> bool:
         return len(self.shape) == 1
 
     @property
