@@ -39,7 +39,9 @@ def is_whole(channel: Channel) -> bool:
     """Whether it is a channel of a scheme, not of some attributes of a group."""
     try:
         channel.program()
-    except Exception:
+    except InvalidInput as refusal:
+        if "never disguised alone" not in str(refusal):
+            raise
         return False
     return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -156,36 +156,41 @@ class _Form:
     draft: Draft
     languages: Mapping[str, str]
     lists: Mapping[str, list[tuple[str, Texts]]]
+    repeats: int = 0  # how many repeated groups the row at hand stands in
+    within: list[tuple[str, bool]] = field(default_factory=list)  # the conditions of its groups, and which are carried
 
     def carry(self, rows: list[Row]) -> None:
-        repeats = 0
-        self.within: list[
-            tuple[str, bool]
-        ] = []  # the conditions of the groups that a row stands in, and which are carried
-        for row in (one for one in rows if not _is_true(one.get("disabled"))):
-            kind, _, rest = _spelled(row.get("type", "")).partition(" ")
-            kind = kind.lower()
-            begins, ends = kind.startswith("begin"), kind.startswith("end")
-            if (begins or ends) and "repeat" in f"{kind} {rest}".lower():
-                repeats += 1 if begins else -1
-                if begins:
-                    self._left(
-                        row, "repeated questions are asked once at most. Ask about the number, and about one of them."
-                    )
-            elif repeats:
-                continue
-            elif begins:
-                self.draft.page(_texts(row, "label", self.languages) or None)
-                said = row.get("relevant", "")
-                self.within.append((said, not said or self.draft.when(said) is not None))
-                self._columns(row, is_group=True)
-            elif ends:
-                del self.within[-1:]
-            elif kind not in ("", *METADATA):
-                self._question(row, kind, rest.strip())
+        for row in rows:
+            if not _is_true(row.get("disabled")):
+                self._row(row)
         metadata = sorted({row.get("type", "").lower() for row in rows} & METADATA)
         if metadata:
             self.draft.leave_out(", ".join(metadata), "nothing about the device, the place or the time is kept.")
+
+    def _row(self, row: Row) -> None:
+        kind, _, rest = _spelled(row.get("type", "")).partition(" ")
+        kind = kind.lower()
+        begins, ends = kind.startswith("begin"), kind.startswith("end")
+        if (begins or ends) and "repeat" in f"{kind} {rest}".lower():
+            self.repeats += 1 if begins else -1
+            if begins:
+                self._left(
+                    row, "repeated questions are asked once at most. Ask about the number, and about one of them."
+                )
+        elif self.repeats:
+            return
+        elif begins:
+            self._begin_group(row)
+        elif ends:
+            del self.within[-1:]
+        elif kind not in ("", *METADATA):
+            self._question(row, kind, rest.strip())
+
+    def _begin_group(self, row: Row) -> None:
+        self.draft.page(_texts(row, "label", self.languages) or None)
+        said = row.get("relevant", "")
+        self.within.append((said, not said or self.draft.when(said) is not None))
+        self._columns(row, is_group=True)
 
     def _question(self, row: Row, kind: str, rest: str) -> None:
         text, name = _texts(row, "label", self.languages), row.get("name", "")
