@@ -363,6 +363,28 @@ def test_whoever_trickles_is_let_go_and_nobody_else(run: Callable[..., Any], mon
     run(scenario)
 
 
+def test_a_head_without_end_is_given_up(run: Callable[..., Any]) -> None:
+    """Each line of a head takes many times its bytes of the server's memory."""
+
+    async def scenario(running: Running) -> None:
+        reader, writer = await running.connected()
+        writer.write(b"GET / HTTP/1.1\r\nHost: survey.test\r\n")
+        lines = b"".join(b"X-%d: a\r\n" % number for number in range(2_000))
+        try:
+            for _ in range(500):
+                writer.write(lines)
+                await asyncio.wait_for(writer.drain(), 5)
+            told = await asyncio.wait_for(reader.read(), 10)
+        except ConnectionError:  # while it was still being sent
+            told = b"HTTP/1.1 431"
+        assert told.startswith(b"HTTP/1.1 431")
+        again = await running.connected()
+        again[1].write(running.request())
+        assert (await read_answer(again[0]))[0] == 201
+
+    run(scenario)
+
+
 def test_a_client_that_does_not_read_its_answers_is_not_given_more(run: Callable[..., Any]) -> None:
     async def scenario(running: Running) -> None:
         reader, writer = await running.connected()

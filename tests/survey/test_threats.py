@@ -407,6 +407,8 @@ def test_a_forged_host_is_refused_where_the_server_knows_its_own(tmp_path: Path)
     assert put(good, survey).status_code == 201
     assert evil.get(f"/s/{survey.fingerprint}").status_code == 400
     assert put(evil, survey).status_code == 400
+    both = [("host", "survey.test"), ("host", "evil.test")]
+    assert good.get(f"/s/{survey.fingerprint}", headers=both).status_code == 400
     server.close()
 
 

@@ -21,6 +21,9 @@ HEADER_SECONDS = 5.0
 # A whole request, head and body: nothing that people send here is large.
 REQUEST_SECONDS = 20.0
 
+# Each line of a head takes many times its bytes of memory.
+LARGEST_HEAD = 1 << 16
+_TOO_LONG = JsonReply(431, {"error": "The head of this request is too long."})
 _FAILED = JsonReply(500, {"error": "The server could not take this report. Please try again later."})
 
 
@@ -30,6 +33,8 @@ class PatientProtocol(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     # Seconds within which the rest of what has begun must come; None while nothing has.
     _allowed: float | None = None
+    # Bytes of a head whose end has not come; None while none is being read.
+    _head: int | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -38,15 +43,22 @@ class PatientProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._head is not None:
+            self._head += len(data)
+            if self._head > LARGEST_HEAD and not self.transport.is_closing():
+                self.transport.write(_TOO_LONG.http)
+                self._give_up()
         # Most requests are whole by now and need no clock.
         self._wait()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._allowed = HEADER_SECONDS
+        self._head = 0
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
+        self._head = None
         # Also where nobody reads the body, because it was sent to nowhere.
         self._allowed = REQUEST_SECONDS - HEADER_SECONDS
         super().on_headers_complete()
@@ -112,6 +124,7 @@ class ReportProtocol(PatientProtocol):
         if self._place is None:
             super().on_headers_complete()
         else:
+            self._head = None
             self._body = b""
             self._stays = self.parser.get_http_version() == "1.1" and self.parser.should_keep_alive()
 

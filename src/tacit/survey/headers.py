@@ -71,7 +71,7 @@ class ServerSettings:
 def is_known_host(scope: Scope, settings: ServerSettings) -> bool:
     if settings.host is None:
         return True
-    return any(name == b"host" and value.lower() == settings.host for name, value in scope["headers"])
+    return [value.lower() for name, value in scope["headers"] if name == b"host"] == [settings.host]
 
 
 def client_address(scope: Scope, settings: ServerSettings) -> str:

@@ -139,7 +139,7 @@ class JsonReply:
     @property
     def is_last(self) -> bool:
         """Whether the connection ends with it: the rest of the body is not waited for."""
-        return self.status in (408, 413)
+        return self.status in (408, 413, 431)
 
     @cached_property
     def http(self) -> bytes:
