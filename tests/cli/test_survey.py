@@ -297,6 +297,17 @@ def test_opening_says_how_many_people_the_wanted_margin_takes_and_refuses_what_t
         run("open", "wide.yaml")
 
 
+def test_many_alike_notes_of_a_plan_are_counted(tmp_path: Path) -> None:
+    asked = "".join(
+        f"  - {{name: q{n}, kind: scale, scale: {{from: 1, to: 5}}, text: Q{n}?, sensitive: true}}\n" for n in range(6)
+    )
+    head = "name: a\ntitle: A\nintroduction: A\ncontact: A\nprivacy: strong\npages:\n- questions:\n"
+    (tmp_path / "a.yaml").write_text(head + asked)
+    done = CliRunner().invoke(app, ["open", str(tmp_path / "a.yaml"), "--store", str(tmp_path / "s.db")])
+    assert done.stdout.count("are for a share of one half") == 2
+    assert "and 4 more notes like these (--json gives all)" in done.stdout
+
+
 def test_plan_reads_a_questionnaire() -> None:
     from tests.cli.run import tacit
 

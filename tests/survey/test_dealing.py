@@ -272,3 +272,6 @@ def test_open_says_what_each_version_promises(tmp_path: Path) -> None:
     opened = json.loads(done.stdout)
     assert [group["attributes"] for group in opened["groups"]] == [["smokes"], ["drinks"], ["smokes"]]
     assert opened["public"] == ["age", "smokes_direct"]
+    _, lines = promise(Definition.from_yaml(ARMS))
+    told = [line.split(":")[0].strip() for line in lines[1:4]]
+    assert told == ["smokes (in device)", "drinks", "smokes (in self)"]

@@ -25,6 +25,7 @@ WHOLE_NOTICE = 1e6
 WHOLE_CAP = 1e12
 # From here on `open` says that many answers together tell more than each.
 MANY = 1000
+MOST_NOTES = 3  # of a plan's; each question may have one
 
 
 def promise(definition: Definition, margin: float | None = None) -> tuple[dict[str, Any], list[str]]:
@@ -66,7 +67,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     }
     lines = [f"{definition.title()} (wave {definition.wave}), fingerprint {definition.fingerprint}"]
     for group in definition.groups:
-        lines += _group_lines(group, sure[group.names])
+        lines += _group_lines(group, sure[group.names], _versions_with(definition, group))
     if apart:
         lines.append(_apart_line(apart))
     if public:
@@ -80,10 +81,17 @@ def _surest_of(group: Group, answers: Iterable[AnswerMeasures]) -> float:
     return max(surest(answer) for answer in answers if answer.attribute in group.names)
 
 
-def _group_lines(group: Group, sure: float) -> list[str]:
+def _versions_with(definition: Definition, group: Group) -> str:
+    """Which versions of a questionnaire have a group, in words; nothing where all do."""
+    versions = definition.scheme.questionnaires
+    having = [one.name for one in versions if any(own.to_document() == group.to_document() for own in one.groups)]
+    return "" if len(having) == len(versions) else f" (in {', '.join(having)})"
+
+
+def _group_lines(group: Group, sure: float, versions: str) -> list[str]:
     said = f"{sure:.0%}" if sure >= 0.01 else f"{100 * sure:.2g}%"
     return [
-        f"  {', '.join(group.names)}: {group.channel.kind}; the whole report makes its best guesser at most {said} "
+        f"  {', '.join(group.names)}{versions}: {group.channel.kind}; the whole report makes its best guesser at most {said} "
         "sure of an answer",
         *(f"    {line}" for line in routing_lines(group)),
     ]
@@ -128,11 +136,14 @@ def check_whole(definition: Definition) -> None:
 def plan_lines(needed: Plan) -> list[str]:
     """How many people the wanted margin takes, and which questions take the most."""
     most = sorted(needed.per_attribute, key=lambda name: -needed.per_attribute[name])[:3]
+    notes = needed.warnings if len(needed.warnings) <= MOST_NOTES else needed.warnings[: MOST_NOTES - 1]
+    more = len(needed.warnings) - len(notes)
     listed = ", ".join(f"{name} {needed.per_attribute[name]:,}" for name in most)
     return [
         f"  for a margin of {100 * needed.margin:g} percentage points at {needed.level:.0%}: {needed.respondents:,} respondents; "
         f"asked directly {needed.direct_questioning:,} would do (most are needed for: {listed})",
-        *(f"    {line}" for line in needed.warnings),
+        *(f"    {line}" for line in notes),
+        *([f"    and {more} more notes like these (--json gives all)"] if more else []),
     ]
 
 
@@ -146,7 +157,7 @@ def routing_lines(group: Group) -> Iterator[str]:
             )
         return
     yield (
-        f"routing connects these questions: disguised together on their {len(group.records)} legal records. For the same "
+        f"routing, or declining them together, connects these questions: disguised together on their {len(group.records)} legal records. For the same "
         f"precision they need about {routing_cost(group):.1f} times the respondents of questions that everybody is asked"
     )
     apart = never_together(group)
