@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -79,6 +80,56 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a formula before the data": (lambda: tacit.regress("smokes ~ age", FRAME), r"regress\(data, .* not DataFrame"),
     "k before the table": (lambda: tacit.anonymize(5, FRAME), "not DataFrame; it follows the table"),
     "measuring reports": (lambda: tacit.measure(REPORTS), "not Reports"),
+    "a column by its number": (lambda: tacit.estimate(REPORTS, [0]), "Attribute 0 does not exist. There is: 'smokes'"),
+    "a truth value for an answer": (lambda: tacit.estimate_share(REPORTS, {"smokes": True}), "has no answer True"),
+    "a matrix as a text": (lambda: channels.matrix("warner"), "list of rows of numbers"),
+    "two columns of one name": (
+        lambda: Dataset.from_arrow(pd.DataFrame([["a", "b"], ["c", "d"]], columns=["x", "x"])),
+        "two columns called 'x'",
+    ),
+    "a class by its number": (lambda: tacit.TreeClassifier(0).fit(REPORTS), "Attribute 0 does not exist"),
+    "a depth as a text": (lambda: tacit.TreeClassifier("smokes", max_depth="3").fit(REPORTS), "whole number .* '3'"),
+    "a depth with a fraction": (lambda: tacit.TreeClassifier("smokes", max_depth=2.5).fit(REPORTS), "not 2.5"),
+    "fitting nothing": (lambda: tacit.TreeClassifier("smokes").fit(None), "not from NoneType"),
+    "fitting reports and something else": (
+        lambda: tacit.TreeClassifier("smokes").fit([REPORTS, FRAME]),
+        "learns from reports, not from list",
+    ),
+    "scoring a table without the class": (
+        lambda: tacit.TreeClassifier("smokes").fit(REPORTS).score(FRAME[["age"]]),
+        "column 'smokes' is missing",
+    ),
+    "a threshold as a text": (
+        lambda: tacit.association_rules(tacit.FrequentItemsets(0.1).fit(REPORTS).itemsets_, "lift", "1.2"),
+        "finite number, not '1.2'",
+    ),
+    "a channel for a device": (lambda: tacit.prevalence(FRAME, "smokes", WARNER), "'warner', or made by tacit.devices"),
+    "values without a yes": (
+        lambda: tacit.prevalence({"smokes": ["a", "b"]}, "smokes", "warner", "p=.75"),
+        "means 'yes': yes=VALUE",
+    ),
+    "an unknown way with missing values": (lambda: tacit.disguise(FRAME, SCHEME, missing="skip"), "'refuse', .*'drop'"),
+    "reports disguised again": (lambda: tacit.disguise(REPORTS, SCHEME), "disguised already"),
+    "records as a text": (lambda: tacit.exact_front([0.5, 0.5], records="9", delta=0.8), "records is '9'"),
+    "a point of no front": (lambda: tacit.choose_point([1], privacy=0.3), "chosen from a front, .* not from list"),
+    "a schema as a mapping": (lambda: tacit.Schema({"smokes": ("no", "yes")}), "list of attributes, .* not dict"),
+    "a schema with one wrong entry": (lambda: tacit.Schema([DATA.schema["age"], "sex"]), "not sex"),
+    "answers as a set": (
+        lambda: Attribute("smokes", {"no", "yes"}),
+        r"a set has none. Give a list, such as \['no', 'yes'",
+    ),
+    "no answer among answers": (lambda: Attribute("smokes", ("yes", None)), "None is none"),
+    "reports made of a data frame": (lambda: Reports(FRAME, SCHEME), r"Reports\.from_arrow\(frame, scheme\)"),
+    "a tally of a misspelt table": (lambda: tacit.Tally.of(REPORTS, tables=[["smoke"]]), "Did you mean 'smokes'"),
+    "suppression beside k": (
+        lambda: tacit.anonymize(FRAME, 5, suppress=0.04),
+        r"'suppress' as protection=tacit\.Protection\(suppress=",
+    ),
+    "a method beside k": (
+        lambda: tacit.anonymize(FRAME, 5, method="local"),
+        r"preferences=tacit\.Preferences\(method=",
+    ),
+    "weights beside the names": (lambda: tacit.estimate(REPORTS, "smokes", weights="w"), r"SampleDesign\.of"),
 }
 
 
@@ -100,3 +151,19 @@ def test_what_the_messages_advise_works() -> None:
     assert tacit.Schema([Attribute("smokes", ("no", "yes"))]).names == ("smokes",)
     assert tacit.TreeClassifier("smokes").fit(Reports.from_truth(DATA)).n_reports_ == 100
     assert tacit.prevalence(FRAME, "smokes", "crosswise", {"p": 0.25}).n_reports == 100
+
+
+def test_what_is_meant_is_done() -> None:
+    """One name where a list is taken, a data frame where a dataset is, a column of texts and numbers."""
+    assert DATA.select("smokes").schema.names == ("smokes",)
+    assert tacit.design_scheme(DATA, gamma=3, public="age").scheme.public_names == ("age",)
+    assert len(tacit.Tally.of(REPORTS, tables=["smokes", "age"]).parts[0].tables) == 2
+    assert 0 <= tacit.TreeClassifier("smokes").fit(REPORTS).score(FRAME) <= 1
+    assert tacit.attack(REPORTS, truth=FRAME).counted is not None
+    mixed = pd.DataFrame({"rooms": [1, "two", pd.NA, None, float("nan"), 1]})
+    assert Dataset.from_arrow(mixed, missing="drop").schema["rooms"].answers == ("1", "two")
+
+
+def test_an_argument_with_a_home_elsewhere_leaves_the_signature_as_it_is() -> None:
+    assert "suppress" not in inspect.signature(tacit.anonymize).parameters
+    assert list(inspect.signature(tacit.estimate).parameters)[:2] == ["reports", "attributes"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Schema
 from tacit.table import Missing, Table, as_arrow, decode, encode, infer_schema, read_table
 from tacit.table.columns import checked_columns
@@ -68,6 +68,8 @@ class Dataset:
 
         With a schema, `missing` may be "refuse" or "drop": which answer a missing value is read as, the schema says.
         """
+        if missing not in get_args(MissingPolicy):
+            raise UnknownName("Way with missing values", str(missing), get_args(MissingPolicy))
         table = as_arrow(data)
         if table.num_rows == 0:
             raise InvalidInput("The table has no rows: there is nothing to disguise or to learn.")

@@ -70,6 +70,10 @@ def disguise(
             f"disguise takes the truths, then their scheme: disguise(data, scheme), not {type(dataset).__name__} and "
             f"{type(scheme).__name__}.{designed}"
         )
+    if isinstance(dataset, Reports):
+        raise InvalidInput(
+            "These are reports, disguised already. Disguise the truths once; a second time would only add to the errors."
+        )
     if isinstance(dataset, Dataset):
         truths = dataset.select(scheme.schema.names) if drop_others else dataset
     else:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class TacitError(Exception):
@@ -52,8 +57,23 @@ def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:
     names = [str(item) for item in known]
     if not names:
         return "There is none yet."
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(str(name), names, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return f"There is: {', '.join(map(repr, names[:limit]))}{more}."
+
+
+def names_homes(homes: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function that says where an argument belongs which it does not take itself; its signature stays as it is."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in homes.keys() & kwargs.keys():
+                raise InvalidInput(f"{function.__name__} takes {name!r} as {homes[name]}.")
+            return function(*args, **kwargs)
+
+        return called
+
+    return decorated

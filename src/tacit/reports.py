@@ -63,6 +63,11 @@ class Reports(Shown):
     places: tuple[NDArray[np.intp], ...] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.scheme, Scheme) or not isinstance(self.parts, tuple):
+            raise InvalidInput(
+                "Reports hold coded tables. Of a data frame of reports they are made by Reports.from_arrow(frame, scheme), of a "
+                "file by Reports.read(path, scheme); truths become reports by tacit.disguise(data, scheme)."
+            )
         if len(self.parts) != len(self.scheme.questionnaires):
             raise InvalidInput("Reports need one table for each questionnaire of their scheme.")
         for questionnaire, part in self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -181,11 +181,15 @@ def _texts(name: str, answers: Any) -> tuple[str, ...]:
     """Answers given as a list, or as numbers, which compare as text."""
     if not isinstance(answers, Iterable):
         raise InvalidInput(f"The answers of {name!r} are a list of texts such as ('no', 'yes'), not {answers!r}.")
-    listed = tuple(answers)
-    wrong = next((answer for answer in listed if isinstance(answer, bool) or not isinstance(answer, str | int)), None)
-    if wrong is not None:
+    if isinstance(answers, Set):
         raise InvalidInput(
-            f"The answers of {name!r} are texts such as 'no' and 'yes'; {wrong!r} is none. Put it in quotes."
+            f"The answers of {name!r} stand in an order, and a set has none. Give a list, such as {sorted(map(str, answers))}."
+        )
+    listed = tuple(answers)
+    wrong = [answer for answer in listed if isinstance(answer, bool) or not isinstance(answer, str | int)]
+    if wrong:
+        raise InvalidInput(
+            f"The answers of {name!r} are texts such as 'no' and 'yes'; {wrong[0]!r} is none. Put it in quotes."
         )
     return tuple(map(str, listed))
 
@@ -218,10 +222,11 @@ class Schema:
     _places: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.attributes, Attribute | str) or not all(
-            isinstance(one, Attribute) for one in self.attributes
-        ):
-            wrong = self.attributes if isinstance(self.attributes, Attribute | str) else self.attributes[0]
+        one_thing = isinstance(self.attributes, Attribute | str | Mapping) or not isinstance(self.attributes, Iterable)
+        if one_thing or not all(isinstance(one, Attribute) for one in self.attributes):
+            wrong = (
+                self.attributes if one_thing else next(one for one in self.attributes if not isinstance(one, Attribute))
+            )
             raise InvalidInput(
                 "A schema is a list of attributes, such as Schema([Attribute('smokes', ('no', 'yes'))]), not "
                 f"{wrong if isinstance(wrong, str) else type(wrong).__name__}."
@@ -263,4 +268,4 @@ class Schema:
 
     def select(self, names: Iterable[str]) -> Schema:
         """The schema of only these attributes, in this order."""
-        return Schema(tuple(self[name] for name in names))
+        return Schema(tuple(self[name] for name in ((names,) if isinstance(names, str) else names)))

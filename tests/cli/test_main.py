@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -131,3 +132,15 @@ def test_a_shell_can_complete_commands() -> None:
 
 def test_there_is_no_colour_away_from_a_terminal() -> None:
     assert "\x1b" not in tacit("devices").out
+
+
+def test_a_number_that_cannot_be_read_is_said_in_plain_words() -> None:
+    message = refused("plan", "--device", "warner", "--parameters", "p=.75", "--respondents", "many", "--share", "0.2")
+    assert "Invalid value for '--respondents': a whole number such as 5 is wanted." in message
+    assert "Value error" not in refused("estimate", "reports.parquet", "--attributes", "a", "--method", "guess")
+
+
+def test_a_table_where_a_scheme_is_wanted_says_how_to_make_one(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("smokes\nno\nyes\n", encoding="utf-8")
+    assert "tacit design scheme --data people.csv" in refused("measure", path)

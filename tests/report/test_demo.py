@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit.report.chapters.mining import _far_off
 from tacit.report.chapters.people import links, one_person, the_crowd
 from tacit.report.chapters.study import study
 from tacit.report.demo import CHAPTERS, write_demo
@@ -54,6 +55,19 @@ def test_charts_show_the_truth_that_is_counted() -> None:
     divorced = [income for status, income in pairs if status == "Divorced"]
     shown = {row[0]: row[4] for row in linked.rows}
     assert shown["Divorced"] == pytest.approx(divorced.count(">50K") / len(divorced))
+
+
+def test_answers_without_an_order_stand_by_their_size() -> None:
+    marks = [block for block in the_crowd(DemoData(7)).blocks if isinstance(block, Marks)]
+    shares = [row[1] for row in marks[2].rows]  # education
+    assert shares == sorted(shares, reverse=True)
+    assert [row[0] for row in marks[1].rows] == ["<=34", "(34,40]", "(40,50]", ">50"]
+
+
+def test_an_estimate_far_from_the_truth_is_explained() -> None:
+    (told,) = _far_off([("naive Bayes", 2.6)])
+    assert "2.6 standard errors" in told.text
+    assert "one estimate in 107" in told.text  # two-sided, normal
 
 
 def test_the_study_is_near_the_regression_on_the_truth() -> None:

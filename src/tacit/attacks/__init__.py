@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from tacit.attacks.caveats import attack_warnings
 from tacit.attacks.result import AttackResult, CoinShare, Share, Shares, Stability
@@ -21,7 +22,7 @@ from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
 from tacit.joint import JointModel, fit_joint
 from tacit.reports import HoldsTable, Reports
-from tacit.table import Table
+from tacit.table import Table, encode
 
 __all__ = ["AttackResult", "CoinShare", "Share", "Shares", "Stability", "attack"]
 
@@ -37,7 +38,7 @@ COMPARED_ROWS = 1 << 12
 def attack(
     reports: ReportSource,
     *,
-    truth: HoldsTable | Table | None = None,
+    truth: HoldsTable | Table | Any = None,
     known: Sequence[str] = (),
     components: int = MOST_COMPONENTS,
     seed: int = 0,
@@ -54,7 +55,7 @@ def attack(
     reports
         Reports under one scheme, in memory or stored; stored ones are read in batches.
     truth
-        Row by row the people behind the reports: right guesses are then counted as well.
+        Row by row the people behind the reports, as a Dataset or a data frame: right guesses are then counted as well.
     known
         Attributes whose true answers the guesser has from elsewhere; for these the truth is needed.
     components
@@ -148,7 +149,7 @@ def _some(batches: Iterator[Batch]) -> Iterator[Batch]:
             return
 
 
-def _aligned(truth: HoldsTable | Table, reports: ReportSource) -> Table:
+def _aligned(truth: HoldsTable | Table | Any, reports: ReportSource) -> Table:
     """The true records, in the order of the reports and with the scheme's attributes."""
     if not isinstance(reports, Reports):
         raise InvalidInput(
@@ -160,8 +161,10 @@ def _aligned(truth: HoldsTable | Table, reports: ReportSource) -> Table:
             "Reports of dealt questionnaires are not in the order of the people, so the truth cannot be laid beside them. "
             "Leave it out: the shares are then estimated."
         )
-    table = truth if isinstance(truth, Table) else truth.table
     schema = reports.scheme.schema
+    table = truth if isinstance(truth, Table) else getattr(truth, "table", None)
+    if not isinstance(table, Table):  # a data frame, or what else speaks Arrow
+        table = encode(truth, schema, drop_others=True)
     for attribute in schema:
         if attribute.name not in table.schema or table.schema[attribute.name].answers != attribute.answers:
             raise InvalidInput(

@@ -131,6 +131,10 @@ def design(
     >>> design("forced-response", "truth=2/3,yes=1/6").samples[0].matrix.round(4).tolist()
     [[0.8333, 0.1667], [0.1667, 0.8333]]
     """
+    if not isinstance(name, str):
+        raise InvalidInput(
+            f"A device is named, such as 'warner', or made by tacit.devices; {type(name).__name__} is neither."
+        )
     device = DEVICES.get(name)
     if device is None:
         raise UnknownName("Device", name, DEVICES)

@@ -141,8 +141,19 @@ def read_json(path: str | Path) -> Any:
     except IsADirectoryError:
         raise InvalidInput(f"{str(path)!r} is a folder, not a file.") from None
     except UnicodeDecodeError:
-        raise InvalidInput(f"{str(path)!r} is not a text file, so it is not a JSON document.") from None
+        raise InvalidInput(
+            f"{str(path)!r} is not a text file, so it is not a JSON document.{_instead_of_a_table(path)}"
+        ) from None
     except json.JSONDecodeError as error:
         raise InvalidInput(
-            f"{str(path)!r} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
+            f"{str(path)!r} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}.{_instead_of_a_table(path)}"
         ) from None
+
+
+def _instead_of_a_table(path: str | Path) -> str:
+    if Path(path).suffix.lower() not in (".csv", ".parquet", ".tsv", ".xlsx", ".sav", ".dta"):
+        return ""
+    return (
+        " It looks like a table; wanted is a document such as a scheme, which "
+        f"`tacit design scheme --data {Path(path).name} --gamma 3 --out scheme.json` writes."
+    )

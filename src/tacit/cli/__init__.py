@@ -60,8 +60,24 @@ def _misspelt(problem: Any) -> None:
     """Show typer's own message; under --json also as an object."""
     from tacit.cli.output import print_json
 
+    if isinstance(getattr(problem, "message", None), str):
+        problem.message = _in_plain_words(problem.message)
     problem.show()
     message = problem.format_message()
     if "--json" in sys.argv[1:] and message:
         print_json({"error": message})
     sys.exit(problem.exit_code)
+
+
+# What the library that reads numbers says of a text, and what it means.
+NUMBERS = {
+    "Input should be a valid integer": "a whole number such as 5 is wanted.",
+    "Input should be a valid number": "a number such as 0.5 is wanted.",
+}
+
+
+def _in_plain_words(message: str) -> str:
+    for stiff, plain in NUMBERS.items():
+        if stiff in message:
+            return plain
+    return message.removeprefix("Value error, ")

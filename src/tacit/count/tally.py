@@ -79,7 +79,7 @@ class Tally:
         reports: ReportSource | Sequence[ReportSource],
         *,
         order: int | None = None,
-        tables: Sequence[Sequence[str]] | None = None,
+        tables: Sequence[str | Sequence[str]] | None = None,
     ) -> Tally:
         """Count reports: whole ones, or all tables of up to `order` attributes, or only the named `tables`.
 
@@ -104,8 +104,9 @@ class Tally:
         if order is not None and tables is not None:
             raise InvalidInput("A tally holds all tables up to an order, or the named ones: give one of the two.")
         scheme, is_simulation = _one_scheme(reports)
+        named = None if tables is None else _named_tables(scheme, tables)
         origins = sources(reports)
-        parts = tuple(_counted(source, _wanted(source.questionnaire, order, tables)) for source in origins)
+        parts = tuple(_counted(source, _wanted(source.questionnaire, order, named)) for source in origins)
         return cls(scheme, parts, is_simulation)
 
     @classmethod
@@ -253,6 +254,13 @@ def _one_scheme(reports: ReportSource | Sequence[ReportSource]) -> tuple[Scheme,
             "from all of them: they are pooled."
         )
     return next(iter(schemes.values())), any(getattr(part, "is_simulation", False) for part in each)
+
+
+def _named_tables(scheme: Scheme, tables: Sequence[str | Sequence[str]]) -> list[Names]:
+    """The attributes of each table; one name alone is a table of one."""
+    listed = [tables] if isinstance(tables, str) else tables
+    named = [(table,) if isinstance(table, str) else tuple(table) for table in listed]
+    return [tuple(scheme.schema[name].name for name in table) for table in named]
 
 
 def _wanted(

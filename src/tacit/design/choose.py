@@ -60,6 +60,10 @@ def choose_point(
     >>> choose_point(front, privacy=0.3).privacy >= 0.3 - 1e-6
     True
     """
+    if not hasattr(front, "points"):
+        raise InvalidInput(
+            f"A point is chosen from a front, as tacit.exact_front makes one, not from {type(front).__name__}."
+        )
     given = [privacy is not None, mse is not None, respondents is not None or margin is not None]
     if sum(given) != 1:
         raise InvalidInput("Pick a point by one demand: a privacy, an mse, or respondents together with a margin.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -118,8 +119,8 @@ def _checked_prior(prior: ArrayLike) -> Matrix:
 
 
 def _check_records(records: int) -> None:
-    if not records >= 1 or records != int(records):
-        raise InvalidInput(f"records is {records}; it must be a whole number of at least 1.")
+    if not isinstance(records, numbers.Real) or not records >= 1 or records != int(records):
+        raise InvalidInput(f"records is {records!r}; it must be a whole number of at least 1.")
 
 
 def _check_delta(delta: float | None, prior: Matrix) -> None:

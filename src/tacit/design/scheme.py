@@ -146,7 +146,7 @@ def _bound_in_words(scheme: Scheme, bound: float, *, per_group: bool) -> str:
 
 def checked_groups(schema: Schema, groups: Sequence[Sequence[str]] | None, public: Sequence[str]) -> Groups:
     """The groups to disguise: as given, else each attribute that is not public on its own."""
-    shown = [schema[name].name for name in public]
+    shown = [schema[name].name for name in ((public,) if isinstance(public, str) else public)]
     if groups is None:
         parts: Groups = tuple((name,) for name in schema.names if name not in shown)
     else:

@@ -21,7 +21,7 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, remembered
 from tacit.count.sources import ReportSource, sources, true_schema
-from tacit.errors import InvalidInput, UnknownName
+from tacit.errors import InvalidInput, UnknownName, names_homes
 from tacit.estimation.conjunctions import Condition, shares
 from tacit.estimation.evidence import gathered
 from tacit.estimation.intervals import Interval, ShareLaw
@@ -55,6 +55,9 @@ __all__ = [
 ]
 
 
+@names_homes(
+    dict.fromkeys(("weights", "strata", "clusters"), "sample=tacit.SampleDesign.of(n, weights=..., clusters=...)")
+)
 def estimate(
     reports: ReportSource | Sequence[ReportSource],
     attributes: str | Sequence[str],

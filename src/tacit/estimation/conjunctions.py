@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,7 +42,7 @@ def condition_masks(schema: Schema, condition: Condition) -> Masks:
     for name, answers in condition.items():
         attribute = schema[name]
         mask = np.zeros(attribute.size, dtype=np.bool_)
-        for answer in (answers,) if isinstance(answers, str) else answers:
+        for answer in (answers,) if isinstance(answers, str) or not isinstance(answers, Iterable) else answers:
             mask[attribute.encode(answer)] = True
         if not mask.any():
             raise InvalidInput(f"The condition allows no answer of {name!r}. Name at least one, or leave it out.")

@@ -26,7 +26,7 @@ DIRECT = -2  # the sample that was asked directly
 
 @dataclass(frozen=True)
 class Understood:
-    """How the values of a column were read: a code for each value, and a sentence that says so."""
+    """How the values of a column were read: a code for each value, and a sentence where they were not the device's own words."""
 
     codes: Codes
     sentence: str
@@ -57,8 +57,13 @@ def understood(table: pa.Table, name: str, reports: Sequence[str], yes: str | No
         raise InvalidInput(f"{name!r} has no reports: every value is missing.")
     read = _meaning(name, occurring, reports, yes)
     codes = np.array([read.get(value, MISSING) for value in values], dtype=np.intp)
-    stated = ", ".join(f"{value} as {reports[code]!r}" for value, code in sorted(read.items(), key=lambda one: one[1]))
-    return Understood(np.where(positions == MISSING, MISSING, codes[positions]), f"{name} is read with {stated}")
+    return Understood(np.where(positions == MISSING, MISSING, codes[positions]), _in_words(name, read, reports))
+
+
+def _in_words(name: str, read: dict[str, int], reports: Sequence[str]) -> str:
+    """How the values were read; nothing where each is a report's own word."""
+    renamed = [f"{value!r} means {reports[code]!r}" for value, code in sorted(read.items(), key=lambda one: one[1])]
+    return f"In {name}, {', '.join(renamed)}" if any(value != reports[code] for value, code in read.items()) else ""
 
 
 def _meaning(name: str, values: Sequence[str], reports: Sequence[str], yes: str | None) -> dict[str, int]:
@@ -74,7 +79,9 @@ def _meaning(name: str, values: Sequence[str], reports: Sequence[str], yes: str 
     listed = ", ".join(map(repr, list(values)[:8]))
     wanted = " and ".join(map(repr, reports[:8]))
     advice = (
-        f"Say which value means {reports[1]!r}: --yes VALUE." if len(reports) == 2 else "Recode them in the file first."
+        f"Say which value means {reports[1]!r}: yes=VALUE (on the command line --yes VALUE)."
+        if len(reports) == 2
+        else "Recode them in the file first."
     )
     raise InvalidInput(f"{name!r} holds {listed}, which is not understood as {wanted}. {advice}")
 
@@ -100,7 +107,8 @@ def samples(table: pa.Table, name: str | None, design: DeviceDesign) -> Codes:
         if named or design.direct is not None:
             told = [*named, *([design.direct] if design.direct is not None else [])]
             raise InvalidInput(
-                f"Which column tells the samples {', '.join(map(str, told))} apart? Give it by --sample."
+                f"Which column tells the samples {', '.join(map(str, told))} apart? Give it: "
+                "sample=NAME (on the command line --sample NAME)."
             )
         return np.zeros(table.num_rows, dtype=np.intp)
     positions, values = values_of(column(table, name))

@@ -150,7 +150,9 @@ def _reports(table: pa.Table, device: DeviceDesign, item: str, sample: str | Non
     read = device_reports.understood(table, item, device.reports, yes)
     if device.direct is not None and len(device.reports) != len(device.answers):
         raise InvalidInput(f"The reports of {device.name!r} are not answers, so no sample of it was asked directly.")
-    return _Reports(item, yes, read.codes, device_reports.samples(table, sample, device), (read.sentence,))
+    return _Reports(
+        item, yes, read.codes, device_reports.samples(table, sample, device), (read.sentence,) if read.sentence else ()
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from tacit.mine.predictions import checked_attributes
 from tacit.reports import Reports
 from tacit.schema import Attribute, Schema
 from tacit.table import Table, as_arrow, encode
+from tacit.table.columns import checked_columns
 
 
 class ReportClassifier(ClassifierMixin, BaseEstimator):
@@ -36,7 +37,8 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
         if y is None and is_reports(X):
             self.fitted_on_ = "reports"
             return self._fit_reports(X)
-        if y is None and hasattr(X, "__arrow_c_stream__"):  # a Dataset or a data frame
+        # A Dataset or a data frame, nothing at all, or a list in which something else stands between the reports.
+        if y is None and (X is None or hasattr(X, "__arrow_c_stream__") or _has_reports(X)):
             raise InvalidInput(
                 f"fit learns from reports, not from {type(X).__name__}. Disguise the data first (tacit.disguise), or say that "
                 "they are not disguised: fit(Reports.from_truth(dataset)), or fit(X, y) with plain arrays."
@@ -123,6 +125,10 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
         table = true_table(X)
         if y is None and table is not None:
             y = np.array(self.target_.answers)[table[self.target_.name]]
+        elif y is None and self._coding is None:
+            frame = as_arrow(X)
+            checked_columns(frame.column_names, [self.target_.name], drop_others=True)
+            y = np.array(frame[self.target_.name].to_pylist()).astype(str)
         return float(super().score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
@@ -145,6 +151,10 @@ def is_reports(X: Any) -> bool:
     if isinstance(X, Reports | Stored):
         return True
     return isinstance(X, list | tuple) and bool(X) and all(isinstance(part, Reports | Stored) for part in X)
+
+
+def _has_reports(X: Any) -> bool:
+    return isinstance(X, list | tuple) and any(isinstance(part, Reports | Stored) for part in X)
 
 
 def checked_target(schema: Schema, target: str) -> Attribute:

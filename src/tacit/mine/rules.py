@@ -6,6 +6,7 @@ method takes their covariances into account.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -180,7 +181,7 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
         raise InvalidInput(f"Rules are made from the itemsets_ of a fitted FrequentItemsets, not from {itemsets!r}.")
     if metric not in METRICS:
         raise UnknownName("Metric", str(metric), METRICS)
-    if not np.isfinite(min_threshold):
+    if not isinstance(min_threshold, numbers.Real) or not np.isfinite(float(min_threshold)):
         raise InvalidInput(f"min_threshold must be a finite number, not {min_threshold!r}.")
     tried = [
         split

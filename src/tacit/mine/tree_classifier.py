@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -146,6 +147,8 @@ class TreeClassifier(ReportClassifier):
             raise UnknownName("Method", str(self.method), METHODS)
         if self.significance is not None and not self.significance >= 0:
             raise InvalidInput(f"significance is a number of standard errors of at least 0, not {self.significance!r}.")
+        if self.max_depth is not None and not (isinstance(self.max_depth, numbers.Integral) and self.max_depth >= 0):
+            raise InvalidInput(f"max_depth is a whole number from 0 up, or None for no limit, not {self.max_depth!r}.")
 
     def _rules(self) -> SplitRules:
         guard = GUARDS[self.method_]

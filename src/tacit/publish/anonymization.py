@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from tacit.errors import names_homes
 from tacit.publish.comparison import compare
 from tacit.publish.methods import find
 from tacit.publish.publication import Publication, pose_publication
@@ -14,7 +15,16 @@ from tacit.publish.search import Progress
 from tacit.publish.settings import Effort, Preferences, Protection, Settings
 from tacit.schema import Schema
 
+# The command line takes all settings side by side, and so do other libraries.
+_HOMES = {
+    field.name: f"{argument}=tacit.{kind.__name__}({field.name}=...)"
+    for argument, kind in (("protection", Protection), ("preferences", Preferences), ("effort", Effort))
+    for field in dataclasses.fields(kind)
+    if field.name not in ("k", "attributes")
+}
 
+
+@names_homes(_HOMES)
 def anonymize(
     data: Any,
     k: int | None = None,

@@ -118,9 +118,10 @@ def regress(
         raise UnknownName("Kind of errors", str(errors), ERRORS)
     if family is not None and family not in FAMILIES:
         raise UnknownName("Family", str(family), FAMILIES)
+    read = parsed(formula)  # before the data: whoever swaps the two is told so
     data = _opened(data, scheme)
     known = scheme if scheme is not None else _carried(data, devices)
-    study = _read(parsed(formula), given_devices(devices), known, sample, yes)
+    study = _read(read, given_devices(devices), known, sample, yes)
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
     asked = bool(columns.named) or sampled is not None or bootstrap is not None or replicate_scale is not None
     rows = rows_of(data, study.columns, study.names, columns, listed=asked)

@@ -39,13 +39,7 @@ def _table(data: Any) -> pa.Table:
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        try:
-            return pa.table(data)
-        except (pa.ArrowInvalid, TypeError):
-            raise InvalidInput(
-                f"A {type(data).__name__} is one column without a name, not a table. Pass a data frame, or a dict such as "
-                "{'smokes': column}."
-            ) from None
+        return _frame(data)
     if not isinstance(data, dict):
         raise InvalidInput(
             f"{type(data).__name__} does not speak Arrow. Pass a pandas, polars, pyarrow or DuckDB table, or a dict of "
@@ -57,6 +51,31 @@ def _table(data: Any) -> pa.Table:
     return pa.table({name: _array(values) for name, values in data.items()})
 
 
+def _frame(data: Any) -> pa.Table:
+    """The table of something that speaks Arrow."""
+    import pyarrow as pa
+
+    try:
+        return pa.table(data)
+    except (pa.ArrowInvalid, TypeError, ValueError):
+        if not hasattr(data, "columns"):
+            raise InvalidInput(
+                f"A {type(data).__name__} is one column without a name, not a table. Pass a data frame, or a dict such as "
+                "{'smokes': column}."
+            ) from None
+    # pandas hands over neither two columns of one name nor a column that holds texts and numbers.
+    names = [str(name) for name in data.columns]
+    checked_names(names)
+    return pa.table({name: _array(list(data.iloc[:, at])) for at, name in enumerate(names)})
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' own marks are told by their type's name: they compare with nothing, and pandas need not be there.
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
 def _array(values: Sequence[Any]) -> pa.Array:
     import pyarrow as pa
 
@@ -65,7 +84,7 @@ def _array(values: Sequence[Any]) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several kinds: answers are compared as text anyway
-        return pa.array([None if value is None else str(value) for value in values])
+        return pa.array([None if _is_missing(value) else str(value) for value in values])
 
 
 def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:

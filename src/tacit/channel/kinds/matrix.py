@@ -142,7 +142,12 @@ def checked_labels(labels: Sequence[str] | None, n_reports: int, n_truths: int) 
 
 def matrix(chances: Any, reports: Sequence[str] | None = None) -> Recipe:
     """Any matrix ``chances[report][truth]``; `reports` names the reports where they are not the answers."""
-    rows = [[float(chance) for chance in row] for row in chances]
+    try:
+        rows = [[float(chance) for chance in row] for row in chances]
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"A matrix is a list of rows of numbers, such as [[0.8, 0.2], [0.2, 0.8]], not {chances!r}."
+        ) from None
     return Recipe("matrix", {"matrix": rows} | ({} if reports is None else {"reports": list(reports)}))
 
 

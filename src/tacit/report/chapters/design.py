@@ -11,6 +11,7 @@ from tacit.report.plots import draw_fronts
 
 QUESTION = "marital-status"
 DELTA = 0.8
+PHONE = 3.7  # inches, the width of a phone: a wider picture is made smaller there, and its letters with it
 
 
 def design(data: DemoData) -> Chapter:
@@ -20,21 +21,24 @@ def design(data: DemoData) -> Chapter:
     rows = []
     for point in exact.points[::2]:
         rival = min((p.mse for p in warner.points if p.privacy >= point.privacy - 1e-9), default=np.inf)
-        times = f"{rival / point.mse:.1f}" if np.isfinite(rival) else "no such channel"
-        rows.append((f"{point.privacy:.3f}", f"{np.sqrt(point.mse):.4f}", times, len(point.reports)))
+        times = f"{rival / point.mse:.1f} times" if np.isfinite(rival) else "no such channel"
+        rows.append((f"{point.privacy:.0%}", f"{np.sqrt(point.mse):.2%}", times, len(point.reports)))
     return Chapter(
         "Design: the best disguise for a wanted privacy",
         (
             Text(
-                f"Before anyone is asked, the channel can be chosen. For {QUESTION}, with no report allowed to make anyone more "
-                f"than {DELTA:.0%} sure, the black line is the least error any channel whatsoever can have, with a proof; "
-                "Warner's classic channel lies above it."
+                "Before anyone is asked, one can choose the channel: the chances by which an answer becomes a report. For "
+                f"{QUESTION}, with no report allowed to make anyone more than {DELTA:.0%} sure, the black line is the least "
+                "error that any channel can have, with a proof. Warner's classic channel lies above it: for the same privacy "
+                "its error is larger."
             ),
             Picture(
-                draw_fronts([exact, warner], width=4.6),
+                draw_fronts([exact, warner], width=PHONE),
                 "Privacy, the chance that the best guess is wrong, against the mean squared error.",
             ),
-            WrittenTable(("privacy", "error of a share", "Warner's squared error, times", "different reports"), rows),
+            WrittenTable(
+                ("best guess is wrong", "error of a share", "Warner's squared error", "different reports"), rows
+            ),
             Text(
                 'The best channels send reports such as "my answer is one of these three". They rule some answers out, so '
                 "their promise holds only if the assumed distribution is right; the disguise used on this page makes a promise "

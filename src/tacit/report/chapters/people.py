@@ -38,7 +38,7 @@ def one_person(data: DemoData) -> Chapter:
                 f"Whoever reads one sent answer can multiply the odds of a guess about it by {GAMMA:g} at most. Of something "
                 f"that one person in five has, nobody can become more than {GAMMA / (GAMMA + 4):.0%} sure. The four answers "
                 f"together allow {GAMMA:g} to the fourth, {GAMMA ** len(PRIVATE):,.0f}: many answers of one person say more than "
-                "each."
+                "one of them."
             ),
         ),
     )
@@ -48,8 +48,8 @@ def the_crowd(data: DemoData) -> Chapter:
     """Shares of answers, estimated from all reports."""
     blocks: list[Text | Marks] = [
         Text(
-            f"{data.reports.n_reports:,} people answered. One report says little, but the chances are known, so what chance "
-            "added can be taken away again from the counts. Each estimate comes with an interval that holds the truth 95 times "
+            f"{data.reports.n_reports:,} people answered. One report says little. But the chances are known, so what chance "
+            "added to the counts can be subtracted again. Each estimate comes with an interval that holds the truth 95 times "
             "out of 100. The truth is shown beside it only because this data set is public."
         )
     ]
@@ -58,17 +58,27 @@ def the_crowd(data: DemoData) -> Chapter:
     for name in ("income", "hours-per-week", "education"):
         estimated, truth = estimate(data.reports, [name]), data.true_shares([name])
         interval = estimated.interval()
+        shares = estimated.distribution()
         reported = source.engine.tally([name]) / data.reports.n_reports
         inside += int(((interval.low <= truth) & (truth <= interval.high)).sum())
         total += truth.size
-        labels = data.truth.schema[name].answers
+        asked = data.truth.schema[name]
+        # Answers without an order of their own stand by their size.
+        order = np.arange(asked.size) if asked.ordered else np.argsort(-shares, kind="stable")
+        low, high = interval.low[order], interval.high[order]
         blocks.append(
             Marks.of(
-                labels, estimated.distribution(), interval.low, interval.high, truth, f"Shares of {name}.", reported
+                [asked.answers[at] for at in order],
+                shares[order],
+                low,
+                high,
+                truth[order],
+                f"Shares of {name}.",
+                reported[order],
             )
         )
     blocks.append(Text(f"{inside} of the {total} intervals shown hold the true share.", "note"))
-    return Chapter("The crowd comes back", tuple(blocks))
+    return Chapter("From all reports to the shares of the crowd", tuple(blocks))
 
 
 def links(data: DemoData) -> Chapter:
@@ -80,11 +90,11 @@ def links(data: DemoData) -> Chapter:
     order = [data.truth.schema["marital-status"].encode(row["marital-status"]) for row in rows]
     numbers = {key: np.array([row[key] for row in rows]) for key in ("constrained", "low", "high")}
     return Chapter(
-        "Links between answers come back too",
+        "Links between answers",
         (
             Text(
-                "Income and marital status were disguised separately, each by its own chance. Their joint table can be "
-                "estimated all the same: one inverse for each question. Who earns more than 50K?"
+                "Income and marital status were disguised separately, each by its own chance. How the two go together can be "
+                "estimated all the same, because both chances are known. Who earns more than 50K?"
             ),
             Marks.of(
                 [row["marital-status"] for row in rows],

@@ -24,12 +24,13 @@ def study(data: DemoData) -> Chapter:
     shown = [result[term] for term in terms]
     worse = float(np.median([one.standard_error / clear[one.term].standard_error for one in shown]))
     men = result["sex[T.Male]"]
+    inside = sum(one.low <= value <= one.high for one, value in zip(shown, truth, strict=True))
     return Chapter(
         "A study: who earns more?",
         (
             Text(
-                f"A logistic regression of income (more than 50K) on sex and age. Nobody's income is known; the likelihood is "
-                f"that of the disguised reports. Men have {np.exp(men.estimate):.1f} times the odds of women of the same age "
+                f"Who earns more than 50K, by sex and age? A logistic regression is fitted to the disguised reports; nobody's "
+                f"true income is used. Men have {np.exp(men.estimate):.1f} times the odds of women of the same age "
                 f"(95%: {np.exp(men.low):.1f} to {np.exp(men.high):.1f})."
             ),
             Marks.of(
@@ -43,6 +44,7 @@ def study(data: DemoData) -> Chapter:
             ),
             WrittenTable(("term", "odds ratio", "95% interval", "p", "from the truth"), _rows(result, clear, terms)),
             Text(
+                f"{inside} of the {len(terms)} intervals hold the value that the true records give. "
                 f"The standard errors are about {worse:.1f} times those of asking directly: for the same precision the disguise "
                 f"takes about {worse**2:.0f} times as many respondents.",
                 "note",
