@@ -158,7 +158,8 @@ def routing_lines(group: Group) -> Iterator[str]:
         return
     yield (
         "routing, or declining them together, connects these questions: disguised together on their "
-        f"{len(group.records)} legal records. For the same precision they need about {routing_cost(group):.1f} times the respondents of questions that everybody is asked"
+        f"{len(group.records)} legal records. For the same precision they need about "
+        f"{routing_cost(group):.1f} times the respondents of questions that everybody is asked"
     )
     apart = never_together(group)
     if apart:
