@@ -128,7 +128,7 @@ def checked_demand(gamma: float) -> float:
 
 
 def best_recipe(name: str, shape: Sequence[int], gamma: float, length: int) -> Recipe | None:
-    """Of one kind the channel within `gamma` that estimates itemsets up to `length` best; None where there is none.
+    """The channel of one kind that estimates itemsets up to `length` best within `gamma`; None where there is none.
 
     >>> best_recipe("gamma-diagonal", (4, 5, 5, 5, 2, 2), 19, 3)
     Recipe(kind='gamma-diagonal', parameters={'gamma': 19.0})

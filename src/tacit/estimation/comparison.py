@@ -57,7 +57,7 @@ class _Grouped:
         return cells.transpose(self._order).reshape(math.prod(a.size for a in self.groups), -1)
 
     def covariance(self, distribution: Array | None = None) -> Array:
-        """Of the cells in this order; at the estimate, or at a distribution ``[group, answer]``."""
+        """Covariance of the cells in this order; at the estimate, or at a distribution ``[group, answer]``."""
         shape = self.table.probabilities.shape
         there = None
         if distribution is not None:

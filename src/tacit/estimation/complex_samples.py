@@ -136,7 +136,7 @@ class SampleDesign:
 
     @property
     def mean_weight(self) -> float:
-        """Of the people."""
+        """Mean weight of the people."""
         return float(self.weights.mean())
 
     def _check_lonely(self, names: Sequence[str], sizes: NDArray[Any]) -> None:
@@ -151,7 +151,7 @@ class SampleDesign:
             )
 
     def variance_factors(self, sizes: Array) -> Array:
-        """Of each stratum with so many clusters: what is left of its variance, with the correction for few of them."""
+        """What is left of the variance of each stratum with so many clusters, with the correction for few of them."""
         return (1 - self.sampled) * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
 
     def quantile(self, level: float) -> float:

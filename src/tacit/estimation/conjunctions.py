@@ -159,7 +159,7 @@ def _missing_some(masks: Sequence[NDArray[np.bool_]], shape: Sequence[int], whol
 
 
 def _mean_square(part: Part, meeting: Array, tally: Array) -> float:
-    """Of one report's contribution to a sum of cells."""
+    """Mean square of one report's contribution to a sum of cells."""
     cells = np.flatnonzero(meeting)
     if len(cells) == 1:
         return float(part.estimator.solve_squares(tally).reshape(-1)[cells[0]])

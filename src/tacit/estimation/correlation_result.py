@@ -81,14 +81,14 @@ class Correlations(Shown):
 
 
 def correlation_of(names: tuple[str, str], r: float, error: float, level: float) -> Correlation:
-    """With its interval and test."""
+    """A correlation with its interval and test."""
     low, high = _interval(r, error, level)
     p = 2 * NormalDist().cdf(-abs(r) / error) if error > 0 else float(r == 0)
     return Correlation(*names, r, error, low, high, p)
 
 
 def _interval(r: float, error: float, level: float) -> tuple[float, float]:
-    """By Fisher's transformation, which keeps it within -1 and 1; where the estimate is outside, from the nearest inside."""
+    """An interval within -1 and 1, by Fisher's transformation; around the nearest correlation where the estimate is none."""
     inside = min(max(r, -1 + 1e-9), 1 - 1e-9)
     half = NormalDist().inv_cdf((1 + level) / 2) * error / (1 - inside**2) if abs(r) < 1 else math.inf
     low, high = (math.tanh(math.atanh(inside) + side * half) for side in (-1, 1))

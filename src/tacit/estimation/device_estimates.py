@@ -92,7 +92,7 @@ class DeviceEstimate:
 
     @cached_property
     def covariance(self) -> Array:
-        """By the law of the device at the estimated classes: the inverse information of these estimates."""
+        """Covariance by the law of the device at the estimated classes: the inverse information of these estimates."""
         return self.laws.covariance(self.weights, self.classes) / self.counted.n
 
     @cached_property

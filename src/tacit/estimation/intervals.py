@@ -62,7 +62,7 @@ class ShareLaw:
 
     @classmethod
     def of(cls, inside: Array, outside: Array, n: float, *, respondents: bool = False) -> ShareLaw:
-        """From the mean square of one report's number where a share's condition is true of a person, and where not."""
+        """The law from the mean square of one report's number where a share's condition is true of a person, and where not."""
         outside = np.maximum(outside, 0.0)
         return cls(outside / n, (inside - outside) / n, np.full(np.shape(inside), 1 / n), respondents)
 
@@ -89,7 +89,7 @@ class ShareLaw:
         return np.maximum((1 - self.slope * self._people * self._contrast) / 2, 0.0)
 
     def interval(self, estimate: Array, level: float = 0.95) -> Interval:
-        """Of every share, cut to [0, 1]; where its estimate lies outside, joined with what is likely seen from the edge."""
+        """Interval of each share, cut to [0, 1]; where its estimate lies outside, joined with what is likely from the edge."""
         z = checked_level(level)
         if np.size(estimate) >= ALIKE_FROM:
             return self._interval_of_many(estimate, level)
@@ -205,7 +205,7 @@ class ShareLaw:
 
 
 def combined_law(laws: Sequence[ShareLaw], weights: Array) -> ShareLaw:
-    """Of the weighted sum of independent estimates of the same shares."""
+    """The law of a weighted sum of independent estimates of the same shares."""
     pairs = list(zip(laws, weights**2, strict=True))
     return ShareLaw(
         sum((weight * law.constant for law, weight in pairs), np.zeros(())),
@@ -215,7 +215,7 @@ def combined_law(laws: Sequence[ShareLaw], weights: Array) -> ShareLaw:
 
 
 def _mid_p(count: Array, people: Array, chance: Array) -> Array:
-    """Of a binomial number the chance to exceed `count`, and half the chance to equal it; counts may be fractions."""
+    """The chance that a binomial number exceeds `count`, and half the chance that it equals it; counts may be fractions."""
     if is_few(np.size(count), people):
         at_least = incomplete_beta(np.maximum(count, TINY), people - count + 1, chance)
         ways = log_gamma(people + 1) - log_gamma(count + 1) - log_gamma(people - count + 1)
@@ -267,7 +267,7 @@ def share_intervals(estimates: Array, standard_errors: Array, people: Array, lev
 
 
 def interval_within(estimate: float, standard_error: float, quantile: float) -> tuple[float, float]:
-    """Of a parameter in [0, 1] with the same error whatever it is; from the nearer end where its estimate lies outside."""
+    """The interval of a parameter in [0, 1] with one error wherever it is; from the nearer end where its estimate is outside."""
     beyond = estimate - min(max(estimate, 0.0), 1.0)
     margin = math.hypot(quantile * standard_error, beyond)
     return min(max(estimate - margin, 0.0), 1.0), min(max(estimate + margin, 0.0), 1.0)

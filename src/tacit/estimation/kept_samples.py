@@ -80,7 +80,7 @@ class KeptSample(SampleDesign):
         return float(self.weights.sum() / self.people.sum())
 
     def covariance(self, contributions: Array, noise: Array | None = None) -> Array:
-        """Of sums of contributions, each what all people of a row add together."""
+        """Covariance of sums of contributions, each what all people of a row add together."""
         if self.has_clusters:
             return super().covariance(contributions, noise)
         factor = self.variance_factors(self.people)

@@ -104,7 +104,7 @@ class Contribution:
 
     @property
     def own_mean(self) -> float:
-        """Of the contribution to a cell, from respondents of whom that very cell is true."""
+        """Mean of the contribution to a cell, from respondents of whom that very cell is true."""
         return float(self.by_agreement.reshape(-1)[-1])
 
     def own_squares(self) -> Array:
@@ -185,7 +185,7 @@ class Pooled:
         return self._summed(lambda contribution: contribution.moments.variance())
 
     def variances(self, sampling: Sampling = "population") -> Array:
-        """Of a sample from a population, whatever is asked for: who is in which of the tables is chance too."""
+        """Variances for a sample from a population, whatever is asked for: who is in which of the tables is chance too."""
         return self._variances
 
     @cached_property

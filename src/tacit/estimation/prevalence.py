@@ -372,7 +372,7 @@ class _Errors:
         )
 
     def _intervals(self, estimate: DeviceEstimate, errors: Array) -> list[tuple[float, float]]:
-        """By the device's own law, widened by the effect of the design and by Student's distribution."""
+        """Intervals by the device's own law, widened by the effect of the design and by Student's distribution."""
         n = estimate.n_answers
         effect = errors**2 / np.maximum(np.diag(estimate.covariance)[:n], 1e-300)
         known = effect == 0  # everybody was asked, and directly: nothing is left to chance
@@ -400,7 +400,7 @@ class _Errors:
         return GroupPrevalence(answers, self._estimates[which].counted.n, self.shares(which), self.parameters(which))
 
     def difference(self, which: int, against: int, answers: Mapping[str, str], others: Mapping[str, str]) -> Difference:
-        """Of the shares of the last answer, the yes."""
+        """The difference between the shares of the last answer, the yes."""
         answer = self._estimates[which].n_answers - 1
         first, second = self._starts[which] + answer, self._starts[against] + answer
         value = float(self._estimates[which].values[answer] - self._estimates[against].values[answer])

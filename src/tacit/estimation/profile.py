@@ -194,6 +194,6 @@ class _Profile:
 
 
 def _shares(truth: Array, among: NDArray[np.bool_]) -> Array:
-    """Of the truths among some, all of them together; even where none of them has any."""
+    """Shares of some truths within them all; even where none of them has any."""
     total = float(truth[among].sum())
     return truth / total if total > 0 else np.full_like(truth, 1 / np.count_nonzero(among))

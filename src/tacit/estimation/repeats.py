@@ -59,7 +59,7 @@ class Repeats:
         return cls(columns.shape[1], _checked_scale(scale, columns.shape[1]), columns)
 
     def covariance(self, values: Sequence[Array] | Array, estimate: Array) -> Array:
-        """Of the estimate, from the values under every repeat."""
+        """Covariance of the estimate, from the values under every repeat."""
         away = np.nan_to_num(np.asarray(values) - estimate)
         # Repeats that could not be estimated are made up for by the others.
         return away.T @ away * (self.scale * self.n / len(away))

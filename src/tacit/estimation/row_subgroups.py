@@ -103,7 +103,7 @@ class RowSubgroup:
         return self._covariances("respondents")
 
     def _covariances(self, sampling: Sampling) -> Array:
-        """Of all tables: ``[attribute, answer, class, answer, class]``."""
+        """Covariances of all tables: ``[attribute, answer, class, answer, class]``."""
         tables, products = self._means.tables, self._means.products
         n_tables, cells = len(tables), tables.shape[1] * tables.shape[2]
         covariances = counted_covariance(

@@ -115,7 +115,7 @@ class ShownSupports:
         return {names: made[names] for names in level}
 
     def _stack_estimates(self, stack: Level, places: tuple[int, ...], *, is_apart: bool) -> tuple[Array, Array]:
-        """Of itemsets that have disguised answers at the same places: estimates and errors, one after the other."""
+        """Estimates and errors of itemsets that have disguised answers at the same places, one after the other."""
         items = self._numbering.items(stack)
         means, squares = np.empty(len(items)), np.empty(len(items))
         single = self._single_contributions({name for names in stack for name in names}) if is_apart else None

@@ -110,7 +110,7 @@ class SplitSupports:
         return np.sqrt(np.maximum(variances, 0))
 
     def _variances(self, at: int, looked: Names) -> Array:
-        """Of what one questionnaire adds to the support of each itemset over attributes it asks: one table for all."""
+        """Variances of what one questionnaire adds to the support of each itemset over attributes it asks: one table for all."""
         if (at, looked) not in self._known_variances:
             table, shape = self.tables[at], self.schema.shape(looked)
             weights = self._weights(at, looked)

@@ -40,7 +40,7 @@ class Subgroup(Protocol):
         """For each attribute that leaves a choice, its table with the target, where they are told of together."""
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
-        """Of such a table: ``[answer, class, answer, class]``; for "respondents" that of the disguise alone."""
+        """Covariance of an attribute's table: ``[answer, class, answer, class]``; for "respondents" of the disguise alone."""
 
     def within(self, attribute: Attribute, codes: Codes) -> Self:
         """Those of them who gave one of these answers."""

@@ -40,17 +40,17 @@ class Moments:
 
     @classmethod
     def counted(cls, mean: Any, square: Any, n: int) -> Moments:
-        """Of reports as they came, not as a law makes one expect: one less counts, so that the variance is unbiased."""
+        """Moments of reports as they came, not as a law makes one expect: one less counts, so that the variance is unbiased."""
         return cls(mean, square, max(n - 1, 1))
 
     def variance(self, sampling: Sampling = "population") -> Any:
-        """Of the mean: of people sampled from a population, or of the disguise alone for those who answered."""
+        """Variance of the mean: of people sampled from a population, or of the disguise alone for those who answered."""
         known = self.mean if sampling == "respondents" else self.mean**2
         return np.maximum(self.square - known, 0.0) / self.n
 
 
 def counted_covariance(products: Array, means: Array, n: float, sampling: Sampling = "population") -> Array:
-    """Of means over `n` reports as they came, from mean products ``[..., one, other]`` of what each contributes."""
+    """Covariance of means over `n` reports as they came, from mean products ``[..., one, other]`` of what each contributes."""
     if sampling == "respondents":
         return (products - np.eye(means.shape[-1]) * means[..., None]) / n
     return (products - means[..., :, None] * means[..., None, :]) / max(n - 1, 1)

@@ -145,7 +145,7 @@ class PooledSample:
         return total
 
     def covariance(self, at: Array | None = None) -> Array:
-        """Of all cells, in the order of the raveled table; tests are of Wald's kind, as for a single table."""
+        """Covariance of all cells, in the order of the raveled table; tests are of Wald's kind, as for a single table."""
         return self._covariance
 
     @property

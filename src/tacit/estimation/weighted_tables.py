@@ -117,7 +117,7 @@ class WeightedTable:
         return again.probabilities.reshape(-1)
 
     def covariance(self, at: Array | None = None) -> Array:
-        """Of all cells, in the order of the raveled table.
+        """Covariance of all cells, in the order of the raveled table.
 
         Tests ask for it at the distribution of their hypothesis; a design says nothing of what it would be there, so
         they are tests of Wald's kind here.

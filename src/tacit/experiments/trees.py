@@ -138,7 +138,7 @@ class Steps:
 
 
 def published_tree(target: str, reports: Reports) -> TreeClassifier:
-    """By the published rule: inverted estimates, and a split wherever anything seems to be gained."""
+    """A tree by the published rule: inverted estimates, and a split wherever anything seems to be gained."""
     return TreeClassifier(target=target, splits="multiway", significance=0, method="inversion").fit(reports)
 
 

@@ -140,7 +140,7 @@ def n_contrasts(branches: int, classes: int) -> int:
 
 @inner_kernel
 def _variance(weights: Floats, covariance: Floats) -> float:
-    """Of a weighted sum of the cells of a table, ``weights[answer, class]``."""
+    """Variance of a weighted sum of the cells of a table, ``weights[answer, class]``."""
     variance = 0.0
     for answer in range(weights.shape[0]):
         for of_class in range(weights.shape[1]):

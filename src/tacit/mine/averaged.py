@@ -48,7 +48,7 @@ class AveragedClassifier(ReportClassifier):
 
     @classmethod
     def of(cls, fitted: Mapping[str, ReportClassifier], weights: Mapping[str, float]) -> Self:
-        """From members that were fitted already."""
+        """The average of members that were fitted already."""
         first = next(iter(fitted.values()))
         return cls(first.target, members=dict(fitted), weights=dict(weights))._with(fitted)
 

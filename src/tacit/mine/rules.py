@@ -238,12 +238,12 @@ def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: fl
 
 
 def _bounded(share: Measured, low: float | None = None, high: float | None = None) -> Measured:
-    """As it is shown: no share lies below 0 or above 1."""
+    """A metric as it is shown: no share lies below 0 or above 1."""
     return Measured(min(max(share.value, 0.0), 1.0), share.standard_error, low, high)
 
 
 def _p_values(values: Array, errors: Array, supports: Array, covariances: Array, metric: Metric, least: float) -> Array:
-    """Of the hypothesis that the metric is below the threshold; a confidence is judged by ``both - least * left``."""
+    """P-values of "the metric is below the threshold"; a confidence is judged by ``both - least * left``."""
     if metric != "confidence":
         return above(values - least, np.nan_to_num(errors, nan=np.inf))
     slope = np.array([1.0, -least, 0.0])

@@ -79,7 +79,7 @@ class Trial:
         return float(np.mean(told)) if told else None
 
     def without(self, fold: int) -> Trial:
-        """As if that part did not exist."""
+        """The trial as if that part did not exist."""
         return Trial(self.name, (*self.results[:fold], *self.results[fold + 1 :]), self.problem)
 
 

@@ -103,6 +103,6 @@ def _penalty(problem: LikelihoodProblem) -> Array:
 
 
 def _rounded(people: float) -> int:
-    """To two digits, upwards: nobody knows it better."""
+    """People to two digits, upwards: nobody knows it better."""
     unit = 10 ** max(math.floor(math.log10(people)) - 1, 0)
     return math.ceil(people / unit) * unit

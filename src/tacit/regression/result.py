@@ -115,7 +115,7 @@ class Regression:
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
-        """In the order of the formula, the intercept first."""
+        """The coefficients in the order of the formula, the intercept first."""
         coefficients = []
         for term, value, error in zip(self.terms, self.estimates, self.standard_errors, strict=True):
             z = float(value / error) if error > 0 else math.inf
@@ -236,7 +236,7 @@ class Regression:
         return tuple(coefficients)
 
     def _average_effect(self, at: int, answer: int, share: Array) -> tuple[float, Array]:
-        """By differences: a column of zeros and ones is switched, any other moved a little."""
+        """The effect by differences: a column of zeros and ones is switched, any other moved a little."""
         column = self.design[:, at]
         switched = bool(np.isin(column, (0.0, 1.0)).all())
         low, high = self.design.copy(), self.design.copy()

@@ -116,7 +116,7 @@ def is_own_watcher(scope: Scope) -> bool:
 
 
 def _is_local(request: Request) -> bool:
-    """From this machine and not passed on by a proxy, which would make everybody local."""
+    """Whether a request is from this machine and not passed on by a proxy, which would make everybody local."""
     if any(name in request.headers for name in ("x-forwarded-for", "forwarded", "x-real-ip", "via")):
         return False
     try:

@@ -88,12 +88,12 @@ def write_pages(path: Path, survey: StoredSurvey, invitations: Sequence[Invitati
 
 
 def not_started(path: Path, survey: StoredSurvey, unspent: set[str]) -> list[Invitation]:
-    """Of the codes in a file of invitations those with which nobody has pressed Start."""
+    """The codes in a file of invitations with which nobody has pressed Start."""
     return [one for one in _read(path) if _hash(survey, one) in unspent]
 
 
 def started(path: Path, survey: StoredSurvey, spent: set[str]) -> list[Invitation]:
-    """Of the codes in a file of invitations those with which somebody has pressed Start, in the order of the file."""
+    """The codes in a file of invitations with which somebody has pressed Start, in the order of the file."""
     return [one for one in _read(path) if _hash(survey, one) in spent]
 
 

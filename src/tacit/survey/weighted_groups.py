@@ -88,7 +88,7 @@ class _WeightedCells:
         return self._weights @ joint
 
     def covariance(self, at: Array | None) -> Array:
-        """Of the weighted shares; at the estimate, or where they are `at` (each cell's answers shifted alike)."""
+        """Covariance of the weighted shares; at the estimate, or where they are `at` (each cell's answers shifted alike)."""
         near = self._by_margins(floored(projected(self.whole.probabilities)))
         if at is not None:
             total = self.total(near)
@@ -99,7 +99,7 @@ class _WeightedCells:
         return self._of_answers(people, within) + self._of_cells(people, near, within) / self.whole.n_reports
 
     def _of_cells(self, people: Array, near: Array, within: Array) -> Array:
-        """From how many people fell into each cell: the residuals of regression on the margins."""
+        """The part from how many people fell into each cell: the residuals of regression on the margins."""
         weights, x = self._weights, self.weighting.indicators
         # A pseudo-inverse, because each margin sums to one.
         slopes = np.linalg.pinv((x * (weights * people)[:, None]).T @ x) @ (x.T @ (weights[:, None] * near))

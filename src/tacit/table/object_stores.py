@@ -63,7 +63,7 @@ def objects(place: str | Path) -> list[str]:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """As file patterns do: a star stays within a folder, two stars go through any number of them."""
+    """Whether a name matches as in file patterns: a star stays within a folder, two stars go through any number of them."""
     return fnmatchcase(name, pattern) and ("**" in pattern or name.count("/") == pattern.count("/"))
 
 

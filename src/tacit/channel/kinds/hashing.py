@@ -189,7 +189,7 @@ class HashingChannel(HoldingLaw):
         )
 
     def _seed_figures(self, p: Array, buckets: NDArray[np.uint32]) -> tuple[float, float]:
-        """Of one seed: the chance that the best guess is right, and the mean square of the posterior.
+        """Figures of one seed: the chance that the best guess is right, and the mean square of the posterior.
 
         `p` falls, `buckets` are those of its answers.
         """

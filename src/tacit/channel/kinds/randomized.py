@@ -78,7 +78,7 @@ def make_randomized_gamma_diagonal(shape: Shape, parameters: Parameters) -> Rand
 
 
 def _for_amplification(shape: Shape, gamma: float) -> Parameters:
-    """With half of the largest alpha, as published."""
+    """Parameters with half of the largest alpha, as published."""
     n = math.prod(shape)
     return {"gamma": checked_gamma(gamma), "alpha": min(gamma, n - 1) / (gamma + n - 1) / 2}
 
