@@ -29,6 +29,9 @@ MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def test_the_command_line_page_is_up_to_date() -> None:
     written = (DOCS / "cli.md").read_text(encoding="utf-8")
     assert written == reference(), "run: python -m tacit.cli.reference docs/cli.md"
+    helps = written.split("```")[1::2]
+    # The site's column holds 88 characters on a wide screen; beyond, one would have to scroll in each help.
+    assert max(len(line) for text in helps for line in text.splitlines()) <= 88
 
 
 def navigation(part: Any) -> Iterator[str]:

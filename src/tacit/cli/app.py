@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         "estimate:estimate",
     ),
     "prevalence": (
-        "Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read.",
+        "Estimate how many carry a trait that was asked with a device, from a file as it is; only the named columns are read.",
         "prevalence:prevalence",
     ),
     "regress": ("Regress an outcome on covariates where some of them were disguised.", "regress:regress"),

@@ -24,7 +24,7 @@ def check(
     threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
     people: Annotated[
         str | None,
-        typer.Option(metavar="F|N", help="Whom the rows were drawn from: a table of people, or their number."),
+        typer.Option(metavar="F|N", help="The people the rows come from: a table of them, or their number."),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(help="Column of survey weights: how many people a row stands for.")

@@ -31,7 +31,7 @@ def prevalence(
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Estimate how many carry a trait that was asked with a device, from a file as it lies; only named columns are read."""
+    """Estimate how many carry a trait that was asked with a device, from a file as it is; only the named columns are read."""
     import tacit
 
     result = tacit.prevalence(

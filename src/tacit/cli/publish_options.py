@@ -36,7 +36,7 @@ Beta = Annotated[
     float | None, typer.Option(help="How much more frequent an answer may be in a class than in all (beta-likeness).")
 ]
 People = Annotated[
-    str | None, typer.Option(metavar="F|N", help="Everybody whom the rows may belong to: a table, or their number.")
+    str | None, typer.Option(metavar="F|N", help="All people the rows may belong to: a table, or their number.")
 ]
 KMap = Annotated[int | None, typer.Option(help="People of the population every class must hold (k-map).")]
 PresenceLimits = Annotated[

@@ -15,7 +15,7 @@ in `warnings`. Names in a list are separated by commas; one that holds a comma i
 `--attributes '"income, net",age'`. `-h` is short for `--help`; `-` is standard input, and `--out -` standard output. Repeated
 options may stand in [`tacit.toml`](reference/formats.md#settings-tacittoml). This page is made from the commands' own help.
 """
-WIDTH = 110
+WIDTH = 80  # a terminal's; the site's column holds no more either
 
 
 def reference() -> str:

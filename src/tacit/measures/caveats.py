@@ -138,7 +138,7 @@ def _scheme_caveats(scheme: Scheme, measured: Sequence[tuple[Group, GroupMeasure
         )
     if any(len(questionnaire.groups) > 1 for questionnaire in scheme.questionnaires):
         yield (
-            "Groups are disguised independently, so related attributes in different groups speak twice of the same thing: "
+            "Groups are disguised independently, so two related answers in different groups both tell of the same thing: "
             "what anyone may learn about a person is bounded by the amplification of the whole record, not of one group."
         )
     if not scheme.is_identity:
