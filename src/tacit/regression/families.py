@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
+from tacit.regression.even_terms import EvenTerms
+
 Array = NDArray[np.float64]
 FamilyName = Literal["logit", "probit", "multinomial", "ordered", "linear", "poisson"]
 FAMILIES: tuple[FamilyName, ...] = ("logit", "probit", "multinomial", "ordered", "linear", "poisson")
@@ -58,6 +60,10 @@ class Family(ABC):
     @abstractmethod
     def crossed(self, x: Array, weights: Array) -> Array:
         """``sum over rows of (du/dbeta)^T weights[row, p, q] (du/dbeta)``."""
+
+    @abstractmethod
+    def restored(self, even: EvenTerms) -> Array:
+        """The map from the coefficients of even terms to those of the terms themselves."""
 
     @abstractmethod
     def start(self, n_terms: int, shares: Array) -> Array:
@@ -104,6 +110,9 @@ class Binary(Family):
     def crossed(self, x: Array, weights: Array) -> Array:
         return (x * weights[:, 0]).T @ x
 
+    def restored(self, even: EvenTerms) -> Array:
+        return even.back
+
     def start(self, n_terms: int, shares: Array) -> Array:
         return np.zeros(n_terms)
 
@@ -143,6 +152,9 @@ class Multinomial(Family):
             for j in range(k):
                 blocks[i, :, j, :] = (x * weights[:, i, j, None]).T @ x
         return blocks.reshape(k * q, k * q)
+
+    def restored(self, even: EvenTerms) -> Array:
+        return np.asarray(np.kron(np.eye(self.n_predictors), even.back), dtype=np.float64)
 
     def start(self, n_terms: int, shares: Array) -> Array:
         return np.zeros(self.n_predictors * n_terms)
@@ -195,6 +207,13 @@ class Ordered(Family):
         total[q:, :q] = total[:q, q:].T
         total[q:, q:] = weights.sum(axis=0)
         return total
+
+    def restored(self, even: EvenTerms) -> Array:
+        lines, thresholds = len(even.shift), self.n_predictors
+        whole = np.eye(lines + thresholds)
+        whole[:lines, :lines] = even.back
+        whole[lines:, :lines] = -even.shift
+        return whole
 
     def start(self, n_terms: int, shares: Array) -> Array:
         cumulated = np.clip(np.cumsum(shares)[:-1], 0.02, 0.98)

@@ -19,6 +19,7 @@ from tacit.regression.carrying import with_respondents
 from tacit.regression.corrected import CorrectedFit, Expanded, solved
 from tacit.regression.corrected import device_noise as corrected_noise
 from tacit.regression.data import Disguised, Formula, design_matrix
+from tacit.regression.even_terms import EvenTerms
 from tacit.regression.families import ClearScore, Family, FamilyName, family_for
 from tacit.regression.likelihood import (
     LikelihoodFit,
@@ -129,10 +130,11 @@ class Fitting:
             )
         family = family_for(kind, part.answers[0])
         x, terms, spec = self.layout.design(self.layout.frame[kept], intercept=family.has_intercept)
-        checked_rank(x, terms)
+        even = EvenTerms.of(x, has_thresholds=not family.has_intercept)
+        checked_rank(even.x, terms)
         opened = None if part.opened is None else part.opened[kept]
         reports = OutcomeLikelihoods(np.ascontiguousarray(part.chances[kept]), opened, part.open_name)
-        problem = LikelihoodProblem(family, x, reports, weighing.weights)
+        problem = LikelihoodProblem(family, even.x, reports, weighing.weights)
         try:
             fit = fitted(problem)
             checked_information(problem, fit)
@@ -140,14 +142,15 @@ class Fitting:
         except Unbounded as refusal:
             raise with_respondents(refusal, problem, part.asked_by(kept)) from None
         n = len(family.parameters(terms))
+        whole = family.restored(even)
         return Regression(
             **self._common(weighing),
             family=kind,
             method="likelihood",
             errors=said,
             terms=tuple(family.parameters(terms)),
-            estimates=fit.theta[:n],
-            covariance=covariance[:n, :n],
+            estimates=whole @ fit.theta[:n],
+            covariance=whole @ covariance[:n, :n] @ whole.T,
             log_likelihood=fit.log_likelihood,
             answers=part.answers[0],
             open_parameters=_opened(fit, part, covariance),
@@ -172,20 +175,20 @@ class Fitting:
                 f"With disguised covariates ({', '.join(layout.disguised_covariates())}) the outcome may be numbers (linear, "
                 f"poisson), or yes or no (logit); a {kind} model is not among these."
             )
-        expanded, terms, spec = _expanded(layout, kept, weighing.weights, kind)
+        expanded, terms, spec, even = _expanded(layout, kept, weighing.weights, kind)
         score = ClearScore(kind)
         fit = solved(expanded, score)
         covariance, said, lost = _sandwich(fit, expanded, score, weighing)
         warnings = () if fit.converged else ("The corrected scores were not solved: treat the coefficients as rough.",)
-        x = np.einsum("nuq,nu->nq", expanded.x, expanded.inverse)
+        x = np.einsum("nuq,nu->nq", expanded.x, expanded.inverse) @ np.linalg.inv(even.back)
         return Regression(
             **self._common(weighing),
             family=kind,
             method="corrected scores",
             errors=said,
             terms=tuple(terms),
-            estimates=fit.beta,
-            covariance=covariance,
+            estimates=even.back @ fit.beta,
+            covariance=even.back @ covariance @ even.back.T,
             log_likelihood=fit.log_likelihood,
             answers=tuple(answers or ()),
             open_parameters={},
@@ -375,7 +378,7 @@ def _means(score: ClearScore) -> Any:
 
 def _expanded(
     layout: FormulaData, kept: NDArray[np.bool_], weights: Array, kind: FamilyName
-) -> tuple[Expanded, list[str], Any]:
+) -> tuple[Expanded, list[str], Any, EvenTerms]:
     """Every kept row with every combination of the disguised variables' answers, weighed by the inverse."""
     import pandas as pd
 
@@ -401,11 +404,12 @@ def _expanded(
         frame[name] = pd.Categorical.from_codes(np.tile(codes, rows), categories=list(answers))
     outcome = layout.formula.outcome
     x, terms, spec = layout.design(frame, intercept=True)
-    checked_rank(x, terms)
+    even = EvenTerms.of(x)
+    checked_rank(even.x, terms)
     y = _outcome(frame[outcome], outcome, kind)
     shape = (rows, n_combinations)
-    expanded = Expanded(x.reshape(*shape, -1), y.reshape(shape), inverse, weights)
-    return expanded, terms, spec
+    expanded = Expanded(even.x.reshape(*shape, -1), y.reshape(shape), inverse, weights)
+    return expanded, terms, spec, even
 
 
 def _combined_codes(levels: Sequence[Sequence[str]]) -> NDArray[np.intp]:
