@@ -68,6 +68,9 @@ EXTRA = [
     (["publish", "truth.csv", "--k", "5", "--attributes", "smokes,sex", "--out", "o.csv"], "publish"),
     (["check", "truth.csv", "--attributes", "smokes,sex"], "publish"),
     (["survey", "open", "survey.yaml"], "survey"),
+    # All that is missing at once: one extra after the other would be refused for the next.
+    (["demo", "--out", "out"], "mine,design,publish,regress,report"),
+    (["reproduce", "trees", "--quick", "--out", "out"], "mine,design,publish,report"),
 ]
 
 

@@ -36,6 +36,14 @@ def require(extra: str) -> None:
         raise MissingExtra(purpose, extra, missing)
 
 
+def require_all(purpose: str, extras: tuple[str, ...]) -> None:
+    """Refuse once, with one command, what needs several extras: each alone would only lead to the next refusal."""
+    modules = dict.fromkeys(module for extra in extras for module in EXTRAS[extra][1])
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    if missing:
+        raise MissingExtra(purpose, ",".join(extras), missing)
+
+
 def missing_extra(problem: ModuleNotFoundError) -> MissingExtra | None:
     """The refusal for a module that could not be imported, if it belongs to an extra."""
     module = (problem.name or "").partition(".")[0]

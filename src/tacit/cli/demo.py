@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tacit.cli.output import JsonFlag, Progress, print_json, print_text, progress
+from tacit.extras import require_all
 
 
 def demo(
@@ -18,6 +19,7 @@ def demo(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Run the whole story on bundled census data and write one self-contained page."""
+    require_all("The demonstration", ("mine", "design", "publish", "regress", "report"))
     with progress("Starting") as bar:
         from tacit.report.demo import CHAPTERS, write_demo
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text, progress
+from tacit.extras import require_all
 
 if TYPE_CHECKING:
     from tacit.experiments.registry import Study, StudyResult
@@ -24,6 +25,7 @@ def reproduce(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Run a published study again: tables, plots, the published number or sentence beside ours."""
+    require_all("Running the studies again", ("mine", "design", "publish", "report"))
     from tacit.experiments.page import write_study
     from tacit.experiments.registry import STUDIES, study
 
