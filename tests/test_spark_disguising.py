@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tacit import Attribute, Schema, Scheme, channels, estimate
+from tacit.count.backend import asking
 from tacit.count.spark import SparkAddress
 from tacit.count.stored import StoredReports
-from tacit.errors import InvalidInput
-from tacit.reports import MissingSchemeNote
+from tacit.errors import InvalidInput, SchemeMismatch
 from tests.cli.run import refused, tacit
 from tests.spark_session import spark_session
 
@@ -51,8 +51,11 @@ def columns(table: str) -> list[tuple[str, str]]:
 @pytest.mark.spark
 def test_a_spark_table_is_disguised_where_it_lies(database: str) -> None:
     assert disguise(f"spark:{database}.truths", SCHEME, f"spark:{database}.reports") == ROWS
-    with pytest.warns(MissingSchemeNote):
-        stored = StoredReports.open(f"spark:{database}.reports", SCHEME)
+    stored = StoredReports.open(f"spark:{database}.reports", SCHEME)  # the table says under which scheme: no warning
+    assert not stored.is_simulation
+    other = Scheme.of(SCHEME.schema, [(["smokes"], channels.warner(0.9))])
+    with pytest.raises(SchemeMismatch, match=r"reports' was disguised under the scheme"):
+        StoredReports.open(f"spark:{database}.reports", other)
     share = estimate(stored, ["smokes"])
     assert abs(share.probabilities[1] - 0.25) < 5 * share.standard_errors[1]
     # One draw, kept: whoever looks again sees the same reports.
@@ -69,6 +72,7 @@ def test_partitions_of_a_seeded_spark_simulation_do_not_repeat(database: str) ->
     for name in ("first", "again"):
         disguise(frame, SCHEME, f"spark:{database}.{name}", seed=7)
     assert columns(f"{database}.first") == columns(f"{database}.again")
+    assert StoredReports.open(f"spark:{database}.first", SCHEME).is_simulation
     reports = np.array([smokes == "yes" for smokes, _ in columns(f"{database}.first")]).reshape(PARTITIONS, -1)
     for one in range(PARTITIONS):
         for other in range(one):
@@ -101,8 +105,7 @@ def test_sets_and_bits_go_through_spark(database: str) -> None:
     scheme = Scheme.of(more, [(["smokes", "sex"], channels.subset(2, gamma=3)), (["town"], channels.mask(0.8))])
     frame = spark_session().table(f"{database}.truths").selectExpr("*", "'a' AS town")
     disguise(frame, scheme, f"spark:{database}.sets")
-    with pytest.warns(MissingSchemeNote):
-        stored = StoredReports.open(f"spark:{database}.sets", scheme)
+    stored = StoredReports.open(f"spark:{database}.sets", scheme)
     for name, code, truth in (("smokes", 1, 0.25), ("town", 0, 1.0)):
         share = estimate(stored, [name])
         assert abs(share.probabilities[code] - truth) < 5 * share.standard_errors[code]
@@ -128,12 +131,16 @@ def test_what_spark_cannot_disguise_is_refused_in_a_sentence(database: str) -> N
         disguise(truths, other, f"spark:{database}.unknown")
 
 
-def test_a_dead_spark_cluster_is_named_at_once() -> None:
+def test_a_dead_spark_cluster_is_named_at_once(tmp_path: Path) -> None:
     with socket.socket() as held:  # bound and never listening: nobody answers there
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
         with pytest.raises(InvalidInput, match=r"No Spark master answers at 'spark://127\.0\.0\.1"):
             SparkAddress.parse(f"spark://127.0.0.1:{port}/db.reports").session()
+        SCHEME.write(tmp_path / "s.json")
+        address = f"spark://127.0.0.1:{port}/db.reports"
+        said = refused("estimate", address, "--scheme", tmp_path / "s.json", "--attributes", "smokes")
+        assert said.startswith("Error: No Spark master answers")  # and nothing else before it
 
 
 @pytest.mark.parametrize(
@@ -175,3 +182,20 @@ def test_truths_do_not_leave_a_spark_cluster(tmp_path: Path) -> None:
     SCHEME.write(tmp_path / "scheme.json")
     given = ("--scheme", tmp_path / "scheme.json", "--out", tmp_path / "reports.csv")
     assert "stay there" in refused("disguise", "spark:truths", *given)
+
+
+def test_what_python_raised_on_a_machine_is_said_and_not_a_trace() -> None:
+    from pyspark.errors import PySparkException
+
+    trace = (
+        "\n  An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback (most recent call "
+        "last):\n  File 'worker.py', line 93, in to_arrow_type\n    import pyarrow as pa\nModuleNotFoundError: No module named "
+        "'pyarrow'\n"
+    )
+    with pytest.raises(InvalidInput) as refusal, asking("Disguising 'spark:truths'"):
+        raise PySparkException(trace)
+    said = str(refusal.value)
+    assert said.startswith(
+        "Disguising 'spark:truths' failed on a machine of the cluster: ModuleNotFoundError: No module"
+    )
+    assert "below" not in said

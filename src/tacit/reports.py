@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -269,9 +269,14 @@ def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:
                 stacklevel=3,
             )
         return False
+    return is_noted_simulation(note, scheme, repr(str(path)))
+
+
+def is_noted_simulation(note: Mapping[str, Any], scheme: Scheme, place: str) -> bool:
+    """What a note says of reports that must have been disguised under this scheme: whether they are a simulation."""
     if note["scheme"] != scheme.hash:
         raise SchemeMismatch(
-            f"{str(path)!r} was disguised under the scheme {str(note['scheme'])[:12]}..., not under {scheme.hash[:12]}.... "
+            f"{place} was disguised under the scheme {str(note['scheme'])[:12]}..., not under {scheme.hash[:12]}.... "
             "Estimates with the wrong chances would be wrong: give the scheme it was disguised with."
         )
     return bool(note.get("simulation", False))

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.channel.scheme import Scheme
 from tacit.count.backend import asking
-from tacit.count.spark import SparkAddress
+from tacit.count.spark import SparkAddress, noted_properties
 from tacit.disguising import disguised
 from tacit.errors import InvalidInput
 from tacit.randomness import Randomness, SeededRandomness, SystemRandomness
@@ -158,7 +158,5 @@ def _columns(scheme: Scheme) -> Any:
 def _note(session: Any, target: SparkAddress, scheme: Scheme, *, is_simulation: bool) -> None:
     """A table says under which scheme its reports were disguised."""
     if target.is_table:
-        session.sql(
-            f"ALTER TABLE {target.name} SET TBLPROPERTIES ('tacit.scheme' = '{scheme.hash}', "
-            f"'tacit.simulation' = '{str(is_simulation).lower()}')"
-        )
+        note = {"scheme": scheme.hash, "simulation": is_simulation}
+        session.sql(f"ALTER TABLE {target.name} {noted_properties(note)}")

@@ -285,6 +285,8 @@ def test_tallies_refuse_in_a_sentence(folder: Path, arguments: tuple[object, ...
         ),
         (("tally", "all.parquet", "--out", "t.csv"), "A tally is a Parquet file"),
         (("tally", "--out", "t.parquet"), "Which reports"),
+        (("tally", "all.parquet", "--tables", "smokes,twon", "--out", "t.parquet"), "'twon'"),
+        (("tally", "all.parquet", "--tables", ";", "--out", "t.parquet"), "Which tables should the tally hold?"),
         (("tally", "--watch", "nowhere", "--out", "t.parquet"), "There is no folder 'nowhere'"),
         (("tally", "all.parquet", "--minus", "all.parquet", "--out", "t.parquet"), "is not a tally"),
         (("estimate", "empty", "--attributes", "smokes"), "The folder 'empty' holds no Parquet or CSV file"),

@@ -35,6 +35,7 @@ DRIVER_ERRORS = (
 )
 # What Tacit itself refused on a machine of a cluster comes back inside the cluster's complaint.
 OWN_REFUSAL = re.compile(r"tacit\.errors\.\w+: (.+)")
+RAISED_THERE = re.compile(r"(?m)^(\w+(?:Error|Exception): .+)$")
 
 
 @contextlib.contextmanager
@@ -51,10 +52,18 @@ def asking(what: str) -> Iterator[None]:
             own = OWN_REFUSAL.search(str(error))
             if own is not None:
                 raise InvalidInput(own[1].strip()) from error
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise InvalidInput(
-                f"{what} failed: {reason.rstrip('.')}. Is the table there, complete, and of the columns the scheme names?"
-            ) from error
+            raise InvalidInput(f"{what} failed{_complaint(error)}") from error
+
+
+def _complaint(error: BaseException) -> str:
+    """What a driver said, and what to look at: its first line, or what Python raised on a machine of a cluster."""
+    text = str(error).strip() or type(error).__name__
+    raised = RAISED_THERE.findall(text)
+    if "Python worker" in text and raised:
+        last = raised[-1].rstrip(".")
+        return f" on a machine of the cluster: {last}. Are Python, its packages and Tacit the same there as here?"
+    first = text.splitlines()[0].rstrip(".")
+    return f": {first}. Is the table there, complete, and of the columns the scheme names?"
 
 
 def _driver_errors() -> tuple[type[BaseException], ...]:

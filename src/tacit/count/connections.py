@@ -159,7 +159,8 @@ def _spark_table(address: str) -> Any:
             return connection.table(name, database=database[0] if database else None)
         except TableNotFound:
             raise InvalidInput(
-                f"Spark has no table {place.name!r}. Compare the name, or give the path of files: spark:FOLDER/*.parquet."
+                f"Spark has no table {place.name!r}. Compare the name, or give the path of files: spark:FOLDER/ or "
+                "spark:FOLDER/*.parquet."
             ) from None
     if place.kind == "csv":
         return connection.read_csv(place.name, header=True, inferSchema=False, escape='"')

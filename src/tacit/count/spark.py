@@ -12,9 +12,9 @@ import re
 import secrets
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PREFIX = "spark:"
+NOTED = "tacit."  # begins the names of the properties that Tacit gives a table
 PATIENCE_SECONDS = 5.0  # to reach a cluster's master, before Spark tries for minutes
 _MASTER = re.compile(r"spark://(?P<host>[^/:]+):(?P<port>\d+)/(?P<name>.+)")
 _TABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*){0,2}")
@@ -98,6 +99,29 @@ class SparkAddress:
         if self.kind == "csv":
             return session.read.csv(self.name, header=True, inferSchema=False, escape='"')
         return session.read.parquet(self.name)
+
+
+def noted_properties(note: Mapping[str, Any]) -> str:
+    """What is noted of reports, as Spark keeps it with a table."""
+    said = ", ".join(f"'{NOTED}{name}' = '{str(value).lower()}'" for name, value in note.items())
+    return f"SET TBLPROPERTIES ({said})"
+
+
+def table_note(address: str | Path) -> dict[str, Any]:
+    """What was noted of the reports in a table of Spark; nothing of files, views and tables of others."""
+    if not str(address).startswith(PREFIX):
+        return {}
+    place = SparkAddress.parse(str(address))
+    if not place.is_table:
+        return {}
+    from pyspark.errors import PySparkException
+
+    try:
+        rows = place.session().sql(f"SHOW TBLPROPERTIES {place.name}").collect()
+    except PySparkException:  # a view of this session has none
+        return {}
+    note = {row["key"].removeprefix(NOTED): row["value"] for row in rows if row["key"].startswith(NOTED)}
+    return note | ({"simulation": note["simulation"] == "true"} if "simulation" in note else {})
 
 
 def is_frame(data: Any) -> bool:

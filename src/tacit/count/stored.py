@@ -12,9 +12,9 @@ from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.count.backend import answer
 from tacit.count.connections import is_address, opened, shown
 from tacit.count.protocol import Source
-from tacit.count.spark import is_frame, table_of
+from tacit.count.spark import is_frame, table_note, table_of
 from tacit.count.table import TableEngine
-from tacit.reports import MissingSchemeNote, checked_scheme_note, report_columns
+from tacit.reports import MissingSchemeNote, checked_scheme_note, is_noted_simulation, report_columns
 from tacit.schema import RESERVED
 from tacit.table.columns import checked_columns
 
@@ -34,21 +34,24 @@ class StoredReports:
     def open(cls, where: str | Path | Any, scheme: Scheme) -> StoredReports:
         """The reports in a file, behind the address of a table (see `connections.opened`), or in a data frame of Spark.
 
-        A file that was disguised under another scheme is refused. A database does not say under which scheme its
-        reports were disguised, so that is a warning, as for a file without a note.
+        A file or a table of Spark that was disguised under another scheme is refused. Other databases do not say under which
+        scheme their reports were disguised, so that is a warning, as for a file without a note.
         """
         if is_frame(where):
             return cls(table_of(where), scheme)
         if not is_address(where):
             table = opened(where)
             return cls(table, scheme, checked_scheme_note(where, scheme))
+        table, noted = opened(where), table_note(where)
+        if "scheme" in noted:
+            return cls(table, scheme, is_noted_simulation(noted, scheme, shown(where)))
         if not scheme.is_identity:
             warnings.warn(
                 f"{shown(where)} does not say under which scheme it was disguised; going on as if it were this one.",
                 MissingSchemeNote,
                 stacklevel=2,
             )
-        return cls(opened(where), scheme)
+        return cls(table, scheme)
 
     @property
     def n_reports(self) -> int:

@@ -260,6 +260,8 @@ def _named_tables(scheme: Scheme, tables: Sequence[str | Sequence[str]]) -> list
     """The attributes of each table; one name alone is a table of one."""
     listed = [tables] if isinstance(tables, str) else tables
     named = [(table,) if isinstance(table, str) else tuple(table) for table in listed]
+    if not any(named):
+        raise InvalidInput("Which tables should the tally hold? Name their attributes: 'a,b;c' is two tables.")
     return [tuple(scheme.schema[name].name for name in table) for table in named]
 
 
