@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tacit.publish import suppression_proof
+from tacit.publish._proof_kernels import FORCED, OPEN
 from tacit.publish.achievement import Preference
-from tacit.publish.problem import NWP, STRENGTH, Diversity
+from tacit.publish.problem import NWP, STRENGTH, Diversity, pose
 from tacit.publish.proof import prove
 from tacit.publish.search import EvolutionSettings, search
 from tests.publish.small import every_chromosome, posed, small_tally
@@ -24,6 +26,30 @@ def random_problem(seed: int):
     tally = small_tally(seed + 9_000, tuple(sizes), int(rng.integers(50, 300)), sensitive=3 if asks_l else 0)
     demands = {"diversity": Diversity(l=2)} if asks_l else {}
     return posed(tally, k=int(rng.integers(2, 9)), suppress=float(rng.choice([0.02, 0.05, 0.1, 0.2, 0.4])), **demands)
+
+
+def random_weights(problem, rng):
+    """The problem with other weights; one attribute may weigh nothing."""
+    weights = rng.choice([0.0, 1.0, 2.0, 5.0], len(problem.weights)) + np.eye(1, len(problem.weights))[0]
+    weights /= weights.sum()
+    return pose(
+        problem.tally,
+        problem.k,
+        weights,
+        suppress=float(rng.uniform(0.01, 0.3)),
+        diversity=Diversity(l=2) if problem.tally.sensitive else None,
+    )
+
+
+@pytest.mark.soak
+@pytest.mark.skipif("TACIT_SOAK" not in os.environ, reason="minutes")
+@pytest.mark.slow
+def test_two_thousand_random_tables_with_random_weights_are_proven_as_by_trying_everything():
+    for seed in range(10_000, 12_000):
+        problem = random_weights(random_problem(seed), np.random.default_rng(seed))
+        known = prove(problem, np.zeros(problem.n_bits, np.uint8), seconds=60)
+        assert known.is_proven, seed
+        assert known.nwp == pytest.approx(brute_force(problem), abs=1e-11), seed
 
 
 @pytest.mark.parametrize("first", range(1_000, 1_200, 50))
@@ -85,6 +111,27 @@ def test_a_bound_that_suppressed_one_row_more_would_be_noticed():
         pair for seed in range(2_000, 2_100) for pair in bounds_and_least(seed, nodes=3, central=True, claimed_k=1)
     )
     assert any(bound > least + 1e-9 for bound, least in pairs)
+
+
+def central_bound(seed: int, rounds: int):
+    """The bound of the root by one central attribute after so many rounds, with the shares it ends with."""
+    problem = random_problem(seed)
+    tree = suppression_proof.SuppressionTree(problem, np.zeros(problem.n_bits, np.uint8))
+    tree._target = np.inf
+    node, shares = tree.root(), tree._shares.copy()
+    node[0][:] = np.random.default_rng(seed).choice([OPEN, FORCED], len(node[0]))  # else hardly a row is suppressed
+    tree._bound(tree.instance, node, shares, 1)
+    return tree._bound_by_blocks(tree.instance, node, shares, 0, rounds), shares
+
+
+def test_moving_the_shares_within_central_blocks_raises_the_bound_and_shares_out_every_row_once():
+    once, often = ([central_bound(seed, rounds) for seed in range(3_000, 3_060) if seed % 4 != 3] for rounds in (1, 6))
+    gains = np.array([after - before for (before, _), (after, _) in zip(once, often, strict=True)])
+    assert (gains > -1e-12).all()
+    assert (gains > 1e-4).sum() >= 10
+    for _, shares in often:
+        assert (shares >= 0).all()
+        np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ rows of the block. A release takes one path for all blocks; that here each block
 cheapest chain of blocks of the central attribute is a bound, at any price of a suppressed row and whatever the shares.
 
 Rows of a class that is too small already within the block are suppressed for sure and cost 1 and the price, no less. All
-others are shared out among the attributes other than the central one.
+others are shared out among the attributes other than the central one, anew for every central attribute: their shares move to
+those attributes whose path within the row's block has it suppressed, which raises the bound by a quarter.
 """
 
 # numba infers the types of kernels from their first call.
@@ -26,13 +27,15 @@ from numpy.typing import NDArray
 from tacit.kernels import inner_kernel
 from tacit.publish._demand_kernels import holds
 from tacit.publish._proof_kernels import may_stop, must_stop, reach_ahead, reach_behind
-from tacit.publish._share_kernels import add_rectangle, add_up
+from tacit.publish._share_kernels import add_rectangle, add_up, weak_blocks
 from tacit.publish._suppression_kernels import decide_attribute
 from tacit.publish._sure_class_kernels import sure_classes
 
 Floats = NDArray[np.float64]
-PRICES = (0.0, 0.6, 1.0, 1.6, 4.0)  # of a suppressed row that are tried, as multiples of the best one last time
-LEAST_PRICE = 0.02
+LEAST_PRICE, SWIFTEST = 0.002, 1.4  # of a suppressed row, and by how much it may change between rounds
+LEAST_SHARE = 1e-4  # from which a share grows: one that has vanished in other nodes must come back within a few rounds
+# Shares are moved again where the target is within so many times what moving them gained last, or is expected to gain at first.
+WITHIN_REACH, HOPED_GAIN, MOST_ROUNDS = 2.0, 0.02, 8
 
 
 class Sorted(NamedTuple):
@@ -71,9 +74,9 @@ class Ways(NamedTuple):
 
     owed: Floats  # [attribute, position, position]
     charge: Floats
-    cost: Floats
-    ahead: Floats
-    spent: Floats
+    ahead: Floats  # cost from the first answer
+    spent: Floats  # shares owed on that way
+    back: NDArray[np.int64]  # where the last block before each position starts
     before: Floats  # rows with answers before each position
 
 
@@ -285,17 +288,24 @@ def grow(instance, demand, sorted_, central, begin, v, sums):
 
 @inner_kernel
 def path_within(instance, status, usable, j, price, penalty, ways):
-    """The least that one attribute costs among the rows of a central block of this penalty, at one price."""
+    """The least that one attribute costs among the rows of a central block of this penalty, and the shares owed on that way."""
     size = instance.first_value[j + 1] - instance.first_value[j]
     base, bit, scale = instance.first_value[j] + j, instance.first_bit[j], instance.scale[j]
+    ways.ahead[:], ways.ahead[0], ways.spent[0] = np.inf, 0.0, 0.0
     for a in range(size):
+        if ways.ahead[a] == np.inf or not may_stop(status, bit, a, size):
+            continue
         for b in range(a + 1, size + 1):
-            lost = scale * (b - a - 1)
-            due = lost * (ways.before[base + b] - ways.before[base + a]) + ways.charge[j, a, b]
-            ways.cost[a, b] = (due + (price - penalty - lost) * ways.owed[j, a, b]) / instance.rows
-    own = slice(base, base + size + 1)
-    reach_ahead(usable[own, own], ways.cost, ways.owed[j], status, bit, size, ways.ahead, ways.spent)
-    return ways.ahead[size]
+            if usable[base + a, base + b] and may_stop(status, bit, b, size):
+                lost = scale * (b - a - 1)
+                due = lost * (ways.before[base + b] - ways.before[base + a]) + ways.charge[j, a, b]
+                cost = ways.ahead[a] + (due + (price - penalty - lost) * ways.owed[j, a, b]) / instance.rows
+                if cost < ways.ahead[b]:
+                    ways.ahead[b], ways.back[b] = cost, a
+                    ways.spent[b] = ways.spent[a] + ways.owed[j, a, b]
+            if must_stop(status, bit, b, size):
+                break
+    return ways.ahead[size], ways.spent[size]
 
 
 @inner_kernel
@@ -328,18 +338,24 @@ def answers_before(instance, central):
 
 
 @inner_kernel
-def price_block(instance, status, usable, central, penalty, gone, prices, rows, sums, ways, worth):
-    """Write what one block of the central attribute costs at least, at every price of a suppressed row."""
+def add_up_charges(instance, central, sums, ways):
     for j in range(instance.codes.shape[1]):
         if j != central:
             size = instance.first_value[j + 1] - instance.first_value[j]
             add_up(sums.owed_steps[j], size, ways.owed[j])
             add_up(sums.charge_steps[j], size, ways.charge[j])
-    for p in range(len(prices)):
-        worth[p] = (penalty * rows + gone * (1.0 + prices[p])) / instance.rows
-        for j in range(instance.codes.shape[1]):
-            if j != central:
-                worth[p] += path_within(instance, status, usable, j, prices[p], penalty, ways)
+
+
+@inner_kernel
+def price_block(instance, status, usable, central, penalty, gone, price, rows, sums, ways):
+    """What one block of the central attribute costs at least, and how many rows it has suppressed at that."""
+    add_up_charges(instance, central, sums, ways)
+    worth, owed = (penalty * rows + gone * (1.0 + price)) / instance.rows, float(gone)
+    for j in range(instance.codes.shape[1]):
+        if j != central:
+            cost, spent = path_within(instance, status, usable, j, price, penalty, ways)
+            worth, owed = worth + cost, owed + spent
+    return worth, owed
 
 
 @inner_kernel
@@ -362,7 +378,7 @@ def sums_for(instance, demand, sorted_):
     )
     side, positions = widest + 2, first_value[-1] + attributes
     ways = Ways(
-        np.zeros(shape), np.zeros(shape), np.zeros((side, side)), np.zeros(side), np.zeros(side), np.zeros(positions)
+        np.zeros(shape), np.zeros(shape), np.zeros(side), np.zeros(side), np.zeros(side, np.int64), np.zeros(positions)
     )
     return sums, ways
 
@@ -377,18 +393,11 @@ def clear(sums):
 
 
 @inner_kernel
-def price_blocks(instance, demand, status, far, charges, shares, central, prices, worth):
-    """Write what every usable block of the central attribute costs at least, at every price of a suppressed row."""
+def price_blocks(instance, demand, status, far, charges, sorted_, by_answer, sums, ways, central, price, worth, owed):
+    """Write what every usable block of the central attribute costs at least, and the rows suppressed at that."""
     first_value = instance.first_value
     size = first_value[central + 1] - first_value[central]
     base, bit = first_value[central] + central, instance.first_bit[central]
-    anywhere = far.copy()
-    anywhere[base : base + size + 1] = size
-    classes = sure_classes(instance, status, anywhere, charges.before)
-    sorted_ = sort_classes(instance, classes, shares, charges.dearest, central)
-    by_answer = answers_before(instance, central)
-    sums, ways = sums_for(instance, demand, sorted_)
-    worth[:] = np.inf
     for a in range(size):
         if not may_stop(status, bit, a, size):
             continue
@@ -399,36 +408,130 @@ def price_blocks(instance, demand, status, far, charges, shares, central, prices
             if may_stop(status, bit, b, size) and charges.usable[base + a, base + b]:
                 penalty = instance.scale[central] * (b - a - 1)
                 rows = count_before(instance, by_answer, a, b, sums.lost, central, ways.before)
-                price_block(
-                    instance, status, charges.usable, central, penalty, gone, prices, rows, sums, ways, worth[:, a, b]
+                worth[a, b], owed[a, b] = price_block(
+                    instance, status, charges.usable, central, penalty, gone, price, rows, sums, ways
                 )
             if must_stop(status, bit, b, size):
                 break
 
 
+@inner_kernel
+def move_within(instance, demand, sorted_, central, begin, end, block, shares, rate):
+    """Move the shares of the rows in one central block to the attributes whose blocks there have them suppressed."""
+    first_value, attributes = instance.first_value, instance.codes.shape[1]
+    count = np.zeros(first_value[-1], np.int64)
+    shown = np.zeros((first_value[-1], demand.first_sensitive[-1]), np.int64)
+    weak = np.zeros(first_value[-1], np.bool_)
+    for c in range(len(sorted_.at)):
+        members = sorted_.order[sorted_.at[c, begin] : sorted_.at[c, end]]
+        weak_blocks(instance, demand, members, block, count, shown, weak)
+        for i in members:
+            hits, total = 0, 0.0
+            for j in range(attributes):
+                hits += j != central and weak[block[first_value[j] + instance.codes[i, j]]]
+            if 0 < hits < attributes - 1 and sorted_.sure[i]:
+                shares[i, central] = 0.0
+                for j in range(attributes):
+                    if j != central:
+                        hit = weak[block[first_value[j] + instance.codes[i, j]]]
+                        shares[i, j] = max(shares[i, j], LEAST_SHARE) * (rate if hit else 1.0)
+                        total += shares[i, j]
+                for j in range(attributes):
+                    shares[i, j] /= total
+
+
+@inner_kernel
+def move_central(
+    instance, demand, status, charges, sorted_, by_answer, sums, ways, central, price, start, shares, rate
+):
+    """Move the shares of every row by the paths within its block of the central attribute.
+
+    ``start[b]`` is where the block starts that stops at `b`.
+    """
+    first_value = instance.first_value
+    end = first_value[central + 1] - first_value[central]
+    block = np.empty(first_value[-1], np.int64)
+    block[first_value[central] : first_value[central + 1]] = first_value[central]
+    while end > 0:
+        begin = start[end]
+        clear(sums)
+        for v in range(begin, end):
+            grow(instance, demand, sorted_, central, begin, v, sums)
+        count_before(instance, by_answer, begin, end, sums.lost, central, ways.before)
+        add_up_charges(instance, central, sums, ways)
+        for j in range(instance.codes.shape[1]):
+            if j != central:
+                path_within(
+                    instance, status, charges.usable, j, price, instance.scale[central] * (end - begin - 1), ways
+                )
+                b = first_value[j + 1] - first_value[j]
+                while b > 0:
+                    block[first_value[j] + ways.back[b] : first_value[j] + b] = first_value[j] + ways.back[b]
+                    b = ways.back[b]
+        move_within(instance, demand, sorted_, central, begin, end, block, shares, rate)
+        end = begin
+
+
+@inner_kernel
+def share_again(instance, sorted_, shares, dearest, central):
+    for e in range(len(sorted_.order)):
+        i = sorted_.order[e]
+        if sorted_.sure[i]:
+            share_entry(instance, shares, dearest, i, central, sorted_.part[e], sorted_.rest[e])
+
+
+@inner_kernel
+def trace_blocks(usable, cost, status, bit, size, ahead, start):
+    """Write where the block starts that stops at each position of a shortest path."""
+    b = size
+    while b > 0:
+        a = b - 1
+        while not (may_stop(status, bit, a, size) and usable[a, b] and ahead[a] + cost[a, b] <= ahead[b]):
+            a -= 1
+        start[b] = a
+        b = a
+
+
 @njit(cache=True)
-def bound_by_blocks(instance, demand, status, far, target, charges, shares, central, price):
+def bound_by_blocks(instance, demand, status, far, target, charges, shares, central, price, rounds, rate):
     """Lower bound of a node by the blocks of a central attribute; strikes its blocks and decides its cuts in `status`.
 
-    `price` is the best price of a suppressed row so far, in a single entry.
+    `price` of a suppressed row, in a single entry, goes up where more than the limit are suppressed, else down. It changes and
+    the shares are moved after each of as many `rounds`, and more where that promises to reach the target.
     """
     first_value, bit = instance.first_value, instance.first_bit[central]
     size, base = first_value[central + 1] - first_value[central], first_value[central] + central
-    prices = np.array(PRICES) * max(LEAST_PRICE, price[0])
-    worth, none, spent = np.empty((len(PRICES), size + 1, size + 1)), np.zeros((size + 1, size + 1)), np.zeros(size + 1)
-    price_blocks(instance, demand, status, far, charges, shares, central, prices, worth)
     own = slice(base, base + size + 1)
-    usable, ahead = charges.usable[own, own], charges.ahead[own]
-    best, at = -np.inf, 0
-    for p in range(len(prices)):
-        reach_ahead(usable, worth[p], none, status, bit, size, ahead, spent)
-        total = ahead[size] - prices[p] * demand.limit / instance.rows
-        if total > best:
-            best, at = total, p
-    price[0] = prices[at]
-    if best < target:
-        charges.cost[own, own] = worth[at]
-        reach_ahead(usable, worth[at], none, status, bit, size, ahead, spent)
-        reach_behind(usable, worth[at], status, bit, size, charges.behind[own])
-        decide_attribute(instance, status, far, charges, central, best - ahead[size], target)
-    return best
+    usable, ahead, anywhere = charges.usable[own, own], charges.ahead[own], far.copy()
+    anywhere[own] = size
+    classes = sure_classes(instance, status, anywhere, charges.before)
+    sorted_ = sort_classes(instance, classes, shares, charges.dearest, central)
+    by_answer = answers_before(instance, central)
+    sums, ways = sums_for(instance, demand, sorted_)
+    worth, owed = np.empty((size + 1, size + 1)), np.zeros((size + 1, size + 1))
+    start, spent = np.zeros(size + 1, np.int64), np.zeros(size + 1)
+    best, gain, turn = -np.inf, HOPED_GAIN * target, 0
+    while True:
+        worth[:] = np.inf
+        price_blocks(
+            instance, demand, status, far, charges, sorted_, by_answer, sums, ways, central, price[0], worth, owed
+        )
+        reach_ahead(usable, worth, owed, status, bit, size, ahead, spent)
+        total = ahead[size] - price[0] * demand.limit / instance.rows
+        if turn > 0:
+            gain = total - best
+        best, turn = max(best, total), turn + 1
+        if best >= target:
+            return best
+        charges.cost[own, own] = worth
+        reach_behind(usable, worth, status, bit, size, charges.behind[own])
+        trace_blocks(usable, worth, status, bit, size, ahead, start)
+        move_central(
+            instance, demand, status, charges, sorted_, by_answer, sums, ways, central, price[0], start, shares, rate
+        )
+        change = min(SWIFTEST, max(1.0 / SWIFTEST, np.sqrt(spent[size] / demand.limit)))
+        decide_attribute(instance, status, far, charges, central, total - ahead[size], target)
+        price[0] = max(LEAST_PRICE, price[0] * change)
+        if turn >= rounds and (target - best > WITHIN_REACH * gain or turn >= MOST_ROUNDS):
+            return best
+        share_again(instance, sorted_, shares, charges.dearest, central)

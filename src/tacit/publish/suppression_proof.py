@@ -24,10 +24,12 @@ from tacit.publish._sure_class_kernels import UNSURE
 from tacit.publish.problem import NWP, STRENGTH, Bits, Problem
 
 # Targets, as shares of the best known loss; the last is the loss itself.
-TARGETS = (0.5, 0.72, 0.8, 0.86, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 1.0)
+TARGETS = (0.5, 0.76, 0.84, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 1.0)
 # Bounds are sums of a few hundred terms below one; differences below this are rounding.
 ROUNDING = 1e-10
 ROUNDS, RATE = 2, 8.0  # in which the shares of a node are moved
+CENTRAL_ROUNDS = 1  # the same by the blocks of a central attribute; near the target there are more
+MOST_SHARES = 2**26  # kept for central attributes: half a gigabyte
 WAYS_TRIED = 3  # of splitting a node
 WORTH = 0.1  # of what is missing to the target: a stretch of cuts to split by costs at least this much if none is made
 MEMORY = 0.1  # how fast the mean gain by making cuts of an attribute follows the latest
@@ -43,6 +45,7 @@ Status = NDArray[np.uint8]
 Far = NDArray[np.int64]
 Node = tuple[Status, Far]
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64] | None  # of every combination among the merged ones; None where none is merged
 
 
 class SuppressionTree:
@@ -66,6 +69,7 @@ class SuppressionTree:
             np.concatenate([[0.0, *np.cumsum(problem.tally.marginal(j)) / problem.rows] for j in range(attributes)]),
         )
         self._shares = np.full(instance.codes.shape, 1 / attributes)
+        self._central_shares: dict[int, Floats] = {}
         sensitive = [int(problem.demand.first_sensitive[-1])] * len(problem.tally.sensitive)
         radices = [*problem.tally.sizes.tolist(), *sensitive]
         # Numbers of combinations must fit 63 bits; else nothing is merged.
@@ -107,10 +111,11 @@ class SuppressionTree:
 
     def bound(self, node: Node, rounds: int, central: int | None = None) -> float:
         """A loss that no release in this node is below, or the target in hand if that is less; decides cuts of the node."""
-        here, shares, _ = self._merged(node[0])
+        here, merged_into = self._merged(node[0])
+        shares = self._averaged(self._shares, merged_into, here)
         bound = self._bound(here, node, shares, rounds)
         if central is not None and bound < self._target:
-            bound = self._bound_by_blocks(here, node, shares, central)
+            bound = self._bound_by_blocks(here, node, shares, central, rounds)
         return min(self._target, bound)
 
     def step(self) -> None:
@@ -121,12 +126,13 @@ class SuppressionTree:
             return
         self._in_hand, _, node = heapq.heappop(self._heap)
         self.nodes += 1
-        here, shares, merged_into = self._merged(node[0])
+        here, merged_into = self._merged(node[0])
+        shares = self._averaged(self._shares, merged_into, here)
         bound = self._bound(here, node, shares, ROUNDS)
         self._shares = shares if merged_into is None else shares[merged_into]
         if bound < self._target:
             central, usable = self._central()
-            sharper = self._bound_by_blocks(here, node, shares, central)
+            sharper = self._bound_central(here, node, central, merged_into)
             gain = (min(sharper, self._target) - bound) / self.best / usable
             self._central_gain[central] += MEMORY * (gain - self._central_gain[central])
             bound = max(bound, sharper, self._in_hand)
@@ -149,9 +155,17 @@ class SuppressionTree:
         central = int(np.argmax(self._central_gain * share - DOUBLING * np.log2(1 + blocks / NODE_BLOCKS)))
         return central, float(share[central])
 
-    def _bound_by_blocks(self, here: Instance, node: Node, shares: Floats, central: int) -> float:
+    def _bound_central(self, here: Instance, node: Node, central: int, merged_into: Places) -> float:
+        """The bound by the blocks of a central attribute; its shares go on from node to node, apart from those of others."""
+        shares = self._averaged(self._central_shares.get(central, self._shares), merged_into, here)
+        bound = self._bound_by_blocks(here, node, shares, central, CENTRAL_ROUNDS)
+        if central in self._central_shares or (len(self._central_shares) + 1) * self._shares.size <= MOST_SHARES:
+            self._central_shares[central] = shares if merged_into is None else shares[merged_into]
+        return bound
+
+    def _bound_by_blocks(self, here: Instance, node: Node, shares: Floats, central: int, rounds: int) -> float:
         demand, charges, price = self._problem.demand, self._charges, self._central_price[central]
-        return float(bound_by_blocks(here, demand, *node, self._target, charges, shares, central, price))
+        return float(bound_by_blocks(here, demand, *node, self._target, charges, shares, central, price, rounds, RATE))
 
     def _retrace(self, here: Instance, node: Node) -> float:
         """Shortest paths again, since the central attribute has decided cuts."""
@@ -162,14 +176,18 @@ class SuppressionTree:
         demand, charges = self._problem.demand, self._charges
         return float(bound_shared(here, demand, *node, self._target, charges, shares, self._cuts, rounds, RATE))
 
-    def _merged(self, status: Status) -> tuple[Instance, Floats, NDArray[np.int64] | None]:
-        """The instance and shares with answers between which every cut is forbidden written as one."""
-        whole = self.instance
+    def _merged(self, status: Status) -> tuple[Instance, Places]:
+        """The instance with answers between which every cut is forbidden written as one."""
         if self._radices is None:
-            return whole, self._shares, None
-        codes, counts, sensitive, merged_into = merge_inseparable(whole, status, self._radices)
-        shares = average_shares(self._shares, whole.counts, merged_into, len(counts))
-        return whole._replace(codes=codes, counts=counts, sensitive=sensitive), shares, merged_into
+            return self.instance, None
+        codes, counts, sensitive, merged_into = merge_inseparable(self.instance, status, self._radices)
+        return self.instance._replace(codes=codes, counts=counts, sensitive=sensitive), merged_into
+
+    def _averaged(self, shares: Floats, merged_into: Places, here: Instance) -> Floats:
+        """The shares of the merged combinations."""
+        if merged_into is None:
+            return shares.copy()
+        return average_shares(shares, self.instance.counts, merged_into, len(here.counts))
 
     def _settle_or_split(
         self, here: Instance, node: Node, shares: Floats, bound: float, made: float, central: int
