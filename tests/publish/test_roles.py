@@ -51,6 +51,32 @@ def test_every_column_gets_a_role_a_type_and_a_reason():
     assert all(column.reason for column in proposed.columns)
 
 
+def test_a_column_called_household_alone_numbers_households_where_it_has_very_many_values():
+    rng = np.random.default_rng(5)
+    table = {
+        "household": [f"H{i:03d}" for i in rng.integers(0, 120, 300)],
+        "patient": [f"{i}" for i in range(300)],
+        "family": [str(kind) for kind in rng.choice(["alone", "couple", "with children"], 300)],
+    }
+    assert {column.name: column.role for column in propose_roles(table).columns} == {
+        "household": "household",
+        "patient": "identifier",
+        "family": "quasi-identifier",
+    }
+
+
+def test_a_weight_beside_a_height_is_what_a_person_weighs():
+    rng = np.random.default_rng(6)
+    body = {"height": rng.integers(150, 200, 90).tolist(), "weight": rng.integers(50, 120, 90).tolist()}
+    survey = {"pweight": rng.random(90).round(3).tolist()}
+    assert [column.role for column in propose_roles(body | survey).columns] == [
+        "quasi-identifier",
+        "quasi-identifier",
+        "weight",
+    ]
+    assert propose_roles({"weight": body["weight"]}).columns[0].role == "weight"
+
+
 def test_a_file_of_roles_is_read_as_it_was_written(tmp_path):
     proposed = propose_roles(patients())
     path = tmp_path / "roles.yaml"

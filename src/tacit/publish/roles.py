@@ -26,6 +26,7 @@ Role = Literal[
 SAMPLED_ROWS = 100_000  # of a database table
 NEARLY_ALL = 0.95  # of the rows: different values of a column that names its rows
 LONG_TEXT = 40  # characters on average
+FEWEST_NUMBERED = 20  # different values of a column that numbers people or households without saying so
 
 IDENTIFYING = {
     "name", "surname", "lastname", "firstname", "forename", "email", "mail", "phone", "telephone", "mobile", "fax", "ssn",
@@ -48,6 +49,7 @@ NUMBERING = {
 }
 PERSONS = {"person", "patient", "customer", "client", "member", "respondent", "subject", "user", "student", "employee"}
 HOUSEHOLDS = {"household", "family", "hh", "hhid"}
+BODY = {"height", "bmi"}
 WEIGHTS = {"weight", "weights", "wgt", "pweight", "fnlwgt", "fweight", "wt"}
 SENSITIVE = {
     "illness", "disease", "diagnosis", "diagnoses", "icd", "condition", "disorder", "hiv", "cancer", "medication", "drug",
@@ -133,7 +135,19 @@ def propose_roles(data: Any) -> Roles:
     table = _table(data)
     if not table.num_rows:
         raise InvalidInput("The table has no rows, so nothing can be proposed for its columns.")
-    return Roles(tuple(_proposed(name, table.column(name)) for name in table.column_names))
+    columns = tuple(_proposed(name, table.column(name)) for name in table.column_names)
+    if any(words_of(name) & BODY for name in table.column_names):
+        columns = tuple(_body_weight(column) if column.role == "weight" else column for column in columns)
+    return Roles(columns)
+
+
+def _body_weight(column: ColumnRole) -> ColumnRole:
+    """A weight beside a height: what a person weighs, unless its name is one that only surveys use."""
+    if not words_of(column.name) & {"weight", "wt"}:
+        return column
+    return replace(
+        column, role="quasi-identifier", reason="beside a height it is what a person weighs, which others know"
+    )
 
 
 def _table(data: Any) -> pa.Table:
@@ -180,7 +194,9 @@ def _role(name: str, kind: ColumnType, texts: pa.ChunkedArray, distinct: int, ro
 def _numbering_role(words: set[str], distinct: int, rows: int) -> tuple[Role, str] | None:
     """The role of a column whose name says that it numbers something; None where it does not."""
     joined = any(word.endswith("id") and word[:-2] in PERSONS | HOUSEHOLDS for word in words)
-    if not (words & NUMBERING or joined):
+    # A column called "household" alone numbers them where it has very many values; a few are kinds of households.
+    alone = len(words) == 1 and bool(words & (PERSONS | HOUSEHOLDS)) and distinct >= max(FEWEST_NUMBERED, rows / 10)
+    if not (words & NUMBERING or joined or alone):
         return None
     if distinct == rows:
         return "identifier", "its name says that it numbers the rows, and it is different in each"
