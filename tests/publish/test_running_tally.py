@@ -28,7 +28,7 @@ def test_batches_count_as_one_table(kind, monkeypatch):
     expected, times = np.unique(whole, axis=0, return_counts=True)
     assert codes.tolist() == expected.tolist()
     assert counts.tolist() == times.tolist()
-    assert codes.dtype == counts.dtype == np.int64
+    assert (codes.dtype, counts.dtype) == (np.int16, np.int64)
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (1_000,) * 30])
@@ -55,3 +55,11 @@ def test_rows_that_are_alike_take_no_memory(kind, monkeypatch):
         return most
 
     assert peak(200) < peak(20) * 1.1
+
+
+def test_codes_take_two_bytes_where_these_hold_them_and_four_beyond():
+    narrow, wide = running_tally([2**15, 3]), running_tally([2**15 + 1, 3])
+    narrow.add([np.array([2**15 - 1, 0]), np.array([2, 1])])
+    wide.add([np.array([2**15, 0]), np.array([2, 1])])
+    assert narrow.counted()[0].tolist() == [[0, 1], [2**15 - 1, 2]]
+    assert wide.counted()[0].tolist() == [[0, 1], [2**15, 2]]

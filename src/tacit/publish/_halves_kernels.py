@@ -73,12 +73,17 @@ def halved_sets(tallies: Sequence[HalvedTally]) -> HalvedSets:
             [np.empty(0, np.int64), *(part for own in tallies for part in (own.left_columns, own.right_columns))]
         ),
         np.concatenate([nothing, *(half.ravel() for own in tallies for half in (own.left, own.right))]),
-        np.concatenate([nothing, *(own.run_start for own in tallies)]),
-        np.concatenate([nothing, *(own.right_of for own in tallies)]),
-        np.concatenate([nothing, *(own.counts for own in tallies)]),
-        np.concatenate([nobody, *(own.sensitive for own in tallies)]),
-        np.concatenate([nothing, *(own.people for own in tallies)]),
+        _together([own.run_start for own in tallies], nothing),
+        _together([own.right_of for own in tallies], nothing),
+        _together([own.counts for own in tallies], nothing),
+        _together([own.sensitive for own in tallies], nobody),
+        _together([own.people for own in tallies], nothing),
     )
+
+
+def _together(arrays: Sequence[Counts], nothing: Counts) -> Counts:
+    """Arrays one behind the other; one alone as it is, because it has an entry for every combination."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate([nothing, *arrays])
 
 
 @njit(cache=True)

@@ -27,7 +27,7 @@ NO_CUT = np.int64(-1)
 class Rows(NamedTuple):
     """The combinations to be put into boxes, and what their answers cost."""
 
-    codes: NDArray[np.int32]  # [combination, attribute]
+    codes: NDArray[np.int16]  # [combination, attribute]; of very many answers in four bytes
     counts: NDArray[np.int64]
     sensitive: NDArray[np.int64]
     people: NDArray[np.int64]  # of the population; empty where they are not asked for

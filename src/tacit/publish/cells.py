@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from tacit.publish._cell_kernels import suppress_cells
 from tacit.publish._demand_kernels import Demand
+from tacit.publish.combinations import Combinations
 from tacit.publish.problem import Bits, Problem
 
 Codes = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 MOST_PATTERNS = 1_000
 LARGEST_KEY = 2**63
 CUTS_TRIED = 120  # further cuts that are tried once cells may go in place of rows; fewer in large tables
@@ -30,14 +32,11 @@ RECODED = 8_000_000  # combinations that are recoded in all to try them
 
 @dataclass(frozen=True, eq=False)
 class HiddenCells:
-    """Rows of the tally with their classes, and which of their cells are hidden."""
+    """Rows of the tally with their classes, and those of them that have a class because cells of theirs are hidden."""
 
-    classes: Codes  # -1 where the row is left out all the same
-    hidden: NDArray[np.bool_]  # [row, attribute]
-
-    @property
-    def is_any(self) -> bool:
-        return bool(self.hidden.any())
+    classes: Numbers  # -1 where the row is left out all the same
+    rows: Codes
+    hidden: NDArray[np.bool_]  # [of those rows, attribute]
 
 
 def can_hide_cells(demand: Demand) -> bool:
@@ -45,18 +44,17 @@ def can_hide_cells(demand: Demand) -> bool:
     return demand.limit > 0 and min(demand.closeness, demand.likeness) == math.inf and demand.people < 0
 
 
-def hide_cells(problem: Problem, labels: NDArray[np.int32], classes: Codes) -> HiddenCells:
-    """Give the rows without a class (-1) one of their own, with as few hidden cells as can be."""
+def hide_cells(problem: Problem, numbered: Combinations, classes: Numbers) -> HiddenCells:
+    """Give the rows without a class (-1) one of their own, with as few hidden cells as can be; `numbered` holds their labels."""
     tally, weak = problem.tally, np.flatnonzero(classes < 0)
-    hidden = np.zeros(labels.shape, np.bool_)
-    blocks = labels.max(axis=0).astype(np.int64) + 1
+    blocks = numbered.codes.max(axis=0).astype(np.int64) + 1
     if not len(weak) or math.prod(blocks.tolist()) >= LARGEST_KEY:
-        return HiddenCells(classes, hidden)
+        return HiddenCells(classes, weak[:0], np.zeros((0, len(blocks)), np.bool_))
     patterns = _patterns(problem.weights, blocks > 1)
     strides = np.concatenate([[1], np.cumprod(blocks[:-1])]).astype(np.uint64)
     class_of, pattern_of = np.empty(len(weak), np.int64), np.empty(len(weak), np.int64)
     suppress_cells(
-        labels[weak].astype(np.int64),
+        numbered.codes[numbered.number[weak]].astype(np.int64),
         tally.counts[weak],
         np.ascontiguousarray(tally.sensitive_codes[weak]),
         strides,
@@ -66,10 +64,9 @@ def hide_cells(problem: Problem, labels: NDArray[np.int32], classes: Codes) -> H
         pattern_of,
     )
     served = class_of >= 0
-    classes = classes.copy()
-    classes[weak[served]] = class_of[served] + classes.max() + 1
-    hidden[weak[served]] = patterns[pattern_of[served]]
-    return HiddenCells(classes, hidden)
+    last, classes = classes.max(), classes.copy()
+    classes[weak[served]] = class_of[served] + last + 1
+    return HiddenCells(classes, weak[served], patterns[pattern_of[served]])
 
 
 def _patterns(weights: NDArray[np.float64], several: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class SensitiveAnswers:
     ordered: bool
 
 
-def class_sizes(classes: Codes, counts: Codes, persons: Codes | None = None) -> Codes:
+def class_sizes(classes: NDArray[Any], counts: Codes, persons: Codes | None = None) -> Codes:
     """Rows in each class, or different persons."""
     if persons is None:
         return np.bincount(classes, counts).astype(np.int64)
@@ -132,10 +133,10 @@ def _shares(classes: Codes, codes: Codes, counts: Codes, persons: Codes | None) 
     return _Parts(cells[0], cells[1], sums / np.bincount(cells[0], sums)[cells[0]])
 
 
-def _pairs(first: Codes, second: Codes) -> tuple[tuple[Codes, Codes], Codes]:
+def _pairs(first: NDArray[Any], second: Codes) -> tuple[tuple[Codes, Codes], Codes]:
     """The pairs that occur, in ascending order, and the place of every row's pair among them."""
     width = int(second.max()) + 1
-    keys, place = np.unique(first * width + second, return_inverse=True)
+    keys, place = np.unique(first.astype(np.int64) * width + second, return_inverse=True)
     return np.divmod(keys, width), place.ravel()
 
 

@@ -17,8 +17,12 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, TacitError
 
 Codes = NDArray[np.int64]
+Numbers = NDArray[
+    np.int32
+]  # of combinations, classes, labels or answers: there is one for every combination, so they are small
 LARGEST_KEY = 2**63
 COUNTED_KEYS = 1 << 22  # possible keys up to which counting them is faster than sorting
+SUMMED_AT_ONCE = 1 << 20
 
 
 class Combinations:
@@ -27,13 +31,17 @@ class Combinations:
     def __init__(self, columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> None:
         self._sizes = [int(size) for size in sizes]
         self._ranked: list[tuple[int, Codes]] = []  # before which column the key is replaced, and the keys until there
-        keys, number = self._numbered(columns)
-        self._keys = keys
-        self.number = number  # of the given rows: their combinations
         self._columns = columns
+        keys, span = self._joined(columns)
+        # Rows that are the combinations themselves, as a tally gives them, say their own keys and numbers.
+        self.are_the_rows = bool((keys[1:] > keys[:-1]).all())  # each once and in order
+        self._size = len(keys)
+        if not self.are_the_rows:
+            self._keys, self.number = _ranked(keys, span)
+            self._size = len(self._keys)
 
     @classmethod
-    def of_rows(cls, codes: Codes, sizes: Sequence[int]) -> Combinations:
+    def of_rows(cls, codes: NDArray[Any], sizes: Sequence[int]) -> Combinations:
         """The combinations of a matrix of codes, which are kept as they are where no row repeats and all are in order."""
         combinations = cls(list(codes.T), sizes)
         if combinations.are_the_rows:
@@ -41,27 +49,33 @@ class Combinations:
         return combinations
 
     @cached_property
-    def first(self) -> Codes:
+    def number(self) -> Numbers:
+        """Of the given rows: their combinations."""
+        return np.arange(self._size, dtype=np.int32)
+
+    @cached_property
+    def _keys(self) -> Codes:
+        self._ranked = []
+        return self._joined(self._columns)[0]
+
+    @cached_property
+    def first(self) -> Codes | Numbers:
         """Of the given rows: the first with each combination."""
         return first_with(self.number, len(self))
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> NDArray[Any]:
         """The codes of every combination."""
-        codes = np.empty((len(self), len(self._columns)), np.int64)
+        codes = np.empty((len(self), len(self._columns)), np.int32)
         for j, column in enumerate(self._columns):
             codes[:, j] = np.asarray(column)[self.first]
         return codes
 
-    @property
-    def are_the_rows(self) -> bool:
-        """Whether the given rows are the combinations, each once and in their order."""
-        return self.first is self.number
-
     def __len__(self) -> int:
-        return len(self._keys)
+        return self._size
 
-    def _numbered(self, columns: Sequence[NDArray[Any]]) -> tuple[Codes, Codes]:
+    def _joined(self, columns: Sequence[NDArray[Any]]) -> tuple[Codes, int]:
+        """The key of every row, and how many keys there could be."""
         keys, span = np.zeros(len(columns[0]), np.int64), 1
         for position, (column, size) in enumerate(zip(columns, self._sizes, strict=True)):
             if span * size >= LARGEST_KEY:
@@ -71,7 +85,7 @@ class Combinations:
             keys *= size
             keys += column
             span *= size
-        return _ranked(keys, span)
+        return keys, span
 
     def places(self, columns: Sequence[NDArray[Any]]) -> Codes:
         """The number of every row's combination; refused where one never occurred."""
@@ -101,17 +115,24 @@ def first_with(number: NDArray[np.signedinteger[Any]], numbers: int) -> NDArray[
     return first
 
 
-def _ranked(keys: Codes, possible: int) -> tuple[Codes, Codes]:
+def summed(numbers: NDArray[Any], counts: NDArray[Any], size: int) -> Codes:
+    """The counts added up by number, exactly; in parts, because numpy makes wider copies of all that it adds up."""
+    sums = np.zeros(size, np.int64)
+    for start in range(0, len(numbers), SUMMED_AT_ONCE):
+        part = slice(start, start + SUMMED_AT_ONCE)
+        sums += np.bincount(numbers[part], counts[part], size).astype(np.int64)
+    return sums
+
+
+def _ranked(keys: Codes, possible: int) -> tuple[Codes, Numbers]:
     """The distinct keys in ascending order, and the place of every key among them."""
-    if (keys[1:] > keys[:-1]).all():  # as a tally gives them
-        return keys, np.arange(len(keys))
     if possible <= min(COUNTED_KEYS, 8 * len(keys)):
         occurs = np.zeros(possible, np.bool_)
         occurs[keys] = True
-        place = np.cumsum(occurs) - 1
+        place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
         return np.flatnonzero(occurs), place[keys]
     distinct, number = np.unique(keys, return_inverse=True)
-    return distinct, number.ravel()
+    return distinct, number.ravel().astype(np.int32)
 
 
 def _found(known: Codes, keys: Codes) -> Codes:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count import SparseTally, TableEngine
+from tacit.count import TableEngine
 from tacit.count.answer_expressions import by_answer
 from tacit.count.backend import lent, streamed
 from tacit.count.database_schema import complete_rows
 from tacit.errors import InvalidInput
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import Fingerprint
+from tacit.publish.running_tally import CountedCells, code_type
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 
@@ -44,11 +45,11 @@ class DatabaseInput:
         asked = tuple(attribute.name for attribute in self.schema if attribute.missing is None)
         return TableEngine(complete_rows(self.table, asked), self.schema)
 
-    def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
+    def sparse_tally(self, columns: Sequence[str]) -> CountedCells:
         tally = self._engine.sparse_tally(columns)
         if not len(tally.counts):
             raise InvalidInput("The table has no rows: there is nothing to publish.")
-        return tally
+        return CountedCells(tally.columns, tally.codes.astype(code_type(self.schema.shape(columns))), tally.counts)
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         return self._engine.tallies(column_sets)

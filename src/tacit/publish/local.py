@@ -6,28 +6,32 @@ import heapq
 import math
 from array import array
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish._local_kernels import Rows, Scratch, best_cut, best_trim, part
 from tacit.publish.problem import Problem
+from tacit.publish.running_tally import code_type
 from tacit.publish.search import Progress
 
 Codes = NDArray[np.int64]
+Numbers = NDArray[np.int32]  # of combinations, boxes or answers: as many as there are combinations, so they are small
 SMALL_TABLE = 100_000  # combinations, up to which every box is judged alike
 MOST_PILOTS, FEWEST_PILOTS = 12, 4  # cuts of a box that are judged by cutting on to the end; fewer in large tables
 PILOTED_ROWS = 6_400_000  # combinations of a large table times cuts that are judged
 PILOTED = 400_000  # combinations of a small table that are cut on in all to judge the cuts of one box
 PILOTED_BOXES = 640_000_000  # of a large table, times its own: its large boxes are cut greedily, its small ones judged
 FEWEST_PILOTED = 400
+ROWS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class LocalClasses:
     """The class of every combination of the tally; -1 where it is left out."""
 
-    classes: Codes
+    classes: Numbers
     complete: bool  # False when interrupted
 
 
@@ -37,7 +41,7 @@ def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Pro
     An interruption (Ctrl-C) leaves the boxes as they are: each of them may be published.
     """
     rows, scratch = _rows(problem), _scratch(problem)
-    everything = np.arange(len(rows.codes))
+    everything = np.arange(len(rows.codes), dtype=np.int32)
     effort = _piloting(len(everything)) if pilots is None else _Piloting(pilots, PILOTED)
     open_boxes, finished = (
         [(everything, math.inf)],
@@ -69,8 +73,10 @@ def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Pro
         boxes = _trimmed(problem, rows, scratch, np.split(everything, np.cumsum(lengths)[:-1]))
         classes = _numbered(boxes, len(everything))
     else:
-        classes = np.empty(len(everything), np.int64)
-        classes[everything] = np.repeat(np.arange(len(lengths)), lengths)  # boxes are parts of it, in their order
+        classes = np.empty(len(everything), np.int32)
+        classes[everything] = np.repeat(
+            np.arange(len(lengths), dtype=np.int32), lengths
+        )  # boxes are parts of it, in their order
     return LocalClasses(_without_strangers(problem, classes), complete)
 
 
@@ -94,7 +100,7 @@ def _piloting(combinations: int) -> _Piloting:
     return _Piloting(cuts, max(FEWEST_PILOTED, PILOTED_BOXES // combinations))
 
 
-def _trimmed(problem: Problem, rows: Rows, scratch: Scratch, boxes: list[Codes]) -> list[Codes]:
+def _trimmed(problem: Problem, rows: Rows, scratch: Scratch, boxes: list[Numbers]) -> list[Numbers]:
     """The boxes without the edges whose suppression gains most per row, while rows may be left out.
 
     t and beta compare with the rows that stay, so with them nothing is left out here: a class that keeps them now might not
@@ -124,13 +130,13 @@ def _trimmed(problem: Problem, rows: Rows, scratch: Scratch, boxes: list[Codes])
     return boxes
 
 
-def _side(rows: Rows, box: Codes, cut: int, *, above: bool) -> Codes:
+def _side(rows: Rows, box: Numbers, cut: int, *, above: bool) -> Numbers:
     """The combinations of a box on one side of a cut."""
     j = int(np.searchsorted(rows.first_value, cut, side="right")) - 1
     return box[(rows.codes[box, j] >= cut - rows.first_value[j]) == above]
 
 
-def _without_strangers(problem: Problem, classes: Codes) -> Codes:
+def _without_strangers(problem: Problem, classes: Numbers) -> Numbers:
     """The classes without combinations that only people of the population show, where their rows' own boxes hold people enough.
 
     Boxes are cut so that rows and strangers together show what is asked of people; most need no strangers at their edges.
@@ -144,7 +150,7 @@ def _without_strangers(problem: Problem, classes: Codes) -> Codes:
     people = np.bincount(classes[inside], tally.people[inside], len(low))
     rows = np.bincount(classes[own], tally.counts[own])
     enough = (people >= demand.k_map) & (rows <= demand.most_presence * people)
-    return np.where(enough[classes] & ~inside, -1, classes)
+    return np.where(enough[classes] & ~inside, np.int32(-1), classes)
 
 
 def _rows(problem: Problem) -> Rows:
@@ -152,7 +158,9 @@ def _rows(problem: Problem) -> Rows:
     tally, starts = problem.tally, problem.space.first_value
     scale = problem.weights / np.maximum(1, tally.sizes - 1)
     nobody = np.empty(0, np.int64)
-    codes, spans, first_span = tally.codes.astype(np.int32), [np.empty(0)], np.full(len(scale), -1, np.int64)
+    codes, spans, first_span = tally.codes, [np.empty(0)], np.full(len(scale), -1, np.int64)
+    if (problem.space.levels >= 0).any():
+        codes = codes.copy()
     for j in range(len(scale)):
         levels = problem.space.levels[:, starts[j] : starts[j + 1]]
         if levels[0, 0] >= 0:
@@ -161,7 +169,7 @@ def _rows(problem: Problem) -> Rows:
             first_span[j] = sum(map(len, spans))
             spans.append(_spans(levels[levels[:, 0] >= 0][:, order]))
     return Rows(
-        np.ascontiguousarray(codes),
+        np.ascontiguousarray(codes, dtype=code_type(tally.sizes.tolist())),
         tally.counts,
         np.ascontiguousarray(tally.sensitive_codes),
         nobody if tally.people is None or problem.demand.people < 0 else tally.people,
@@ -209,22 +217,22 @@ def _scratch(problem: Problem) -> Scratch:
     )
 
 
-def _numbered(boxes: list[Codes], combinations: int) -> Codes:
+def _numbered(boxes: list[Numbers], combinations: int) -> Numbers:
     """The number of every combination's box, -1 where it is in none."""
-    classes = np.full(combinations, -1, np.int64)
+    classes = np.full(combinations, -1, np.int32)
     for number, box in enumerate(box for box in boxes if len(box)):
         classes[box] = number
     return classes
 
 
-def tight_boxes(codes: Codes, classes: Codes) -> tuple[Codes, Codes]:
+def tight_boxes(codes: NDArray[Any], classes: NDArray[Any]) -> tuple[Numbers, Numbers]:
     """Least and greatest code of every attribute in each class; of one without members, more than any and -1. -1 is no class."""
-    order = np.argsort(classes, kind="stable")
-    order = order[np.searchsorted(classes[order], 0) :]
-    occurring, starts = np.unique(classes[order], return_index=True)
-    low = np.full((classes.max() + 1, codes.shape[1]), np.iinfo(np.int64).max)
+    low = np.full((codes.shape[1], classes.max() + 1), np.iinfo(np.int32).max, np.int32)
     high = np.full_like(low, -1)
-    for j in range(codes.shape[1]):
-        column = codes[order, j]
-        low[occurring, j], high[occurring, j] = (end.reduceat(column, starts) for end in (np.minimum, np.maximum))
-    return low, high
+    for start in range(0, len(codes), ROWS_AT_ONCE):
+        own = classes[start : start + ROWS_AT_ONCE]
+        part, kept = codes[start : start + ROWS_AT_ONCE], own >= 0
+        for j, column in enumerate(part[kept].astype(np.int32, copy=False).T):
+            np.minimum.at(low[j], own[kept], column)
+            np.maximum.at(high[j], own[kept], column)
+    return low.T, high.T

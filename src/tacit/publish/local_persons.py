@@ -11,6 +11,7 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,11 +268,11 @@ def _trimmed(boxes: _Boxes, cut: list[Box], persons: PersonRows, protection: Pro
     return cut
 
 
-def _placed(codes: Codes, places: Sequence[Codes]) -> Codes:
+def _placed(codes: NDArray[Any], places: Sequence[Codes]) -> NDArray[Any]:
     return np.stack([place[column] for place, column in zip(places, codes.T, strict=True)], axis=1)
 
 
-def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> Codes:
+def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> NDArray[np.int32]:
     """The box of every combination of the tally; -1 where it is suppressed."""
     entries = np.full(len(persons.counts), -1, np.int64)
     for number, box in enumerate(boxes):
@@ -280,4 +281,4 @@ def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> Codes:
     by_combination = np.empty(len(combinations), np.int64)
     by_combination[combinations.places(list(persons.codes.T))] = entries
     numbers, place = np.unique(by_combination[combinations.number], return_inverse=True)
-    return (place.ravel() - int(numbers[0] < 0)).astype(np.int64)
+    return (place.ravel() - int(numbers[0] < 0)).astype(np.int32)

@@ -166,5 +166,5 @@ def _answer(publication: Publication, document: Mapping[str, Any]) -> Answer:
     if document["cuts"] is not None:
         return of_cuts(publication, document["method"], document["cuts"])
     if document["classes"] is not None:
-        return of_classes(publication, document["method"], np.array(document["classes"], np.int64))
+        return of_classes(publication, document["method"], np.array(document["classes"], np.int32))
     return find(publication, document["method"])  # local recoding: nothing is drawn

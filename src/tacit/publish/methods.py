@@ -82,7 +82,7 @@ class Answer:
     evaluations: int
     interrupted: str | None  # what Ctrl-C stopped
     cuts: str | None  # of a global recoding
-    classes: NDArray[np.int64] | None  # of a local one
+    classes: NDArray[np.int32] | None  # of a local one
     suppress: float  # share of rows that could be suppressed
 
 
@@ -101,16 +101,15 @@ class FoundWay:
 
     @classmethod
     def of(cls, publication: Publication, answer: Answer) -> FoundWay:
-        classes = None if answer.classes is None else answer.classes.astype(np.int32)
         return cls(
-            publication, answer.method, answer.cuts, classes, answer.front, answer.lower_bound, answer.evaluations,
+            publication, answer.method, answer.cuts, answer.classes, answer.front, answer.lower_bound, answer.evaluations,
             answer.interrupted,
         )  # fmt: skip
 
     def answer(self) -> Answer:
         """The answer as it was found."""
         if self.classes is not None:
-            made = of_classes(self.publication, self.method, self.classes.astype(np.int64))
+            made = of_classes(self.publication, self.method, self.classes)
         else:
             made = of_cuts(self.publication, self.method, self.cuts or "")
         return replace(
@@ -168,7 +167,7 @@ def of_cuts(publication: Publication, method: str, cuts: str) -> Answer:
     return Answer(method, recoding, nwp, necd, (), None, 0, None, cuts, None, _suppress(publication))
 
 
-def of_classes(publication: Publication, method: str, classes: NDArray[np.int64]) -> Answer:
+def of_classes(publication: Publication, method: str, classes: NDArray[np.int32]) -> Answer:
     """The answer that known classes of combinations make."""
     recoding = publication.boxed(classes, method)
     nwp, necd = publication.loss_and_bias(recoding)
@@ -315,7 +314,7 @@ def _preferred(publication: Publication, local: LocalClasses, method: str) -> Lo
     """
     problem, preference = publication.problem, publication.preference
 
-    def shortfalls(classes: NDArray[np.int64]) -> tuple[float, float]:
+    def shortfalls(classes: NDArray[np.int32]) -> tuple[float, float]:
         loss, bias = publication.loss_and_bias(publication.boxed(classes, method))
         return preference.share_of_loss * loss, (1 - preference.share_of_loss) * bias
 

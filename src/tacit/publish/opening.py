@@ -248,8 +248,8 @@ def tally(source: ReleaseInput, sets: Sequence[Sequence[str]], sensitive: Sequen
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if sizes else np.empty(0, np.int64)
     return QuasiTally(
         tuple(source.schema[name] for name in names),
-        np.ascontiguousarray(counted.codes[:, : len(names)], dtype=np.int64),
-        counted.counts.astype(np.int64),
+        np.ascontiguousarray(counted.codes[:, : len(names)]),
+        counted.counts.astype(np.int64, copy=False),
         tuple(tuple(names.index(name) for name in members) for members in sets),
         tuple(source.schema[name] for name in sensitive),
         np.ascontiguousarray(counted.codes[:, len(names) :] + starts, dtype=np.int64),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.publish.combinations import summed
 from tacit.publish.recoding import Recoding
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 LABELS_AT_ONCE = 1 << 13
+ROWS_AT_ONCE = 1 << 20
 
 
 class PairTables:
@@ -26,7 +28,7 @@ class PairTables:
 
     def __init__(self, recoding: Recoding) -> None:
         self.sizes = recoding.tally.sizes.tolist()
-        self._codes, self._counts = recoding.combinations.codes, recoding.counts.astype(np.float64)
+        self._codes, self._counts = recoding.combinations.codes, recoding.counts
         self._labels, rows = recoding.by_class
         self._rows = rows.astype(np.float64)
         self.total, self.released = int(recoding.counts.sum()), int(rows.sum())
@@ -39,9 +41,12 @@ class PairTables:
     def truth(self, a: int, b: int) -> Floats:
         """The rows with each pair of answers; with ``a == b``, with each answer of one attribute."""
         if a == b:
-            return np.bincount(self._codes[:, a], self._counts, self.sizes[a]).astype(np.float64)[:, None]
-        cells = self._codes[:, a].astype(np.int64) * self.sizes[b] + self._codes[:, b]
-        rows = np.bincount(cells, self._counts, self.sizes[a] * self.sizes[b]).astype(np.float64)
+            return summed(self._codes[:, a], self._counts, self.sizes[a]).astype(np.float64)[:, None]
+        rows = np.zeros(self.sizes[a] * self.sizes[b])
+        for start in range(0, len(self._codes), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            cells = self._codes[part, a].astype(np.int64) * self.sizes[b] + self._codes[part, b]
+            rows += np.bincount(cells, self._counts[part], len(rows))
         return rows.reshape(self.sizes[a], self.sizes[b])
 
     def spread(self, a: int, b: int) -> Floats:

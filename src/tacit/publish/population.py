@@ -33,7 +33,9 @@ class Population:
     """Everybody that the rows may belong to; `codes` are the combinations of quasi-identifiers that people show."""
 
     size: int
-    codes: Codes | None = None  # [combination, quasi-identifier]; None where only the number of people is known
+    codes: NDArray[np.int32] | None = (
+        None  # [combination, quasi-identifier]; None where only the number of people is known
+    )
     counts: Codes | None = None
     outside: int = 0  # people with an answer that the released table does not know
 
@@ -125,7 +127,7 @@ def with_population(tally: QuasiTally, population: Population) -> QuasiTally:
     sensitive = np.concatenate([tally.sensitive_codes, np.tile(_any_answer(tally), (len(alone), 1))])
     return replace(
         tally,
-        codes=np.ascontiguousarray(np.concatenate([tally.codes, both.codes[alone]])),
+        codes=np.ascontiguousarray(np.concatenate([tally.codes, both.codes[alone]]), dtype=tally.codes.dtype),
         counts=np.concatenate([tally.counts, np.zeros(len(alone), np.int64)]),
         sensitive_codes=np.ascontiguousarray(sensitive.astype(np.int64)),
         people=np.concatenate([beside, people[alone]]),
@@ -139,7 +141,11 @@ def _any_answer(tally: QuasiTally) -> Codes:
 
 
 def people_in_classes(
-    codes: Codes, counts: Codes, labels: NDArray[Any], members: Sequence[NDArray[np.bool_]], chosen: Sequence[int]
+    codes: NDArray[Any],
+    counts: Codes,
+    labels: NDArray[Any],
+    members: Sequence[NDArray[np.bool_]],
+    chosen: Sequence[int],
 ) -> tuple[Codes, int]:
     """How many people each row of `labels` could be: those whose answers stand behind all of its labels; and who is none.
 

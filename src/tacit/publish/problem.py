@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,8 +152,9 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
         numbers[smaller] = grown[smaller]
     if any(math.prod(int(tally.sizes[j]) for j in part) >= LARGEST_HALF for part in parts):
         return None
-    order = np.lexsort((numbers[1], numbers[0]))
+    order = np.lexsort((numbers[1], numbers[0])).astype(np.uint32)
     left, right = numbers[0][order], numbers[1][order]
+    del numbers, grown
     first_left = np.flatnonzero(np.append(True, left[1:] != left[:-1]))
     first_right = first_with(right, int(right.max()) + 1)
     return HalvedTally(
@@ -161,16 +163,16 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
         np.ascontiguousarray(tally.codes[order[first_left]][:, parts[0]].astype(np.uint32)),
         np.ascontiguousarray(tally.codes[order[first_right]][:, parts[1]].astype(np.uint32)),
         np.append(first_left, len(order)).astype(np.uint32),
-        right.astype(np.uint32),
+        right.view(np.uint32),
         tally.counts[order].astype(np.uint32),
         np.ascontiguousarray(tally.sensitive_codes[order].astype(np.uint32)),
         np.empty(0, np.uint32) if tally.people is None else tally.people[order].astype(np.uint32),
     )
 
 
-def _joined(number: NDArray[np.int32], codes: NDArray[np.int64], size: int) -> NDArray[np.int32]:
+def _joined(number: NDArray[np.int32], codes: NDArray[Any], size: int) -> NDArray[np.int32]:
     """Numbered combinations numbered anew with one more attribute."""
-    return Combinations([number, codes], [int(number.max()) + 1, size]).number.astype(np.int32)
+    return Combinations([number, codes], [int(number.max()) + 1, size]).number
 
 
 def _demand(tally: QuasiTally, k: int, limit: int, diversity: Diversity) -> Demand:

@@ -78,7 +78,7 @@ class Publication:
         wanted = self.settings.preferences.cells and self.persons is None and len(self.rows.sets) == 1
         return wanted and can_hide_cells(self.problem.demand)
 
-    def boxed(self, classes: NDArray[np.int64], method: str = "local") -> Recoding:
+    def boxed(self, classes: NDArray[np.int32], method: str = "local") -> Recoding:
         """The recoding of classes of combinations, as the method labels them."""
         recode = recode_by_means if method == "microaggregate" else recode_by_classes
         # Persons are put into classes by their own rows, without combinations that only the population shows.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.publish._demand_kernels import strengths
 from tacit.publish._space_kernels import decode
 from tacit.publish.cells import HiddenCells, can_hide_cells, hide_cells
-from tacit.publish.combinations import Combinations
+from tacit.publish.combinations import Combinations, summed
 from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.labels import ANY, block_label, label
 from tacit.publish.local import tight_boxes
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tacit.table import Table
 
 Codes = NDArray[np.int64]
+Numbers = NDArray[np.int32]  # there is one for every combination, so they are small
 SMALL_TABLE = 1 << 16  # cells
 # [attribute][fineness][block]: names given by hierarchies
 BlockNames = Sequence[Sequence[Sequence[str]] | None]
@@ -37,17 +38,22 @@ BlockNames = Sequence[Sequence[Sequence[str]] | None]
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """Label of every distinct combination; ``classes`` is -1 where its rows are suppressed."""
+    """Class of every distinct combination, -1 where its rows are suppressed, and the labels of every class."""
 
     tally: QuasiTally
     combinations: Combinations
-    classes: Codes  # [combination]
-    labels: NDArray[np.int32]  # [combination, attribute]: position in `names`; the same within a class
+    classes: Numbers  # [combination]
+    shown: Numbers  # [class, attribute]: position in `names`
     names: tuple[tuple[str, ...], ...]
     members: tuple[NDArray[np.bool_], ...]  # of each attribute: [label, answer], whether it stands for the answer
     counts: Codes  # [combination]
-    by_answer: tuple[NDArray[np.int32], ...] | None  # label of every answer, where it is always the same
+    by_answer: tuple[Numbers, ...] | None  # label of every answer, where it is always the same
     hidden_cells: int = 0  # of rare rows that could stay because single cells of theirs are hidden
+
+    @property
+    def labels(self) -> Numbers:
+        """[combination, attribute]: position in `names`; of suppressed ones they mean nothing."""
+        return self.shown[self.classes]
 
     @property
     def class_sizes(self) -> Codes:
@@ -61,14 +67,12 @@ class Recoding:
     @cached_property
     def by_class(self) -> tuple[NDArray[np.int32], Codes]:
         """The labels of every published class of `classes`, and its rows."""
-        kept = np.flatnonzero(self.classes >= 0)
-        classes, counts = self.classes, self.counts
-        if len(kept) < len(classes):
-            classes, counts = classes[kept], counts[kept]
-        first = np.full(int(classes.max()) + 1, -1, np.int64)
-        first[classes[::-1]] = kept[::-1]
-        occurs = first >= 0
-        return self.labels[first[occurs]], np.bincount(classes, counts).astype(np.int64)[occurs]
+        rows, occurs = (
+            summed(self.classes + np.int32(1), self.counts, len(self.shown) + 1)[1:],
+            np.zeros(len(self.shown) + 1, np.bool_),
+        )
+        occurs[self.classes] = True  # those of nobody stand last
+        return self.shown[occurs[:-1]], rows[occurs[:-1]]
 
     @cached_property
     def _sizes_by_set(self) -> list[Codes]:
@@ -90,17 +94,18 @@ class Recoding:
         labels, _ = self.by_class
         return labels[np.unique(self._numbered(labels, members), return_index=True)[1]]
 
-    def _numbered(self, labels: NDArray[np.int32], members: Sequence[int]) -> Codes:
+    def _numbered(self, labels: Numbers, members: Sequence[int]) -> Numbers:
         """The class that each row of labels shows to somebody who knows these attributes."""
         return Combinations([labels[:, j] for j in members], [len(self.names[j]) for j in members]).number
 
     def class_numbers(self, members: Sequence[int] | None = None) -> Codes:
         """The class that every combination shows, from 0; -1 where it is suppressed."""
-        kept = self.classes >= 0
-        numbers = np.full(len(self.classes), -1, np.int64)
-        everything = range(self.labels.shape[1])
-        numbers[kept] = self._numbered(self.labels[kept], list(everything if members is None else members))
-        return numbers
+        chosen = list(range(self.shown.shape[1]) if members is None else members)
+        occurs = np.zeros(len(self.shown) + 1, np.bool_)
+        occurs[self.classes] = True
+        numbers = np.full(len(self.shown) + 1, -1, np.int64)
+        numbers[:-1][occurs[:-1]] = self._numbered(self.shown[occurs[:-1]], chosen)
+        return numbers[self.classes]
 
     def recounted(self, tally: QuasiTally) -> Recoding:
         """The same labels with the counts of another tally of the same combinations."""
@@ -114,7 +119,6 @@ class Recoding:
             tally=tally,
             combinations=own,
             classes=self.classes[place],
-            labels=self.labels[place],
             counts=counts,
         )
 
@@ -153,7 +157,7 @@ class Recoding:
         kept = self.classes >= 0
         columns = {"combination": pa.array(self.combinations.radix_keys()[kept])}
         for j, (name, own) in enumerate(zip(self.tally.names, self.names, strict=True)):
-            shown = self.labels[kept, j]
+            shown = self.shown[self.classes[kept], j]
             columns |= {f"l{j}": pa.array(np.array(own)[shown], pa.string()), f"r{j}": pa.array(ranks[name][shown])}
         return pa.table(columns)
 
@@ -173,8 +177,9 @@ class Recoding:
         if self.by_answer is not None and not self.suppressed:
             return [own[batch[name]] for own, name in zip(self.by_answer, self.tally.names, strict=True)], None
         place = self.combinations.places([batch[name] for name in self.tally.names])
-        kept = self.classes[place] >= 0
-        return [np.ascontiguousarray(own)[place[kept]] for own in self.labels.T.astype(np.int32)], kept
+        classes = self.classes[place]
+        kept = classes >= 0
+        return [np.ascontiguousarray(own)[classes[kept]] for own in self.shown.T], kept
 
 
 def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: bool = False) -> Recoding:
@@ -187,12 +192,12 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: b
     decode(bits, problem.space, block)
     starts = problem.space.first_value
     blocks = [block[starts[j] : starts[j + 1]] for j in range(len(tally.attributes))]
-    labels = np.empty(tally.codes.shape, np.int32)
-    for j, own in enumerate(blocks):
-        labels[:, j] = own[tally.codes[:, j]]
+    by_answer = tuple(part.astype(np.int32) for part in blocks)
     members = tuple(part == np.arange(part.max() + 1)[:, None] for part in blocks)
-    classes = Combinations(list(labels.T), [len(part) for part in members]).number
-    classes = _suppress(problem, classes)
+    numbered = Combinations(
+        [own[tally.codes[:, j]] for j, own in enumerate(by_answer)], [len(part) for part in members]
+    )
+    publishable = _publishable(problem, numbered.number, len(numbered))
     finenesses = [
         int(bits[a:b].sum()) for a, b in zip(problem.space.first_bit, problem.space.first_bit[1:], strict=False)
     ]
@@ -202,58 +207,63 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: b
         else tuple(block_label(attribute, np.flatnonzero(block).tolist()) for block in part)
         for attribute, part, given, fineness in zip(tally.attributes, members, names, finenesses, strict=True)
     )
-    if cells and can_hide_cells(problem.demand):
-        hiding = hide_cells(problem, labels, classes)
-        if hiding.is_any:
-            return _with_hidden_cells(tally, labels, hiding, texts, members)
-    return _recoding(tally, classes, labels, texts, members, tuple(part.astype(np.int32) for part in blocks))
+    classes, shown = _renumbered(numbered.number, publishable), numbered.codes[publishable]
+    if cells and can_hide_cells(problem.demand) and not publishable.all():
+        hiding = hide_cells(problem, numbered, classes)
+        if len(hiding.rows):
+            own = numbered.codes[numbered.number[hiding.rows]]
+            return _with_hidden_cells(_recoding(tally, hiding.classes, shown, texts, members), hiding, own)
+    return _recoding(tally, classes, shown, texts, members, by_answer)
 
 
-def _with_hidden_cells(
-    tally: QuasiTally,
-    labels: NDArray[np.int32],
-    hiding: HiddenCells,
-    texts: tuple[tuple[str, ...], ...],
-    members: tuple[NDArray[np.bool_], ...],
-) -> Recoding:
-    """The recoding with a label for hidden cells: it stands for every answer that some released row gave, and for no other."""
-    kept = hiding.classes >= 0
-    labels, names, groups = labels.copy(), list(texts), list(members)
+def _with_hidden_cells(recoding: Recoding, hiding: HiddenCells, labels: Numbers) -> Recoding:
+    """The recoding with a label for hidden cells: it stands for every answer that some released row gave, and for no other.
+
+    `labels` are those of the rows that have a class because cells of theirs are hidden.
+    """
+    tally, kept = recoding.tally, hiding.classes >= 0
+    names, members = list(recoding.names), list(recoding.members)
     for j, hidden in enumerate(hiding.hidden.T):
         if hidden.any():
-            anything = np.bincount(tally.codes[kept, j], minlength=members[j].shape[1]) > 0
+            anything = summed(tally.codes[kept, j], tally.counts[kept], members[j].shape[1]) > 0
             labels[hidden, j] = len(members[j])
-            names[j] = (*texts[j], ANY)
-            groups[j] = np.concatenate([members[j], anything[None]])
-    recoding = _recoding(tally, hiding.classes, labels, tuple(names), tuple(groups))
-    return dataclasses.replace(recoding, hidden_cells=int(tally.counts @ hiding.hidden.sum(axis=1)))
+            names[j] = (*names[j], ANY)
+            members[j] = np.concatenate([members[j], anything[None]])
+    shown = np.zeros((int(hiding.classes.max()) + 1, labels.shape[1]), np.int32)
+    shown[: len(recoding.shown)] = recoding.shown
+    shown[hiding.classes[hiding.rows]] = labels
+    cells = int(tally.counts[hiding.rows] @ hiding.hidden.sum(axis=1))
+    return dataclasses.replace(recoding, shown=shown, names=tuple(names), members=tuple(members), hidden_cells=cells)
 
 
 def recode_by_classes(
-    tally: QuasiTally, classes: Codes, hierarchies: Mapping[str, Hierarchy] | None = None
+    tally: QuasiTally, classes: NDArray[Any], hierarchies: Mapping[str, Hierarchy] | None = None
 ) -> Recoding:
     """The recoding of given classes of combinations: each is labelled by its tight box, or by the finest group that holds it."""
+    classes = classes.astype(np.int32, copy=False)
     low, high = tight_boxes(tally.codes, classes)
-    labels = np.empty(tally.codes.shape, np.int32)
+    shown = np.empty(low.shape, np.int32)
     texts: list[tuple[str, ...]] = []
     members: list[NDArray[np.bool_]] = []
     for j, attribute in enumerate(tally.attributes):
         if hierarchies and attribute.name in hierarchies:
-            labels[:, j], names, groups = _grouped(tally.codes[:, j], classes, hierarchies[attribute.name])
+            shown[:, j], names, groups = _grouped(tally.codes[:, j], classes, hierarchies[attribute.name])
             texts.append(names)
             members.append(groups)
             continue
-        ends, place = np.unique(low[:, j] * attribute.size + high[:, j], return_inverse=True)
+        ends, place = np.unique(low[:, j].astype(np.int64) * attribute.size + high[:, j], return_inverse=True)
         spans = np.stack(np.divmod(ends, attribute.size), axis=1)
-        labels[:, j] = place.ravel()[classes]
+        shown[:, j] = place.ravel()
         texts.append(tuple(label(attribute, a, b) for a, b in spans.tolist()))
         answers = np.arange(attribute.size)
         members.append((spans[:, :1] <= answers) & (answers <= spans[:, 1:]))
-    return _recoding(tally, classes, labels, tuple(texts), tuple(members))
+    return _recoding(tally, classes, shown, tuple(texts), tuple(members))
 
 
-def _grouped(codes: Codes, classes: Codes, hierarchy: Hierarchy) -> tuple[Codes, tuple[str, ...], NDArray[np.bool_]]:
-    """The label of every combination, the texts and the members, where a class shows the finest group that holds it."""
+def _grouped(
+    codes: NDArray[Any], classes: Numbers, hierarchy: Hierarchy
+) -> tuple[Codes, tuple[str, ...], NDArray[np.bool_]]:
+    """The label of every class, the texts and the members, where a class shows the finest group that holds it."""
     group = np.zeros((classes.max() + 1, 2), np.int64)  # fineness and block of every class
     for fineness, blocks in enumerate(hierarchy.blocks):
         low, high = tight_boxes(blocks[codes, None], classes)
@@ -262,16 +272,18 @@ def _grouped(codes: Codes, classes: Codes, hierarchy: Hierarchy) -> tuple[Codes,
     distinct, place = np.unique(group, axis=0, return_inverse=True)
     members = np.stack([hierarchy.blocks[fineness] == block for fineness, block in distinct])
     texts = tuple(hierarchy.names[fineness][block] for fineness, block in distinct)
-    return place.ravel()[classes], texts, members
+    return place.ravel(), texts, members
 
 
-def recode_by_means(tally: QuasiTally, classes: Codes, hierarchies: Mapping[str, Hierarchy] | None = None) -> Recoding:
+def recode_by_means(
+    tally: QuasiTally, classes: NDArray[Any], hierarchies: Mapping[str, Hierarchy] | None = None
+) -> Recoding:
     """As by classes, with numbers published as the mean of their class (microaggregation).
 
     Where two classes have the same mean it stands for the answers of both.
     """
     boxes = recode_by_classes(tally, classes, hierarchies)
-    labels, names, members = boxes.labels.copy(), list(boxes.names), list(boxes.members)
+    shown, names, members = boxes.shown.copy(), list(boxes.names), list(boxes.members)
     for j, attribute in enumerate(tally.attributes):
         values = numbers_of(attribute)
         if values is None or (hierarchies and attribute.name in hierarchies):
@@ -282,11 +294,11 @@ def recode_by_means(tally: QuasiTally, classes: Codes, hierarchies: Mapping[str,
         names[j] = tuple(dict.fromkeys(means))
         place = {text: position for position, text in enumerate(names[j])}
         of_class = np.array([place[text] for text in means], np.int64)
-        spans = members[j][boxes.labels[:, j]]  # of every combination
-        labels[:, j] = of_class[boxes.classes]
+        spans = members[j][boxes.shown[:, j]]  # of every class
+        shown[:, j] = of_class
         members[j] = np.zeros((len(names[j]), attribute.size), np.bool_)
-        np.logical_or.at(members[j], labels[:, j], spans)
-    return dataclasses.replace(boxes, labels=labels, names=tuple(names), members=tuple(members))
+        np.logical_or.at(members[j], shown[:, j], spans)
+    return dataclasses.replace(boxes, shown=shown, names=tuple(names), members=tuple(members))
 
 
 def _rounded(number: float) -> str:
@@ -307,38 +319,41 @@ def numbers_of(attribute: Attribute) -> NDArray[np.float64] | None:
         return None
 
 
-def _suppress(problem: Problem, classes: Codes) -> Codes:
-    """Classes renumbered, those that may not be published as -1."""
+def _publishable(problem: Problem, classes: Numbers, number: int) -> NDArray[np.bool_]:
+    """Which classes show what is asked of them; with several sets of attributes all do."""
     tally, demand = problem.tally, problem.demand
     if len(tally.sets) > 1:
+        return np.ones(number, np.bool_)
+    sizes = summed(classes, tally.counts, number)
+    if not demand.first_sensitive[-1]:
+        return sizes >= demand.k
+    shown = np.zeros((number, int(demand.first_sensitive[-1])), np.uint32)
+    for column in tally.sensitive_codes.T:
+        np.add.at(shown, (classes, column), tally.counts.astype(np.uint32))
+    if tally.people is not None and demand.people >= 0:
+        shown[:, demand.people] = np.bincount(classes, tally.people, number)
+    return strengths(sizes.astype(np.uint32), shown, demand) >= demand.k
+
+
+def _renumbered(classes: Numbers, publishable: NDArray[np.bool_]) -> Numbers:
+    """Classes numbered anew, those that may not be published as -1."""
+    if publishable.all():
         return classes
-    sizes = np.bincount(classes, tally.counts).astype(np.int64)
-    publishable = sizes >= demand.k
-    if demand.first_sensitive[-1]:
-        shown = np.zeros((len(sizes), int(demand.first_sensitive[-1])), np.uint32)
-        for column in tally.sensitive_codes.T:
-            np.add.at(shown, (classes, column), tally.counts.astype(np.uint32))
-        if tally.people is not None and demand.people >= 0:
-            shown[:, demand.people] = np.bincount(classes, tally.people)
-        publishable = strengths(sizes.astype(np.uint32), shown, demand) >= demand.k
-    renumbered = np.where(publishable, np.cumsum(publishable) - 1, -1)
-    return renumbered[classes]
+    numbers = np.cumsum(publishable, dtype=np.int32) - np.int32(1)
+    return np.where(publishable, numbers, np.int32(-1))[classes]
 
 
 def _recoding(
     tally: QuasiTally,
-    classes: Codes,
-    labels: NDArray[Any],
+    classes: Numbers,
+    shown: Numbers,
     names: tuple[tuple[str, ...], ...],
     members: tuple[NDArray[np.bool_], ...],
-    by_answer: tuple[NDArray[np.int32], ...] | None = None,
+    by_answer: tuple[Numbers, ...] | None = None,
 ) -> Recoding:
     """One entry per combination of quasi-identifiers; in the tally sensitive answers may tell several apart."""
     combinations = tally.combinations
-    labels = labels.astype(np.int32, copy=False)
     if combinations.are_the_rows:
-        return Recoding(tally, combinations, classes, labels, names, members, tally.counts, by_answer)
+        return Recoding(tally, combinations, classes, shown, names, members, tally.counts, by_answer)
     counts = np.bincount(combinations.number, tally.counts).astype(np.int64)
-    return Recoding(
-        tally, combinations, classes[combinations.first], labels[combinations.first], names, members, counts, by_answer
-    )
+    return Recoding(tally, combinations, classes[combinations.first], shown, names, members, counts, by_answer)

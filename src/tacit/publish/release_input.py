@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.count import MemoryEngine, SparseTally
+from tacit.count import MemoryEngine
 from tacit.publish.column_readings import Reading
 from tacit.publish.recoding import Recoding
-from tacit.publish.running_tally import running_tally
+from tacit.publish.running_tally import CountedCells, running_tally
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Schema
 from tacit.table import Table
@@ -35,7 +35,7 @@ class ReleaseInput(Protocol):
     @property
     def schema(self) -> Schema: ...
 
-    def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
+    def sparse_tally(self, columns: Sequence[str]) -> CountedCells:
         """The combinations of these columns that occur."""
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
@@ -62,12 +62,12 @@ class CodedInput:
     known_by: Fingerprint
     readings: Mapping[str, Reading] = field(default_factory=dict)  # how values become answers
 
-    def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
+    def sparse_tally(self, columns: Sequence[str]) -> CountedCells:
         cells = running_tally(self.schema.shape(columns))
         for batch in self.batches():
             if len(batch):
                 cells.add([batch[name] for name in columns])
-        return SparseTally(tuple(columns), *cells.counted())
+        return CountedCells(tuple(columns), *cells.counted())
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         counts = [np.zeros(self.schema.shape(columns), np.int64) for columns in column_sets]
@@ -112,7 +112,7 @@ def _counted_rows(recoding: Recoding, others: Sequence[str]) -> tuple[dict[str, 
         labels, rows = recoding.by_class
         return dict(zip(tally.names, labels.T.astype(np.int64), strict=True)), rows
     kept = recoding.classes[recoding.combinations.number] >= 0
-    labels = recoding.labels[recoding.combinations.number[kept]]
+    labels = recoding.shown[recoding.classes[recoding.combinations.number[kept]]]
     codes = dict(zip(tally.names, labels.T, strict=True))
     start = 0
     for attribute, column in zip(tally.sensitive, tally.sensitive_codes[kept].T, strict=True):

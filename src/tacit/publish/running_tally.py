@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,9 +13,22 @@ from numpy.typing import NDArray
 from tacit.count.sparse import occurring
 from tacit.errors import InvalidInput
 
-Codes = NDArray[np.int64]
+Codes = NDArray[Any]  # of answers, in two bytes where that is enough: a large table has millions of combinations
+Counts = NDArray[np.int64]
 WAITING = 1 << 20  # rows or cells that are kept apart before those alike are added up
 LARGEST_KEY = 2**63
+
+
+@dataclass(frozen=True, eq=False)
+class CountedCells:
+    """The combinations that occur, ``codes[cell, column]``, in ascending order, and how many rows show each.
+
+    As a sparse tally of reports, in a quarter of the bytes: a large table has millions of them.
+    """
+
+    columns: tuple[str, ...]
+    codes: Codes
+    counts: Counts
 
 
 class RunningTally(Protocol):
@@ -23,8 +37,13 @@ class RunningTally(Protocol):
     def add(self, columns: Sequence[NDArray[Any]]) -> None:
         """Count the rows of a batch, given as the codes of each column."""
 
-    def counted(self) -> tuple[Codes, Codes]:
+    def counted(self) -> tuple[Codes, Counts]:
         """The different cells in ascending order, as ``codes[cell, column]``, and how many rows show each; ends the tally."""
+
+
+def code_type(sizes: Sequence[int]) -> type[np.signedinteger[Any]]:
+    """The type that holds the codes of columns with so many answers."""
+    return np.int16 if max(map(int, sizes), default=0) <= 2**15 else np.int32
 
 
 def running_tally(sizes: Sequence[int]) -> RunningTally:
@@ -38,7 +57,7 @@ class _ByKeys:
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = [int(size) for size in sizes]
         self._keys, self._counts = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._parts: list[Codes] = []
+        self._parts: list[Counts] = []
         self._waiting = 0
 
     def add(self, columns: Sequence[NDArray[Any]]) -> None:
@@ -62,15 +81,15 @@ class _ByKeys:
         self._keys = np.insert(self._keys, fresh, keys[~known])
         self._counts = np.insert(self._counts, fresh, counts[~known])
 
-    def counted(self) -> tuple[Codes, Codes]:
+    def counted(self) -> tuple[Codes, Counts]:
         if self._parts:
             self._merge()
         _refuse_none(self._counts)
         keys, counts = self._keys, self._counts
         self._keys = self._counts = np.empty(0, np.int64)  # what is made of them takes several times as much
-        codes = np.empty((len(keys), len(self._sizes)), np.int64)
+        codes = np.empty((len(keys), len(self._sizes)), code_type(self._sizes))
         for position in reversed(range(len(self._sizes))):
-            np.remainder(keys, self._sizes[position], out=codes[:, position])
+            np.remainder(keys, self._sizes[position], out=codes[:, position], casting="same_kind")
             keys //= self._sizes[position]
         return codes, counts
 
@@ -81,7 +100,7 @@ class _ByCodes:
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = sizes
         self._codes: list[list[NDArray[Any]]] = []  # of each part: its columns
-        self._counts: list[Codes] = []
+        self._counts: list[Counts] = []
         self._waiting = self._different = 0
 
     def add(self, columns: Sequence[NDArray[Any]]) -> None:
@@ -89,22 +108,22 @@ class _ByCodes:
         self._keep(codes, counts)
         self._waiting += len(counts)
         if self._waiting > WAITING + self._different:
-            codes, counts = self.counted()
-            self._keep(codes, counts)
-            self._waiting, self._different = 0, len(counts)
+            self._keep(*self.counted())
+            self._waiting, self._different = 0, len(self._counts[0])
 
-    def _keep(self, codes: Codes, counts: Codes) -> None:
+    def _keep(self, codes: Codes, counts: Counts) -> None:
         self._codes.append([own.astype(np.min_scalar_type(int(own.max()))) for own in codes.T])
         self._counts.append(counts)
 
-    def counted(self) -> tuple[Codes, Codes]:
+    def counted(self) -> tuple[Codes, Counts]:
         _refuse_none(self._counts)
         codes = [np.concatenate(own) for own in zip(*self._codes, strict=True)]
         counts = np.concatenate(self._counts)
         self._codes, self._counts = [], []
-        return occurring(codes, self._sizes, counts)
+        distinct, totals = occurring(codes, self._sizes, counts)
+        return distinct.astype(code_type(self._sizes)), totals
 
 
-def _refuse_none(counts: Sequence[Any] | Codes) -> None:
+def _refuse_none(counts: Sequence[Any] | Counts) -> None:
     if not len(counts):
         raise InvalidInput("The table has no rows: there is nothing to publish.")

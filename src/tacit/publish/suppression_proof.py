@@ -287,6 +287,7 @@ def instance_of(problem: Problem) -> Instance:
     members = np.array([[j in members for j in range(len(sizes))] for members in tally.sets])
     sensitive = np.ascontiguousarray(tally.sensitive_codes)
     scale = problem.weights / np.maximum(1, sizes - 1)
+    codes = tally.codes.astype(np.int64)
     return Instance(
-        tally.codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price, scale, tally.rows
+        codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price, scale, tally.rows
     )

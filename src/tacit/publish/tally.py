@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish.combinations import Combinations
+from tacit.publish.combinations import Combinations, summed
 from tacit.schema import Attribute
 
 
@@ -20,7 +21,7 @@ class QuasiTally:
     """
 
     attributes: tuple[Attribute, ...]
-    codes: NDArray[np.int64]  # [combination, quasi-identifier]
+    codes: NDArray[Any]  # [combination, quasi-identifier], in two bytes where that is enough
     counts: NDArray[np.int64]
     sets: tuple[tuple[int, ...], ...]
     sensitive: tuple[Attribute, ...]
@@ -46,13 +47,13 @@ class QuasiTally:
 
     def marginal(self, j: int) -> NDArray[np.float64]:
         """Rows with each answer of attribute `j`."""
-        return np.bincount(self.codes[:, j], self.counts.astype(np.float64), self.attributes[j].size).astype(np.float64)
+        return summed(self.codes[:, j], self.counts, self.attributes[j].size).astype(np.float64)
 
 
-def tally_rows(attributes: tuple[Attribute, ...], codes: NDArray[np.int64], counts: NDArray[np.int64]) -> QuasiTally:
+def tally_rows(attributes: tuple[Attribute, ...], codes: NDArray[Any], counts: NDArray[np.int64]) -> QuasiTally:
     """A tally of one set of quasi-identifiers without sensitive attributes, from combinations that may repeat."""
     distinct, place = np.unique(codes, axis=0, return_inverse=True)
     totals = np.bincount(place.ravel(), counts).astype(np.int64)
     everything = (tuple(range(len(attributes))),)
     nothing = np.empty((len(distinct), 0), np.int64)
-    return QuasiTally(attributes, distinct.astype(np.int64), totals, everything, (), nothing)
+    return QuasiTally(attributes, distinct, totals, everything, (), nothing)

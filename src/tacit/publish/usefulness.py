@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import UnknownName
+from tacit.publish.combinations import summed
 from tacit.publish.pair_tables import PairTables, label_places
 from tacit.publish.recoding import Recoding
 
@@ -110,8 +111,8 @@ def largest_lost_group(recoding: Recoding) -> LostGroup | None:
     codes, kept = recoding.combinations.codes, recoding.classes >= 0
     lost = []
     for j, attribute in enumerate(recoding.tally.attributes):
-        before = np.bincount(codes[:, j], recoding.counts, attribute.size)
-        after = np.bincount(codes[kept, j], recoding.counts[kept], attribute.size)
+        before = summed(codes[:, j], recoding.counts, attribute.size)
+        after = summed(codes[kept, j], recoding.counts[kept], attribute.size)
         gone = np.where(after == 0, before, 0)
         lost.append(LostGroup(attribute.name, attribute.answers[int(gone.argmax())], int(gone.max())))
     worst = max(lost, key=lambda group: group.rows)
@@ -165,7 +166,7 @@ def _correlations(
     Constants correlate with nothing. In parts, because as many numbers as a large table has would fill the memory.
     """
     total, size = counts.sum(), codes.shape[1]
-    shares = [np.bincount(codes[:, j], counts, len(own)) / total for j, own in enumerate(values)]
+    shares = [summed(codes[:, j], counts, len(own)) / total for j, own in enumerate(values)]
     means = np.array([share @ own for share, own in zip(shares, values, strict=True)])
     covariance = np.diag(
         [share @ own for share, own in zip(shares, within or [np.zeros(len(s)) for s in shares], strict=True)]
@@ -217,12 +218,14 @@ def survival_in(publication: Publication, recoding: Recoding, target: str, seed:
     codes = counted.codes[:, : len(names)].astype(np.int64)
     place = recoding.combinations.places(list(codes.T))
     inputs = [j for j, name in enumerate(names) if name != target]
-    truth, kept = counted.codes[:, counted.columns.index(target)], recoding.classes[place] >= 0
+    truth, kept = counted.codes[:, counted.columns.index(target)].astype(np.int64), recoding.classes[place] >= 0
     # Every row goes to training by the toss of a coin; rows that show the same are tossed together.
     training = np.random.default_rng(seed).binomial(counted.counts, TRAINING_SHARE)
     test = counted.counts - training
-    shown = recoding.labels[place][:, inputs]
-    middles = np.stack([label_places(recoding.members[j])[0][recoding.labels[place, j]] for j in inputs], axis=1)
+    shown = recoding.shown[recoding.classes[place]][:, inputs]
+    middles = np.stack(
+        [label_places(recoding.members[j])[0][own] for j, own in zip(inputs, shown.T, strict=True)], axis=1
+    )
     models = {}
     for model in CLASSIFIERS:
         before = _accuracy(model, codes[:, inputs], codes[:, inputs].astype(np.float64), truth, training, test)

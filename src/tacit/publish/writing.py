@@ -223,7 +223,9 @@ def _refuse_other_rows(release: Release, counted: pa.Table) -> None:
     names = list(recoding.tally.names)
     kept = recoding.classes >= 0
     labels = {
-        name: pa.array([recoding.names[j][code] for code in recoding.labels[kept, j].tolist()], pa.string())
+        name: pa.array(
+            [recoding.names[j][code] for code in recoding.shown[recoding.classes[kept], j].tolist()], pa.string()
+        )
         for j, name in enumerate(names)
     }
     expected = pa.table(labels | {ROWS: pa.array(recoding.counts[kept])})
