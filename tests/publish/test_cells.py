@@ -106,3 +106,18 @@ def test_nothing_of_a_row_that_is_left_out_stays():
     assert release.suppressed > 0
     told = json.dumps(release.recoding.released_labels())
     assert not [name for name, value in (("town", "Nowhere"), ("job", "king")) if value in told]
+
+
+def test_what_a_method_would_write_is_in_the_menu_and_beaten_by_no_other_entry():
+    release = anonymize(people(), 8, NAMES, sensitive="ill", suppress=0.05, method="compare", **BRIEF)
+    for result in release.methods:
+        own = [entry for entry in release.front if entry.way == result.name]
+        assert any(
+            (entry.nwp, entry.effective_k, entry.hidden_cells) == (result.nwp, result.effective_k, result.hidden_cells)
+            for entry in own
+        )
+        assert not any(
+            one.nwp < other.nwp and one.necd <= other.necd and one.effective_k >= other.effective_k
+            for one in own
+            for other in own
+        )

@@ -24,6 +24,7 @@ from tacit.publish.usefulness import (
     table_error,
 )
 
+OF_PAIRS = ("tables of two off by", "coefficients off by")
 SHOWN_SUPPRESSION = 0.04  # of the rows: shown beside a release without suppression, never written unasked
 
 
@@ -82,8 +83,8 @@ def side_by_side(methods: Sequence[MethodResult]) -> tuple[tuple[str, ...], list
     """A table for people, a column for each method: its columns and rows, as they should read."""
     measures = {
         "query error": [f"{one.query_error:.1%}" for one in methods],
-        "tables of two off by": [f"{one.table_error:.1%}" for one in methods],
-        "coefficients off by": [f"{one.coefficient_error:.3f}" for one in methods],
+        OF_PAIRS[0]: [f"{one.table_error:.1%}" for one in methods],
+        OF_PAIRS[1]: [f"{one.coefficient_error:.3f}" for one in methods],
         "loss (NWP)": [f"{one.nwp:.4f}" for one in methods],
         "unevenness (NECD)": [f"{one.necd:.4f}" for one in methods],
         "effective k": [f"{one.effective_k:,}" for one in methods],
@@ -94,6 +95,8 @@ def side_by_side(methods: Sequence[MethodResult]) -> tuple[tuple[str, ...], list
         "labels": ["  ".join(f"{name} {number:,}" for name, number in one.labels.items()) for one in methods],
         "labels overlap": ["yes" if one.labels_overlap else "no" for one in methods],
     }
+    if all(len(one.labels) == 1 for one in methods):  # one attribute has no tables of two, and no coefficients
+        measures = {name: values for name, values in measures.items() if name not in OF_PAIRS}
     columns = ("", *(f"{one.name} (written)" if one.written else one.name for one in methods))
     return columns, [(name, *values) for name, values in measures.items()]
 
@@ -160,7 +163,8 @@ def compare(publication: Publication, progress: Progress | None = None) -> Metho
     same = answer.recoding is before.recoding
     written = replace(chosen.result, written=True) if same else MethodResult.of(posed, answer, written=True)
     results = tuple(written if candidate is chosen else candidate.result for candidate in candidates)
-    front = tuple(entry for candidate in candidates for entry in candidate.way.front)
+    fronts = [answer.front if candidate is chosen else candidate.way.front for candidate in candidates]
+    front = tuple(entry for own in fronts for entry in own)
     ways = tuple(FoundWay.of(posed, answer) if own is chosen else own.way for own in candidates)
     return MethodComparison(posed, answer, results, front, _reason(chosen, candidates), ways)
 

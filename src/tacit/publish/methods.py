@@ -22,7 +22,7 @@ from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
 from tacit.publish.proof import Proof, provable, prove
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
-from tacit.publish.search import Progress, SearchOutcome, search
+from tacit.publish.search import Progress, SearchOutcome, nondominated, search
 
 PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 10.0, "microaggregate": 10.0}  # of the processor
 LARGE_TABLE, LARGE_PROOF_SECONDS = (
@@ -142,7 +142,8 @@ def proven(publication: Publication, answer: Answer, progress: Progress | None =
         return answer
     if answer.method == "exact" or _achieves_more(publication.problem, publication.preference, proof.bits, bits):
         better = of_cuts(publication, answer.method, written_cuts(proof.bits))
-        answer = replace(better, front=answer.front, evaluations=answer.evaluations)
+        front = _with_own(publication, better, answer.front)
+        answer = replace(better, front=front, evaluations=answer.evaluations)
     # The loss is summed in another order than the bound, so rounding may put it a hair below.
     bound = min(proof.lower_bound, answer.nwp)
     return replace(answer, lower_bound=bound, interrupted=None if proof.complete else "proof")
@@ -207,13 +208,29 @@ def _globally(publication: Publication, method: str, progress: Progress | None, 
     best = _first_kept(publication, searched)
     if method == "search" and publication.hides_cells and searched.complete:
         best = refine(best, publication.problem, lambda bits: _loss_with_cells(publication, bits))
+    made = of_cuts(publication, method, written_cuts(best))
     answer = replace(
-        of_cuts(publication, method, written_cuts(best)),
-        front=tuple(_alternatives(publication, method, searched)),
+        made,
+        front=_with_own(publication, made, tuple(_alternatives(publication, method, searched))),
         evaluations=searched.evaluations,
         interrupted=None if searched.complete else "search",
     )
     return proven(publication, answer, progress) if with_proof and searched.complete else answer
+
+
+def _with_own(publication: Publication, answer: Answer, front: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
+    """The front with what the method would write, which may have been refined or counted after the search."""
+    if answer.cuts in [entry.cuts for entry in front]:
+        return front
+    recoding, left_out = answer.recoding, what_is_left_out(publication, answer.method)
+    smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
+    own = Alternative(
+        answer.method, answer.nwp, answer.necd, smallest, recoding.suppressed, answer.suppress, answer.cuts,
+        recoding.hidden_cells, left_out,
+    )  # fmt: skip
+    entries = (own, *front)
+    measures = np.array([(entry.nwp, entry.necd, -entry.effective_k) for entry in entries])
+    return tuple(entries[i] for i in nondominated(*measures.T))
 
 
 def _loss_with_cells(publication: Publication, bits: Bits) -> float:
