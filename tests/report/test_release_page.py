@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from tacit.bundled import load_adult
-from tacit.report.release_page import MOST_OF_A_WAY, _spread_over_ways, write_release_page
+from tacit.report.release_page import MOST_OF_A_WAY, _bars, _lines, _spread_over_ways, write_release_page
 from tests.publish.wishes import anonymize
 
 ATTRIBUTES = ["age", "sex", "race", "marital-status"]
@@ -28,3 +30,14 @@ def test_the_page_compares_methods_in_columns_that_fit(tmp_path):
     assert "query error" in first
     assert all(f"<td>{name}</td>" in labels for name in ATTRIBUTES)
     assert all(way in alternatives for way in {entry.way for entry in release.front})
+
+
+def test_the_key_of_a_chart_stands_over_it_and_many_answers_are_named_below():
+    answers, rows = tuple(f"answer {i}" for i in range(60)), np.arange(60.0)
+    for figure in (_bars(answers[:2], rows[:2], rows[:2]), _lines(answers, rows, rows)):
+        figure.canvas.draw()
+        axes = figure.axes[0]
+        assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1 - 1
+    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert ticks[0] == "answer 0"
+    assert ticks[-1] == "answer 59"

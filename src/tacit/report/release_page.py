@@ -6,7 +6,7 @@ It names answers that only suppressed people gave, so it is not for the readers 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_BARS = 40
+TICKS = 6  # answers that are written under a chart of many
 MOST_OF_A_WAY = 12
 SMALL_CLASSES = (2, 3, 5, 10, 20, 50)
 
@@ -76,7 +77,7 @@ def _alternatives(release: Release) -> WrittenTable:
         )
         for number, entry in ((number, release.front[number]) for number in numbers)
     ]
-    columns = ("--pick", "method", "NWP", "NECD", "effective k", "rows suppressed", "cells hidden")
+    columns = ("pick", "method", "NWP", "NECD", "effective k", "rows suppressed", "cells hidden")
     more = "" if len(rows) == len(release.front) else "; --json lists all"
     return WrittenTable(columns, rows, f"{len(rows)} of {len(release.front)} alternatives{more}.")
 
@@ -99,7 +100,10 @@ def _before_and_after(release: Release) -> list[Picture | Text]:
         after = _shown(release, j)
         if attribute.size > MOST_BARS:
             pictures.append(
-                Picture(_lines(before, after), f"{attribute.name}: {attribute.size} answers in their order.")
+                Picture(
+                    _lines(attribute.answers, before, after),
+                    f"{attribute.name}: {attribute.size} answers in their order.",
+                )
             )
         else:
             pictures.append(Picture(_bars(attribute.answers, before, after), f"{attribute.name}."))
@@ -107,19 +111,20 @@ def _before_and_after(release: Release) -> list[Picture | Text]:
 
 
 def _shown(release: Release, j: int) -> Floats:
-    recoding = release.recoding
-    kept = recoding.classes >= 0
-    members = recoding.members[j]
-    rows = np.bincount(recoding.labels[kept, j], recoding.counts[kept], len(members))
+    labels, counts = release.recoding.by_class
+    members = release.recoding.members[j]
+    rows = np.bincount(labels[:, j], counts, len(members))
     return np.asarray((rows / members.sum(axis=1)) @ members)
 
 
-def _lines(before: Floats, after: Floats) -> Figure:
+def _lines(answers: tuple[str, ...], before: Floats, after: Floats) -> Figure:
     figure, axes = new_figure(height=2.4)
     axes.step(np.arange(len(before)), before, color=GREY, label="input")
     axes.step(np.arange(len(after)), after, color=BLUE, label="release, labels spread evenly")
     axes.set_ylabel("rows")
-    axes.legend(frameon=False, fontsize=8)
+    places = np.unique(np.linspace(0, len(answers) - 1, TICKS).round().astype(int)).tolist()
+    axes.set_xticks(places, [answers[place][:14] for place in places], fontsize=7)
+    _legend_above(axes)
     return figure
 
 
@@ -130,8 +135,13 @@ def _bars(answers: tuple[str, ...], before: Floats, after: Floats) -> Figure:
     axes.barh(places - 0.2, after, 0.38, color=BLUE, label="release, labels spread evenly")
     axes.set_yticks(places, [answer[:30] for answer in answers], fontsize=7)
     axes.set_xlabel("rows")
-    axes.legend(frameon=False, fontsize=8)
+    _legend_above(axes)
     return figure
+
+
+def _legend_above(axes: Any) -> None:
+    """The key over the chart, where it hides no bar."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2, frameon=False, fontsize=8)
 
 
 def _losses(release: Release) -> WrittenTable:
