@@ -391,3 +391,29 @@ def test_a_person_id_that_is_unique_says_that_rows_are_persons(table, tmp_path):
     )
     assert "'id' is different in every row, so rows are persons" in answer.out
     assert "p17" not in (tmp_path / "o.csv").read_text()
+
+
+def test_one_attribute_is_told_nothing_of_tables_of_two(table, tmp_path):
+    done = tacit("publish", table, "--attributes", "age", "--k", 3, *QUICK, "--out", tmp_path / "a.csv")
+    assert done.code == 0, done.err
+    assert "query error" in done.out
+    assert "ables of two" not in done.out
+    assert "oefficients" not in done.out
+
+
+def test_what_was_counted_from_the_file_is_said_as_the_field_names_it(table, tmp_path):
+    wishes = (*KNOWN, "--sensitive", "illness", "--k", 3, "--method", "search", *QUICK)
+    done = tacit("publish", table, *wishes, "--beta", 20, "--out", tmp_path / "a.csv")
+    assert done.code == 0, done.err
+    checked = tacit("check", tmp_path / "a.csv", *KNOWN, "--sensitive", "illness", "--json").json
+    shown = (
+        f"k = {checked['k']}, l = {checked['l']}, t = {checked['t']:.3g}, beta = {checked['sensitive'][0]['beta']:.3g}."
+    )
+    assert f"Counted from what was written: {shown}" in " ".join(done.out.split())
+    assert "Neither l nor t" not in done.out  # beta is asked
+
+
+def test_refusals_name_the_option_and_nothing_that_only_python_knows(table, tmp_path):
+    out = ("--out", tmp_path / "a.csv")
+    assert refused("publish", table, *KNOWN, "--k", 0, *out).rstrip().endswith("not 0.")
+    assert "--people F" in refused("publish", table, *KNOWN, "--k-map", 20, *out)

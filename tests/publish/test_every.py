@@ -133,7 +133,9 @@ def test_many_attributes_are_told_what_every_few_would_lose():
     told = release.to_document()["dimension"]
     assert set(told) == {"first", "every", "pay_most"}
     assert told["every"]["2"] < told["every"]["3"] < release.nwp
-    assert f"{told['every']['2']:.1%} with k over every 2 of them (--every 2)" in " ".join(release.warnings)
+    said = " ".join(release.warnings)
+    assert f"local recoding would lose {told['first']['5']:.1%} for the first 5, " in said
+    assert f"{told['every']['2']:.1%} with --every 2, {told['every']['3']:.1%} with --every 3 would be lost" in said
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -355,10 +355,27 @@ def _print(
         _print_methods(release)
     for warning in said:
         print_text(f"Note: {warning}")
-    print_text(_survival_words(survived))
+    if words := _survival_words(survived, is_alone=len(release.recoding.tally.names) == 1):
+        print_text(words)
     print_text(f"Written and verified: {shown(out)}")
+    print_text(_verified_words(written["verified"], entropy=release.publication.settings.protection.entropy))
     private = written.get("private_manifest", f"{out}.private.json")
     print_text(f"Keep to yourself: {private} (it makes this release again from its input)")
+
+
+def _verified_words(verified: Mapping[str, Any], *, entropy: bool) -> str:
+    """What was counted from the written rows, as the field names it."""
+    shown = [f"k = {verified['k']:,}"]
+    if verified["l"] is not None:
+        shown.append(f"l = {verified['l']:.3g}{' by entropy' * entropy}, t = {verified['t']:.3g}")
+    if "recursive" in verified:
+        shown.append(f"recursive for every c above {verified['recursive']:.3g}")
+    if "beta" in verified:
+        shown.append(f"beta = {verified['beta']:.3g}")
+    if "k_map" in verified:
+        least, most = verified["presence"]
+        shown.append(f"k-map = {verified['k_map']:,}, presence {least:.3g} to {most:.3g}")
+    return f"Counted from what was written: {', '.join(shown)}."
 
 
 def _print_methods(release: Release) -> None:
@@ -429,9 +446,13 @@ def _survival(release: Release, target: str | None) -> dict[str, Any]:
     }
 
 
-def _survival_words(survived: dict[str, Any]) -> str:
+def _survival_words(survived: dict[str, Any], *, is_alone: bool) -> str:
+    """What is left of the data; of one attribute `is_alone` there are no tables of two."""
+    error = survived["pair_error"]
     words = (
-        f"Tables of two attributes read off the release are off by {survived['pair_error']:.1%} of the rows on average."
+        ""
+        if is_alone
+        else f"Tables of two attributes read off the release are off by {error:.1%} of the rows on average."
     )
     if "classifier" in survived:
         c = survived["classifier"]

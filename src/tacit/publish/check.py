@@ -81,12 +81,19 @@ class ReleaseCheck:
     def mean_risk(self) -> float:
         return len(self.class_sizes) / self.rows
 
-    def to_document(self) -> dict[str, Any]:
-        """The result for JSON."""
+    def _shown(self) -> dict[str, Any]:
+        """What the rows show, under the names that a release's `verified` has."""
         return {
             "k": self.k,
             "l": min((part.distinct for part in self.sensitive), default=None),
             "t": max((part.closeness for part in self.sensitive), default=None),
+        }
+
+    def to_document(self) -> dict[str, Any]:
+        """The result for JSON."""
+        return {
+            **self._shown(),
+            "verified": self._shown(),
             "rows": self.rows,
             "classes": len(self.class_sizes),
             "class_sizes": size_spread(self.class_sizes),

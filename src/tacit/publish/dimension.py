@@ -62,10 +62,10 @@ def warnings_of_dimension(publication: Publication, losses: Mapping[str, float],
     names = publication.rows.names
     if len(names) <= MANY or publication.problem.every is not None:
         return
-    alone = ", of ".join(f"the first {m} alone {loss:.1%}" for m, loss in losses_by_dimension(publication).items())
+    alone = ", ".join(f"{loss:.1%} for the first {m}" for m, loss in losses_by_dimension(publication).items())
     dearest = ", ".join(sorted(names, key=lambda name: -losses[name])[:3])
     yield (
-        f"{len(names)} quasi-identifiers are hidden together, at a loss of {nwp:.1%}; local recoding of {alone} would do. "
+        f"{len(names)} quasi-identifiers are hidden together, at a loss of {nwp:.1%}; local recoding would lose {alone} alone. "
         f"Most detail is lost in {dearest}. {_alternative(publication)}"
     )
     if nwp > NEARLY_EVERYTHING:
@@ -87,8 +87,13 @@ def dimension_document(publication: Publication, losses: Mapping[str, float]) ->
 def _alternative(publication: Publication) -> str:
     """What k over every few attributes, or over named sets, would lose instead."""
     lost = losses_of_every(publication)
-    told = ", ".join(f"{loss:.1%} with k over every {m} of them (--every {m})" for m, loss in lost.items())
-    promise = f"Only {told} would be lost, which is enough against somebody who knows no more. " if lost else ""
+    told = ", ".join(f"{loss:.1%} with --every {m}" for m, loss in lost.items())
+    promise = (
+        f"With k over every few of them in place of all, {told} would be lost: enough against somebody who knows no more "
+        "than so many. "
+        if lost
+        else ""
+    )
     sets = (
         "If nobody knows certain ones together, name sets (--attributes 'a,b;c,d'): each set is then hidden by itself."
     )

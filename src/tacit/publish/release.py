@@ -254,7 +254,11 @@ class Release:
             "Detail lost: " + ", ".join(f"{name} {loss:.0%}" for name, loss in self.losses.items()) + ".",
         ]
         better = [
-            entry for entry in self.front if entry.effective_k > self.effective_k and entry.nwp <= self.nwp + 1e-4
+            entry
+            for entry in self.front
+            if entry.effective_k > self.effective_k
+            and entry.nwp <= self.nwp + 1e-4
+            and entry.suppress <= self.answer.suppress  # with more suppression it would cost rows
         ]
         if better:
             lines.append(f"k = {max(entry.effective_k for entry in better)} would cost practically no more.")
@@ -329,7 +333,7 @@ def _warnings_of_effort(publication: Publication) -> Iterator[str]:
 def _warnings_of_columns(publication: Publication) -> Iterator[str]:
     """Columns that are published as they are and may tell more than the labels hide."""
     protection, schema = publication.settings.protection, publication.input.schema
-    unprotected = [name for name in protection.sensitive if protection.l is None and protection.t is None]
+    unprotected = () if protection.asks_diversity else protection.sensitive
     if unprotected:
         yield (
             f"Neither l nor t is asked of the sensitive {', '.join(unprotected)}: where a whole class shows one answer, it is "

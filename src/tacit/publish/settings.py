@@ -89,8 +89,9 @@ class Protection:
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
-            given = repr(self.k) if np.isscalar(self.k) else type(self.k).__name__
-            raise InvalidInput(f"k must be a whole number of at least 1, not {given}; it follows the table.")
+            # A schema in its place, as other functions take one after the table, is worth a hint.
+            given = repr(self.k) if np.isscalar(self.k) else f"{type(self.k).__name__}; it follows the table"
+            raise InvalidInput(f"k must be a whole number of at least 1, not {given}.")
         for name in ("sensitive", "keep", "pseudonyms"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
@@ -126,7 +127,8 @@ class Protection:
             raise InvalidInput(f"k_map must be a whole number of at least 1, not {self.k_map!r}.")
         if (self.k_map is not None or self.presence is not None) and people_number(self.people or 1) is not None:
             raise InvalidInput(
-                "k-map and delta-presence count the people of the population in every class. Give a table of them (people=...), "
+                "k-map and delta-presence count the people of the population in every class. Give a table of them "
+                "(--people F, people=...), "
                 "with the quasi-identifiers as columns; their number is not enough."
             )
         if self.people is not None:
