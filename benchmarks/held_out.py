@@ -4,7 +4,7 @@ Three tables: dates and codes; twenty attributes; households of several rows. Bo
 the loss (NWP) of both is computed from the boxes of their classes by the same function. Mondrian is the better of two.
 anonypy's counts rows and leaves the median always to the upper side, so that it cannot cut off a most frequent first answer.
 The one below, written after LeFevre, DeWitt and Ramakrishnan (2006), can, and counts households too: the attribute with the
-widest range is cut at its median while both sides hold k, else the next. ARX, which is Java, is not run.
+widest range is cut at its median while both sides hold k, else the next. ARX is in beside_arx.py.
 """
 
 from __future__ import annotations

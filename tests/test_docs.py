@@ -136,7 +136,9 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     for heading, text in blocks(page, r"(?:yaml|python|csv|toml)"):
         if 'title="' in heading:
-            Path(heading.split('"')[1]).write_text(text, encoding="utf-8")
+            file = Path(heading.split('"')[1])
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
     for _, text in blocks(page, "console"):
         for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, _, expected = step.replace("\\\n", " ").partition("\n")

@@ -63,10 +63,40 @@ def test_levels_alone_are_proven_by_trying_them_all(tmp_path):
     assert release.nwp == pytest.approx(min(losses))
 
 
-def test_cuts_and_levels_together_have_no_proof(tmp_path):
+def test_cuts_and_levels_together_have_no_proof_which_is_said_before_any_search(tmp_path):
     towns(tmp_path)
+    steps = []
     with pytest.raises(InvalidInput, match="hierarchies replace the cuts"):
-        anonymize(people(), 5, ["age", "town"], hierarchies=tmp_path, method="exact")
+        anonymize(
+            people(),
+            5,
+            ["age", "town"],
+            hierarchies=tmp_path,
+            method="exact",
+            progress=lambda share, what: steps.append(what),
+        )
+    assert steps == []
+
+
+def test_a_frequent_answer_amid_a_wide_group_is_cut_off(tmp_path):
+    write(tmp_path, "town.csv", *(f"{town};*" for town in "abcde"))
+    release = anonymize(
+        {"town": list("ab" + 50 * "c" + "de")}, 4, ["town"], hierarchies=tmp_path, method="local", seconds=0
+    )
+    assert sorted(release.to_arrow()["town"].to_pylist()) == [*"****", *(50 * "c")]
+
+
+def test_persons_are_cut_along_hierarchies_as_their_rows_would_be(tmp_path):
+    """Everybody has the same row twice, so that k persons are 2 k rows; the rows' cuts are judged further ahead."""
+    for name in ("age", "income"):
+        lines = [f"{a:02d};{a // 3 * 3:02d}+;{a // 9 * 9:02d}++;*" for a in range(27)]
+        write(tmp_path, f"{name}.csv", *lines)
+    draws = np.random.default_rng(4).integers(0, 27, (400, 2))
+    rows = {name: [f"{a:02d}" for a in np.repeat(draws[:, j], 2)] for j, name in enumerate(("age", "income"))}
+    rows["id"] = [f"p{i}" for i in np.repeat(np.arange(400), 2)]
+    wishes = {"attributes": ["age", "income"], "hierarchies": tmp_path, "method": "local", "seconds": 0}
+    persons, alone = anonymize(rows, 5, person="id", **wishes), anonymize(rows, 10, **wishes)
+    assert alone.nwp <= persons.nwp <= 1.2 * alone.nwp
 
 
 @pytest.mark.parametrize(

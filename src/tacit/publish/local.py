@@ -161,13 +161,11 @@ def _rows(problem: Problem) -> Rows:
     codes, spans, first_span = tally.codes, [np.empty(0)], np.full(len(scale), -1, np.int64)
     if (problem.space.levels >= 0).any():
         codes = codes.copy()
-    for j in range(len(scale)):
-        levels = problem.space.levels[:, starts[j] : starts[j + 1]]
-        if levels[0, 0] >= 0:
-            order = hierarchical_order(levels[levels[:, 0] >= 0])
-            codes[:, j] = np.argsort(order)[codes[:, j]]
+    for j, order in enumerate(cutting_orders(problem)):
+        if order.spans is not None:
+            codes[:, j] = order.places[codes[:, j]]
             first_span[j] = sum(map(len, spans))
-            spans.append(_spans(levels[levels[:, 0] >= 0][:, order]))
+            spans.append(order.spans.ravel())
     return Rows(
         np.ascontiguousarray(codes, dtype=code_type(tally.sizes.tolist())),
         tally.counts,
@@ -180,19 +178,38 @@ def _rows(problem: Problem) -> Rows:
     )
 
 
-def cutting_places(problem: Problem) -> list[Codes]:
-    """Of each attribute: the places of its answers in the order they are cut in; groups of a hierarchy stand together."""
-    starts, places = problem.space.first_value, []
+@dataclass(frozen=True, eq=False)
+class CuttingOrder:
+    """How the answers of an attribute stand when boxes are cut; groups of a hierarchy stand together."""
+
+    places: Codes  # of each answer
+    spans: NDArray[np.float64] | None  # [lowest place, highest place]: answers merged beyond one, by the hierarchy
+
+
+def cutting_orders(problem: Problem) -> list[CuttingOrder]:
+    """The order of each attribute."""
+    starts, orders = problem.space.first_value, []
     for j, size in enumerate(problem.tally.sizes):
         levels = problem.space.levels[:, starts[j] : starts[j + 1]]
         known = levels[levels[:, 0] >= 0]
-        places.append(np.argsort(hierarchical_order(known)) if len(known) else np.arange(size))
-    return places
+        if len(known):
+            order = hierarchical_order(known, problem.tally.marginal(j))
+            orders.append(CuttingOrder(np.argsort(order), _spans(known[:, order])))
+        else:
+            orders.append(CuttingOrder(np.arange(size), None))
+    return orders
 
 
-def hierarchical_order(levels: Codes) -> Codes:
-    """Answers in an order in which every group of every level stands together; levels are given coarsest first."""
-    return np.lexsort(levels[::-1])
+def hierarchical_order(levels: Codes, rows: NDArray[np.float64]) -> Codes:
+    """Answers in an order in which every group of every level stands together; levels are given coarsest first.
+
+    Within a group the parts with most rows come first. A cut gains nothing while two parts of a wide group are left on either
+    side, so a part must stand at an end to be cut off, and those with most rows are most often worth it.
+    """
+    keys: list[NDArray[np.float64]] = []
+    for level in levels[::-1]:
+        keys += [level.astype(np.float64), -np.bincount(level, rows)[level]]
+    return np.lexsort(keys)
 
 
 def _spans(levels: Codes) -> NDArray[np.float64]:
@@ -202,7 +219,7 @@ def _spans(levels: Codes) -> NDArray[np.float64]:
     for level in levels:  # coarsest first, so that finer groups overwrite
         same = level[:, None] == level[None, :]
         spans[same] = np.broadcast_to((np.bincount(level)[level] - 1.0)[:, None], same.shape)[same]
-    return spans.ravel()
+    return spans
 
 
 def _scratch(problem: Problem) -> Scratch:

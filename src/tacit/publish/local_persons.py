@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish.class_measures import SensitiveAnswers, class_of_persons, shares_of_persons
-from tacit.publish.local import LocalClasses
+from tacit.publish.local import CuttingOrder, LocalClasses
 from tacit.publish.persons import PersonRows
 from tacit.publish.population import Population
 from tacit.publish.search import Progress
@@ -80,8 +80,10 @@ class _Boxes:
         scale: NDArray[np.float64],
         protection: Protection,
         population: Population | None,
+        orders: Sequence[CuttingOrder],
     ) -> None:
         self._persons, self._scale, self._protection = persons, scale, protection
+        self._spans = [(j, order.spans) for j, order in enumerate(orders) if order.spans is not None]
         self._population = None if protection.people_demand is None else population
         self._k = int(protection.k)
         self._sensitive = [
@@ -162,9 +164,16 @@ class _Boxes:
             edges,
             rows_below=rows_below,
             rows_above=rows_above,
-            left_below=rows_below * ((last - first)[steps - 1] @ self._scale),
-            left_above=rows_above * ((back_last - back_first)[steps] @ self._scale),
+            left_below=rows_below * self._penalty(first[steps - 1], last[steps - 1]),
+            left_above=rows_above * self._penalty(back_first[steps], back_last[steps]),
         )
+
+    def _penalty(self, low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
+        """Of a row in each box; along a hierarchy, that of the finest group which holds both ends."""
+        merged = (high - low).astype(np.float64)
+        for j, spans in self._spans:
+            merged[..., j] = spans[low[..., j], high[..., j]]
+        return np.asarray(merged @ self._scale)
 
     def trim(self, box: Box, most: int) -> tuple[_Trim, Box, Box] | None:
         """The edge whose suppression gains most per person, what is left of the box, and the edge; None where none gains."""
@@ -178,7 +187,7 @@ class _Boxes:
 
     def _trims(self, box: Codes, most: int) -> Iterator[_Trim]:
         codes, rows = self._persons.codes[box], int(self._persons.counts[box].sum())
-        whole = rows * float((codes.max(axis=0) - codes.min(axis=0)) @ self._scale)
+        whole = rows * float(self._penalty(codes.min(axis=0), codes.max(axis=0)))
         for j, edge in self._edges(box):
             for above in (True, False):
                 stay, go = (edge.below, edge.above) if above else (edge.above, edge.below)
@@ -207,16 +216,16 @@ def recode_persons_locally(
     protection: Protection,
     population: Population | None = None,
     progress: Progress | None = None,
-    places: Sequence[Codes] | None = None,
+    orders: Sequence[CuttingOrder] = (),
 ) -> LocalClasses:
     """Boxes cut until no cut leaves k persons on both sides; an interruption (Ctrl-C) leaves the boxes as they are.
 
-    `places` says where each answer of an attribute stands in the order of cutting, where a hierarchy gives another than its own.
+    `orders` says how the answers of each attribute stand, where one has a hierarchy.
     """
-    ordered = persons if places is None else replace(persons, codes=_placed(persons.codes, places))
-    if places is not None and population is not None and population.codes is not None:
-        population = replace(population, codes=_placed(population.codes, places))
-    boxes = _Boxes(ordered, weights / np.maximum(1, rows.sizes - 1), protection, population)
+    ordered = replace(persons, codes=_placed(persons.codes, orders)) if orders else persons
+    if orders and population is not None and population.codes is not None:
+        population = replace(population, codes=_placed(population.codes, orders))
+    boxes = _Boxes(ordered, weights / np.maximum(1, rows.sizes - 1), protection, population, orders)
     open_boxes, finished = [boxes.whole()], []
     settled, complete = 0, True
     try:
@@ -268,8 +277,8 @@ def _trimmed(boxes: _Boxes, cut: list[Box], persons: PersonRows, protection: Pro
     return cut
 
 
-def _placed(codes: NDArray[Any], places: Sequence[Codes]) -> NDArray[Any]:
-    return np.stack([place[column] for place, column in zip(places, codes.T, strict=True)], axis=1)
+def _placed(codes: NDArray[Any], orders: Sequence[CuttingOrder]) -> NDArray[Any]:
+    return np.stack([order.places[column] for order, column in zip(orders, codes.T, strict=True)], axis=1)
 
 
 def _classes(persons: PersonRows, rows: QuasiTally, boxes: list[Box]) -> NDArray[np.int32]:

@@ -15,11 +15,11 @@ from tacit.publish.cells import recodings_worth, refine
 from tacit.publish.every import search_every
 from tacit.publish.every_diversity import kept_diverse
 from tacit.publish.lattice import prove_levels
-from tacit.publish.local import LocalClasses, cutting_places, recode_locally
+from tacit.publish.local import LocalClasses, cutting_orders, recode_locally
 from tacit.publish.local_bound import least_local_loss
 from tacit.publish.local_persons import recode_persons_locally
 from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
-from tacit.publish.proof import Proof, provable, prove
+from tacit.publish.proof import Proof, provable, prove, refuse_unprovable
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.search import Progress, SearchOutcome, nondominated, search
@@ -123,6 +123,8 @@ class FoundWay:
 
 def find(publication: Publication, method: str, progress: Progress | None = None, *, with_proof: bool = True) -> Answer:
     """The answer of one method."""
+    if method == "exact" and not _has_levels_alone(publication.problem):
+        refuse_unprovable(publication.problem)  # before the search, which takes longest
     if method in ("local", "microaggregate"):
         answer = _locally(publication, method, progress)
         return proven(publication, answer) if with_proof and answer.interrupted is None else answer
@@ -302,12 +304,17 @@ def _proof(publication: Publication, method: str, start: Bits, progress: Progres
     """The proof, where one is asked for and there is one; asked for in vain, it is refused."""
     problem, seconds = publication.problem, _proof_seconds(publication, method)
     nodes = publication.settings.effort.nodes
-    leveled = problem.space.levels[0, problem.space.first_value[:-1]] >= 0
-    if leveled.all() and problem.demand.limit == 0 and seconds > 0:
+    if _has_levels_alone(problem) and seconds > 0:
         return prove_levels(problem, start, seconds, nodes)
     if method == "exact" or (seconds > 0 and provable(problem) is None):
         return prove(problem, start, seconds, progress, nodes=nodes)
     return None
+
+
+def _has_levels_alone(problem: Problem) -> bool:
+    """Whether every attribute has a hierarchy and no row may be suppressed, so that combinations of levels are all there is."""
+    leveled = problem.space.levels[0, problem.space.first_value[:-1]] >= 0
+    return bool(leveled.all()) and problem.demand.limit == 0
 
 
 def _local_bound(publication: Publication, answer: Answer) -> float | None:
@@ -352,9 +359,9 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
         local = _preferred(publication, recode_locally(problem, progress=progress), method)
     else:
         protection = publication.settings.protection
-        places = cutting_places(problem) if (problem.space.levels >= 0).any() else None
+        orders = cutting_orders(problem) if (problem.space.levels >= 0).any() else ()
         local = recode_persons_locally(
-            persons, publication.rows, problem.weights, protection, publication.population, progress, places
+            persons, publication.rows, problem.weights, protection, publication.population, progress, orders
         )
     answer = of_classes(publication, method, local.classes)
     if not publication.keeps_its_promise(answer.recoding):

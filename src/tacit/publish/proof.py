@@ -57,10 +57,17 @@ def provable(problem: Problem) -> str | None:
     ):
         return "where rows may be suppressed, a class may show the wanted diversity although a larger one does not"
     if (problem.space.levels >= 0).any():
-        return "hierarchies replace the cuts it decides on"
+        return "hierarchies replace the cuts it decides on, unless every attribute has one and no row may be suppressed"
     if math.prod(map(int, problem.tally.sizes)) >= 2**63:
         return "the quasi-identifiers have too many combinations to number"
     return None
+
+
+def refuse_unprovable(problem: Problem) -> None:
+    """Stop where there is no proof, with a way on."""
+    reason = provable(problem)
+    if reason:
+        raise InvalidInput(f"Method 'exact' cannot be used here: {reason}. Use method 'search'.")
 
 
 def prove(
@@ -70,9 +77,7 @@ def prove(
 
     With `nodes` and enough seconds the bound is the same on every machine.
     """
-    reason = provable(problem)
-    if reason:
-        raise InvalidInput(f"Method 'exact' cannot be used here: {reason}. Use method 'search'.")
+    refuse_unprovable(problem)
     began, complete = time.process_time(), True
     tree = SuppressionTree(problem, start) if problem.demand.limit > 0 else _Tree(problem, start)
     try:
