@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -63,3 +64,78 @@ def test_a_picture_may_be_drawn_into_another() -> None:
 
     ax = Figure().subplots()
     assert tacit.plan(SCHEME, 0.05).plot(ax) is ax
+
+
+TABLE = {"age": [30, 30, 41, 42] * 5, "sex": ["m", "f"] * 10, "ill": ["flu", "none"] * 10}
+MINED = tacit.FrequentItemsets(min_support=0.01, certainty=0).fit(REPORTS).itemsets_
+CLASSIFIER = tacit.NaiveBayesClassifier("smokes").fit(REPORTS)
+
+TOLD: dict[str, Any] = SHOWN | {
+    "release": lambda: tacit.anonymize(TABLE, 2, ["age", "sex"]),
+    "check": lambda: tacit.check_release(TABLE, ["age", "sex"], ["ill"], every=1, people=400),
+    "front": lambda: tacit.exact_front([0.2, 0.3, 0.5], 1000, points=3),
+    "point": lambda: tacit.choose_point(tacit.exact_front([0.2, 0.3, 0.5], 1000, points=3), privacy=0.2),
+    "itemsets": lambda: MINED,
+    "rules": lambda: tacit.association_rules(MINED, min_threshold=0.1),
+    "accuracy": lambda: tacit.disguised_accuracy(CLASSIFIER, simulated(SCHEME, 200, 2)),
+    "cross-validation": lambda: tacit.cross_validate(tacit.NaiveBayesClassifier("smokes"), REPORTS),
+    "joint": lambda: tacit.fit_joint(REPORTS),
+    "attack": lambda: tacit.attack(REPORTS),
+    "prevalence": lambda: tacit.prevalence({"x": ["yes", "no"] * 20}, "x", "warner", {"p": 0.8}),
+    "correlations": lambda: tacit.correlations(REPORTS, ["smokes", "age"]),
+    "regression": lambda: tacit.regress(REPORTS, "smokes ~ age"),
+    "classifier": lambda: CLASSIFIER,
+    "miner": lambda: tacit.FrequentItemsets(min_support=0.2).fit(REPORTS),
+    "schema": lambda: SCHEME.schema,
+    "schema of many answers": lambda: MANY.schema,
+}
+# One line each: what a notebook shows of them is their text.
+NAMED: dict[str, Any] = {
+    "tally": lambda: tacit.Tally.of(REPORTS),
+    "dataset": tacit.load_votes,
+    "open question": lambda: tacit.OpenQuestion(gamma=19),
+}
+
+
+@pytest.mark.parametrize("name", [*TOLD, *NAMED])
+def test_whatever_is_printed_can_be_read(name: str) -> None:
+    result = (TOLD | NAMED)[name]()
+    text = str(result)
+    assert len(text.splitlines()) <= 65
+    assert len(repr(result)) < 500
+    assert "\n" not in repr(result)
+    for told in (text, repr(result)):
+        assert "array(" not in told
+        assert " at 0x" not in told
+        assert not re.search(r"[A-Z]\w+\([a-z_]+=.*[A-Z]\w+\([a-z_]+=", told)  # one dataclass within another
+    if name in TOLD:
+        assert result._repr_html_()
+
+
+def test_a_release_and_its_check_say_what_the_commands_say() -> None:
+    release = TOLD["release"]()
+    assert str(release) == release.describe()
+    assert repr(release).startswith("<Release: 20 of 20 rows published in ")
+    assert "everyone hides among at least" in release._repr_html_()
+    checked = TOLD["check"]()
+    assert str(checked).startswith("k = 5 by age, sex\nmeasure ")
+    assert all(name in str(checked) and value in str(checked) for name, value in checked.measures())
+
+
+def test_text_in_html_is_escaped() -> None:
+    checked = tacit.check_release({"<b>": ["1", "1"]}, ["<b>"])
+    assert "by &lt;b&gt;" in checked._repr_html_()
+    assert "<b>" not in checked._repr_html_()
+
+
+def test_very_many_lines_are_cut_and_counted() -> None:
+    names = [f"q{number}" for number in range(70)]
+    schema = tacit.Schema([Attribute(name, ("no", "yes")) for name in names])
+    assert str(schema).startswith("70 attributes\n")
+    assert str(schema).endswith("\n(10 more rows)")
+    rules = tacit.association_rules(
+        tacit.FrequentItemsets(min_support=1e-9, certainty=0).fit(simulated(SCHEME, 400, 3)).itemsets_,
+        min_threshold=0.01,
+    )
+    assert len(rules) > 60
+    assert f"\n({len(rules) - 60:,} more rows)\n" in str(rules)

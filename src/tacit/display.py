@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,19 +31,12 @@ class Shown(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline()}>"
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """The headline and the table, as text."""
-        rows = self.shown_rows()
-        cells = (
-            [list(rows[0])] + [[_text(value) for value in row.values()] for row in rows[:SHOWN_ROWS]] if rows else []
-        )
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        numeric = [isinstance(value, int | float) for value in rows[0].values()] if rows else []
-        lines = [
-            "  ".join(f"{cell:>{width}}" if right else f"{cell:{width}}" for cell, width, right in aligned).rstrip()
-            for aligned in (zip(line, widths, numeric, strict=True) for line in cells)
-        ]
-        return "\n".join([self.headline(), *lines, *_left_out(rows)])
+        return told_rows(self.headline(), self.shown_rows())
 
     def _repr_html_(self) -> str:
         rows = self.shown_rows()
@@ -95,6 +89,42 @@ class Shown(ABC):
         return ax
 
 
+class Told(ABC):
+    """A result that is said in a few lines of text, the most important first."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {str(self).split(chr(10), 1)[0]}>"
+
+    def _repr_html_(self) -> str:
+        # Sentences wrap; what stands in columns keeps them.
+        return f'<pre style="white-space: pre-wrap">{html.escape(str(self))}</pre>'
+
+
+def told_rows(headline: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table under its headline, as text."""
+    return "\n".join([headline, *_lines(rows), *_left_out(rows)])
+
+
+def told_lines(lines: Sequence[str], end: str) -> str:
+    """Lines of one kind and what is said of all of them; of very many the first, and how many more there are."""
+    return "\n".join([*lines[:SHOWN_ROWS], *_left_out(lines), end])
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    cells = [list(rows[0])] + [[_text(value) for value in row.values()] for row in rows[:SHOWN_ROWS]] if rows else []
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    numeric = [isinstance(value, int | float) for value in rows[0].values()] if rows else []
+    return [
+        "  ".join(f"{cell:>{width}}" if right else f"{cell:{width}}" for cell, width, right in aligned).rstrip()
+        for aligned in (zip(line, widths, numeric, strict=True) for line in cells)
+    ]
+
+
 def _text(value: object) -> str:
     if value is None:
         return "-"
@@ -107,5 +137,5 @@ def _label(row: dict[str, Any]) -> str:
     return ", ".join(str(value) for value in row.values() if isinstance(value, str))
 
 
-def _left_out(rows: list[dict[str, Any]]) -> list[str]:
+def _left_out(rows: Sequence[Any]) -> list[str]:
     return [f"({len(rows) - SHOWN_ROWS:,} more rows)"] if len(rows) > SHOWN_ROWS else []

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tacit.display import Told, told_rows
 from tacit.errors import InvalidInput, UnknownAnswer, UnknownName
 
 Closed = Literal["left", "right"]
@@ -200,8 +201,8 @@ def numeric(name: str, edges: Sequence[float], *, closed: Closed = "right", labe
     return Attribute(name, tuple(labels) or cut.labels(), ordered=True, cut=cut)
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+@dataclass(frozen=True, slots=True, repr=False)
+class Schema(Told):
     """The attributes of a table, in order.
 
     Parameters
@@ -243,6 +244,10 @@ class Schema:
         if RESERVED in names:
             raise InvalidInput(f"No attribute may be called {RESERVED!r}: report files use this column themselves.")
 
+    def __str__(self) -> str:
+        rows = [{"attribute": one.name, "answers": one.size, "these": _answer_words(one)} for one in self]
+        return told_rows(f"{len(self)} attribute{'s' * (len(self) != 1)}", rows)
+
     def __iter__(self) -> Iterator[Attribute]:
         return iter(self.attributes)
 
@@ -269,3 +274,11 @@ class Schema:
     def select(self, names: Iterable[str]) -> Schema:
         """The schema of only these attributes, in this order."""
         return Schema(tuple(self[name] for name in ((names,) if isinstance(names, str) else names)))
+
+
+SAID_ANSWERS = 5  # of an attribute, where a schema shows itself
+
+
+def _answer_words(attribute: Attribute) -> str:
+    said = ", ".join(attribute.answers[:SAID_ANSWERS]) + ", ..." * (attribute.size > SAID_ANSWERS)
+    return said + " (ordered)" * attribute.ordered

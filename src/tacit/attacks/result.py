@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.display import Told
+
 Basis = Literal["counted", "estimated"]
 
 
@@ -115,8 +117,8 @@ class Stability:
         return {"models": list(self.models), "records": list(self.records), "answers": list(self.answers)}
 
 
-@dataclass(frozen=True)
-class AttackResult:
+@dataclass(frozen=True, repr=False)
+class AttackResult(Told):
     """What the best guesser we know gets who has nothing but the reports (and the answers of `known`).
 
     `expected` is what the guesser expects, by the posteriors under the fitted model; `counted` is what is right, where
@@ -181,6 +183,10 @@ class AttackResult:
         lines = [f"{'guessed right':{width}} " + " ".join(f"{column:>8}" for column in columns)]
         lines += [f"{what:{width}} " + " ".join(f"{share:8.1%}" for share in shares) for what, *shares in rows]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        own = self.answers
+        return f"<AttackResult: single answers guessed right {own.with_reports:.1%}, without {own.without_reports:.1%}>"
 
     def rows(self) -> list[tuple[Any, ...]]:
         """What is guessed, the share expected, the share counted where there is one, and the share without reports."""

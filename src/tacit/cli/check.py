@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table
-
-if TYPE_CHECKING:
-    from tacit.publish import ReleaseCheck
 
 
 def check(
@@ -55,38 +51,4 @@ def check(
         print_json(checked.to_document())
         return
     title = f"{shown(table)}: {', '.join(checked.attributes)}"
-    print_table(
-        title, ("measure", "value"), [*_class_lines(checked), *checked.risk.measures(), *_sensitive_lines(checked)]
-    )
-
-
-def _class_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
-    sizes = _size_words(checked.class_sizes)
-    yield "k", checked.k
-    if checked.every is not None:
-        worst = ", ".join(checked.every.worst)
-        yield f"k in every {checked.every.m} attributes, and where it is least", f"{checked.every.k}, {worst}"
-    yield "rows", f"{checked.rows:,}"
-    yield "classes", f"{len(checked.class_sizes):,}"
-    yield "class sizes: least, median, greatest", sizes
-    yield f"rows in classes below {checked.threshold}", f"{checked.rows_at_risk:,}"
-    yield "rows that are unique", f"{checked.unique_rows:,}"
-    if checked.special is not None:
-        largest = checked.special.largest_set
-        yield f"rows that up to {largest} attributes tell apart (SUDA)", f"{checked.special.rows:,}"
-
-
-def _sensitive_lines(checked: ReleaseCheck) -> Iterator[tuple[str, object]]:
-    for part in checked.sensitive:
-        yield (
-            f"{part.attribute}: l, l by entropy, t, beta",
-            f"{part.distinct}, {part.entropy:.2f}, {part.closeness:.3f}, {part.beta:.3f}",
-        )
-        yield f"{part.attribute}: recursive (c, {part.tail}) for every c above", f"{part.recursive:.3g}"
-
-
-def _size_words(sizes: Any) -> str:
-    from tacit.publish.check import size_spread
-
-    spread = size_spread(sizes)
-    return f"{spread['least']}, {spread['median']}, {spread['greatest']}"
+    print_table(title, ("measure", "value"), list(checked.measures()))

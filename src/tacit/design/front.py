@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.dense import amplification, expected_mse, map_privacy, worst_posterior
 from tacit.design.problem import DesignProblem, unnamed
+from tacit.display import Told
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ INFINITE_GAMMA = (
     "bound on posteriors holds only where the prior is right. For a promise that needs no prior, bound gamma."
 )
 
+COLUMNS = "privacy        MSE   lower bound   excess      gap   worst posterior     gamma   reports"
 SAME_PRIVACY = 10  # decimals
 SAME = 1e-6  # relative difference below which two posteriors or likelihoods read as equal
 
 
-@dataclass(frozen=True, eq=False)
-class FrontPoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class FrontPoint(Told):
     """One channel with its measures, all recomputable from its matrix and the front's prior."""
 
     privacy: float  # how often the best guesser is wrong
@@ -51,6 +53,12 @@ class FrontPoint:
         """How far its error may be above the least possible, as a share of that; below 1e-6 is proved to be the least."""
         return None if self.excess is None else max(self.excess - 1, 0.0)
 
+    def __str__(self) -> str:
+        return f"{COLUMNS}\n{_row(self)}"
+
+    def __repr__(self) -> str:
+        return f"<FrontPoint: privacy {self.privacy:.4f}, MSE {self.mse:.3e}>"
+
     def to_document(self) -> dict[str, Any]:
         return {
             "privacy": self.privacy,
@@ -64,8 +72,8 @@ class FrontPoint:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Front:
+@dataclass(frozen=True, eq=False, repr=False)
+class Front(Told):
     """Channels none of which is better than another in both privacy and error.
 
     They stand in order of their privacy, or in the order in which an exact front was asked for them.
@@ -135,9 +143,7 @@ class Front:
     def table(self, rows: int = 12) -> str:
         """Up to `rows` points spread over the front, as text."""
         chosen = np.unique(np.linspace(0, len(self.points) - 1, min(rows, len(self.points))).round().astype(int))
-        lines = ["privacy        MSE   lower bound   excess      gap   worst posterior     gamma   reports"]
-        lines += [_row(self.points[i]) for i in chosen]
-        return "\n".join(lines)
+        return "\n".join([COLUMNS, *(_row(self.points[i]) for i in chosen)])
 
     def __str__(self) -> str:
         bound = "" if self.delta is None else f", delta {self.delta:g}"

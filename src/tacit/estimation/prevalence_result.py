@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tacit.display import Told
 from tacit.estimation.result import ONE_ERROR
 
 
@@ -73,8 +74,8 @@ class GroupPrevalence:
         }
 
 
-@dataclass(frozen=True)
-class Prevalence:
+@dataclass(frozen=True, repr=False)
+class Prevalence(Told):
     """How many carry a trait, from reports collected with a device.
 
     Attributes
@@ -148,3 +149,6 @@ class Prevalence:
         ]
         width = max(len(label) for label, _, _ in rows)
         return "\n".join([*(f"{label:{width}} {share:7.4f} ± {error:.4f}" for label, share, error in rows), ONE_ERROR])
+
+    def __repr__(self) -> str:
+        return f"<Prevalence: {self.item} by {self.device}, {self.n_reports:,} reports>"

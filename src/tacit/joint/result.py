@@ -13,6 +13,7 @@ import numpy as np
 from tacit.channel.codes import Array
 from tacit.channel.scheme import Questionnaire
 from tacit.count.sources import ReportSource, sources
+from tacit.display import Told
 from tacit.errors import InvalidInput
 from tacit.joint.evidence import BATCH_ROWS, Known, WholeReports, batches, laid_out
 from tacit.joint.selection import ModelCandidate, RecordModel, refined
@@ -90,8 +91,8 @@ class PairMisfit:
         return min(1.0, self.cells * math.erfc(abs(self.z) / math.sqrt(2)))
 
 
-@dataclass(frozen=True, eq=False)
-class JointModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class JointModel(Told):
     """A model of whole records, fitted to reports by likelihood.
 
     Made by `fit_joint`. It answers any share, table or conditional, gives the posterior of every answer behind a

@@ -17,6 +17,7 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources, true_schema
+from tacit.display import Told
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import estimate_share
 from tacit.estimation.group_parts import parts_for
@@ -30,8 +31,8 @@ from tacit.mine.predictions import Confusion, Predictor, predictor
 LARGEST_ERROR = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class AccuracyEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class AccuracyEstimate(Told):
     """The estimated accuracy of a classifier, with its error.
 
     `confusion` holds unbiased estimates of the shares of people by ``[true class, predicted class]``; single entries may

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.display import Told, told_lines
 from tacit.estimation.intervals import share_intervals
 from tacit.estimation.supports import Supports
 from tacit.mine.apriori import Candidates
@@ -52,8 +53,8 @@ class Itemset:
         return f"{self.line} (± one standard error)"
 
 
-@dataclass(frozen=True, eq=False)
-class Itemsets:
+@dataclass(frozen=True, eq=False, repr=False)
+class Itemsets(Told):
     """The frequent itemsets, short ones first, each length by falling support.
 
     `unknown` says which combinations of attributes the reports hold no information about, `notes` which lengths their
@@ -117,4 +118,7 @@ class Itemsets:
         return frame
 
     def __str__(self) -> str:
-        return "\n".join([*(itemset.line for itemset in self), ERRORS]) if len(self) else "No itemset is listed."
+        return told_lines([itemset.line for itemset in self], ERRORS) if len(self) else "No itemset is listed."
+
+    def __repr__(self) -> str:
+        return f"<Itemsets: {len(self):,} of support at least {self.min_support:g} in {self.n_reports:,} reports>"

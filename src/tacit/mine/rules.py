@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from tacit.channel.base import Array
+from tacit.display import Told, told_lines
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import share_intervals
 from tacit.estimation.sub_itemsets import Codes, Names, members
@@ -83,8 +84,8 @@ def labels(items: tuple[tuple[str, str], ...]) -> list[str]:
     return [f"{attribute}={answer}" for attribute, answer in items]
 
 
-@dataclass(frozen=True, eq=False)
-class Rules:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rules(Told):
     """Rules by falling value of the metric they were chosen by."""
 
     rules: tuple[Rule, ...]
@@ -140,7 +141,10 @@ class Rules:
         )
 
     def __str__(self) -> str:
-        return "\n".join([*(rule.line for rule in self.rules), f"({MEANS})"]) if self.rules else self.none
+        return told_lines([rule.line for rule in self.rules], f"({MEANS})") if self.rules else self.none
+
+    def __repr__(self) -> str:
+        return f"<Rules: {len(self):,} by {self.metric} of at least {self.min_threshold:g}>"
 
 
 def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_threshold: float = 0.8) -> Rules:

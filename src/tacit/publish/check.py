@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.display import Told, told_rows
 from tacit.errors import InvalidInput
 from tacit.publish.class_measures import SensitiveAnswers, SensitiveCheck, class_sizes, sensitive_check
 from tacit.publish.combinations import Combinations
@@ -40,8 +41,8 @@ class EveryCheck:
     below: int  # of them with a class below the threshold
 
 
-@dataclass(frozen=True, eq=False)
-class ReleaseCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleaseCheck(Told):
     """How well the rows of a table hide among each other.
 
     >>> from tacit.publish import check_release
@@ -88,6 +89,30 @@ class ReleaseCheck:
             "l": min((part.distinct for part in self.sensitive), default=None),
             "t": max((part.closeness for part in self.sensitive), default=None),
         }
+
+    def __str__(self) -> str:
+        least = f"k = {self.k} by {', '.join(self.attributes)}"
+        return told_rows(least, [{"measure": name, "value": value} for name, value in self.measures()])
+
+    def measures(self) -> Iterator[tuple[str, str]]:
+        """What was measured, as names and values to be read."""
+        spread = size_spread(self.class_sizes)
+        yield "k", str(self.k)
+        if self.every is not None:
+            name = f"k in every {self.every.m} attributes, and where it is least"
+            yield name, f"{self.every.k}, {', '.join(self.every.worst)}"
+        yield "rows", f"{self.rows:,}"
+        yield "classes", f"{len(self.class_sizes):,}"
+        yield "class sizes: least, median, greatest", f"{spread['least']}, {spread['median']}, {spread['greatest']}"
+        yield f"rows in classes below {self.threshold}", f"{self.rows_at_risk:,}"
+        yield "rows that are unique", f"{self.unique_rows:,}"
+        if self.special is not None:
+            yield f"rows that up to {self.special.largest_set} attributes tell apart (SUDA)", f"{self.special.rows:,}"
+        yield from self.risk.measures()
+        for own in self.sensitive:
+            told = f"{own.distinct}, {own.entropy:.2f}, {own.closeness:.3f}, {own.beta:.3f}"
+            yield f"{own.attribute}: l, l by entropy, t, beta", told
+            yield f"{own.attribute}: recursive (c, {own.tail}) for every c above", f"{own.recursive:.3g}"
 
     def to_document(self) -> dict[str, Any]:
         """The result for JSON."""

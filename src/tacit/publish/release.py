@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.display import Told
 from tacit.errors import InvalidInput
 from tacit.publish.check import size_spread
 from tacit.publish.comparison import MethodComparison, MethodResult
@@ -37,8 +38,8 @@ KEPT_ORDER = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Release:
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Told):
     """A k-anonymous table with its measures; nothing is written until `write` is called.
 
     `nwp` is the mean weighted share of detail lost (suppressed rows lose all), `necd` how unevenly rows are hidden,
@@ -234,6 +235,9 @@ class Release:
             "dimension": dimension_document(self.publication, self.losses),
             "warnings": list(self.warnings),
         }
+
+    def __str__(self) -> str:
+        return self.describe()
 
     def describe(self) -> str:
         """The release in words."""
