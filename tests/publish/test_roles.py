@@ -101,7 +101,7 @@ def test_roles_may_be_written_by_hand(tmp_path):
         ("age: quasi", UnknownName, "Role 'quasi' does not exist"),
         ("age: {role: kept, type: text}", UnknownName, "Type 'text' does not exist"),
         ("columns: [{name: age}]", InvalidInput, "needs a name and a role"),
-        ("[1, 2", InvalidInput, "cannot be read as YAML"),
+        ("[1, 2", InvalidInput, "cannot be read as YAML, in line 1:"),
         ("just words", InvalidInput, "must list columns"),
         ("agee: kept", UnknownName, "Did you mean 'age'"),
     ],

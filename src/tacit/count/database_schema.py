@@ -41,7 +41,7 @@ def _refuse_missing(table: Any) -> None:
         if number:
             raise InvalidInput(
                 f"{name!r} has {int(number):,} missing value(s). State what they mean: 'answer' (one of its own), or "
-                "'drop' the rows."
+                "'drop' the rows (--missing drop, missing='drop')."
             )
 
 

@@ -207,8 +207,10 @@ def _stepped(name: str, counted: ColumnValues, missing: MissingPolicy, width: fl
 
     absent = missing_values(counted.values)
     if absent.any() and missing in ("refuse", "answer"):
-        way = "Drop the rows" if missing == "answer" else "State what they mean, such as to 'drop' the rows"
-        raise InvalidInput(f"{name!r} is cut in steps and has {counted.missing:,} missing value(s). {way}.")
+        way = "Drop the rows" if missing == "answer" else "State what they mean, such as to drop the rows"
+        raise InvalidInput(
+            f"{name!r} is cut in steps and has {counted.missing:,} missing value(s). {way} (--missing drop, missing='drop')."
+        )
     try:
         values = pc.utf8_trim_whitespace(as_text(counted.values.filter(~absent))).cast(pa.float64())
     except pa.ArrowInvalid:

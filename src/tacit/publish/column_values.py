@@ -34,7 +34,7 @@ class ColumnValues:
         if self.missing:
             raise InvalidInput(
                 f"{name!r} has {self.missing:,} missing value(s). State what they mean: 'answer' (one of its own), or 'drop' "
-                "the rows."
+                "the rows (--missing drop, missing='drop')."
             )
 
 

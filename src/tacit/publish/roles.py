@@ -220,7 +220,9 @@ def read_roles(path: str | Path, columns: Sequence[str] | None = None) -> Roles:
     except FileNotFoundError:
         raise InvalidInput(f"There is no file {str(path)!r} of roles. 'tacit roles FILE --out F' writes one.") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(f"{str(path)!r} cannot be read as YAML: {str(error).splitlines()[0]}.") from None
+        mark = getattr(error, "problem_mark", None)
+        line = "" if mark is None else f", in line {mark.line + 1}"
+        raise InvalidInput(f"{str(path)!r} cannot be read as YAML{line}: {str(error).splitlines()[0]}.") from None
     entries = document.get("columns", document) if isinstance(document, dict) else None
     if isinstance(entries, dict):  # name: role, or name: {role: ..., type: ...}
         entries = [{"name": name} | (own if isinstance(own, dict) else {"role": own}) for name, own in entries.items()]

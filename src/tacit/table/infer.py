@@ -75,7 +75,7 @@ def _attribute(
     if absent.any() and missing == "refuse":
         raise InvalidInput(
             f"{name!r} has {int(absent.sum()):,} missing value(s). State what they mean: 'answer' (one of its own), "
-            "'most-frequent', or 'drop' the rows."
+            "'most-frequent', or 'drop' the rows (--missing drop, missing='drop')."
         )
     present = column.filter(~absent)
     policy = missing if absent.any() else "refuse"
