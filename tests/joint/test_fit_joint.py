@@ -97,7 +97,7 @@ def test_tables_under_several_schemes_are_fitted_together(joint: JointModel) -> 
     truth = bimodal(8000, 2)
     half = truth.table.rows(slice(0, 4000)), truth.table.rows(slice(4000, 8000))
     flips = Scheme.of(truth.schema, [(list("abc"), channels.flip(0.7))])
-    alone = Scheme.of(truth.schema.select("bc"), [(["b"], channels.warner(0.8)), (["c"], channels.warner(0.8))])
+    alone = Scheme.of(truth.schema.select(["b", "c"]), [(["b"], channels.warner(0.8)), (["c"], channels.warner(0.8))])
     first = disguise(Dataset(half[0]), flips, seed=1)
     second = disguise(Dataset(half[1]).select(["b", "c"]), alone, seed=2)
     fitted = fit_joint([first, second])
