@@ -37,15 +37,28 @@ def towards(p: np.ndarray, cell: tuple[int, ...], share: float) -> np.ndarray:
 
 @pytest.mark.parametrize("scheme", ["dealt", "gamma"])
 def test_the_law_of_a_pooled_share_is_its_variance_wherever_the_share_is(scheme: str) -> None:
-    """Along the distributions that keep all else in proportion, from the moments of every report there."""
+    """From where nobody is of the cell, along the distributions that keep all else in proportion: moments of every report."""
     origins = sources([simulated(SCHEMES[scheme], 500, 3), simulated(SCHEMES["warner"], 300, 4)])
     table = pooled(origins, PAIR, (2, 3))
-    law, p = table.law(), table.proper.probabilities
-    np.testing.assert_allclose(law.variance(p), table.variances(), rtol=1e-9)
     for cell in ((0, 0), (1, 2)):
-        for share in (0.02, 0.3, 0.8):
-            there = table.proper.at(towards(p, cell, share)).counted_variances
+        nobody = table.at(towards(table.proper.probabilities, cell, 0.0))
+        law = nobody.law()
+        for share in (0.0, 0.02, 0.3, 0.8):
+            there = nobody.at(towards(nobody.probabilities, cell, share)).counted_variances
             assert law.variance(np.full((2, 3), share))[cell] == pytest.approx(there[cell], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "scheme", ["warner", "gamma", "subset", "public", "beside public"]
+)  # estimates that sum to one
+@pytest.mark.parametrize("names", [("smokes",), PAIR, ("age", "drinks", "smokes")])
+def test_the_law_of_one_source_is_the_same_pooled_and_alone(scheme: str, names: tuple[str, ...]) -> None:
+    beside_public = Scheme.of(SCHEMA, [(["smokes"], channels.flip(0.57))])
+    origins = sources(simulated(SCHEMES.get(scheme, beside_public), 40, 3))
+    together, alone = pooled(origins, names, SCHEMA.shape(names)).law(), inverted(origins[0], names).law("population")
+    for one, other in ((together.constant, alone.constant), (together.slope, alone.slope)):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(together.curvature, alone.curvature, rtol=1e-9)
 
 
 @pytest.mark.parametrize("recipe", [channels.subset(2, 9), channels.mask(0.8), channels.gamma_diagonal(9)])

@@ -306,3 +306,24 @@ def test_a_rare_answer_beside_a_public_one_is_covered_by_enumeration() -> None:
             covered += chance * ((interval.low <= truth + 1e-12) & (truth <= interval.high + 1e-12))
     assert total == pytest.approx(1, abs=1e-9)
     assert np.min(covered) >= 0.945
+
+
+def every_report(people: int, theta: float, truth: np.ndarray) -> list[tuple[Reports, float]]:
+    """All that so many people may report beside a public answer, with its chance."""
+    chances = np.array([[theta, 1 - theta], [1 - theta, theta]]) @ truth
+    counts = [
+        np.array(row).reshape(2, 2) for row in itertools.product(range(people + 1), repeat=4) if sum(row) == people
+    ]
+    return [(beside_public(one, theta), float(multinomial.pmf(one.ravel(), people, chances.ravel()))) for one in counts]
+
+
+def test_a_rare_answer_beside_a_public_one_is_covered_when_schemes_are_pooled() -> None:
+    # Judged where the pooled estimate put everybody else, it was .80.
+    truth = np.array([[0.499, 0.499], [0.001, 0.001]])
+    covered = total = 0.0
+    for (one, chance), (other, its) in itertools.product(every_report(3, 0.57, truth), every_report(3, 0.62, truth)):
+        interval = tacit.estimate([one, other], ["cheated", "sex"]).interval()
+        total += chance * its
+        covered += chance * its * ((interval.low <= truth + 1e-12) & (truth <= interval.high + 1e-12))
+    assert total == pytest.approx(1, abs=1e-9)
+    assert np.min(covered) >= 0.945

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.channel.codes import outer_product
@@ -132,14 +133,22 @@ class Inverted:
         """`combined_squares` for the people of each cell, ``(sums, cells)``; other attributes go as they do for all."""
         squares = np.moveaxis(self._contributions(weights) ** 2, 0, -1)
         truth = self._covered(self.probabilities)
-        others = tuple(
-            axis
-            for axis, name in enumerate(name for part in self.parts for name in part.covered)
-            if name not in self.names
-        )
+        others = self._unasked
         given = (adjoint(self.parts, squares) * truth).sum(axis=tuple(axis + 1 for axis in others))
         given = given / truth.sum(axis=others)
         return given.transpose(0, *(axis + 1 for axis in self._order)).reshape(len(weights), -1)
+
+    @cached_property
+    def _unasked(self) -> tuple[int, ...]:
+        """The axes of attributes that the parts' channels cover beside those of `names`."""
+        covered = [name for part in self.parts for name in part.covered]
+        return tuple(axis for axis, name in enumerate(covered) if name not in self.names)
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """The cells that routing does not rule out."""
+        reported = adjoint(self.parts, np.ones(self.frequencies.shape)).max(axis=self._unasked)
+        return np.asarray(reported).transpose(self._order) > 0
 
 
 def inverted(source: Source, names: Sequence[str]) -> Inverted:

@@ -8,6 +8,7 @@ for a uniform truth, not from the data, so the pooled estimate stays unbiased.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire
@@ -22,15 +24,63 @@ from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.information import Names, information, interactions
-from tacit.estimation.intervals import ShareLaw
+from tacit.estimation.intervals import TINY, ShareLaw
 from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
 from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
-from tacit.estimation.uncertainty import Moments
+from tacit.estimation.uncertainty import Contributed, Moments
 
 MOST_POOLED = 12  # attributes: 2**12 interactions
 POOLED_CELLS = 1 << 14  # of one source's table; the work grows with its square
 BLOCK_ENTRIES = 1 << 22  # of a weighing matrix at a time: 32 MB
+
+
+@dataclass(frozen=True)
+class Told:
+    """Mean squares and means of what one source's reports add to each cell, and their least variance for anybody not of it."""
+
+    squares: Contributed
+    means: Contributed
+    spread: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Truths:
+    """Mean squares and means of what people of some truths contribute to some cells, ``[cell, truth]``."""
+
+    squares: Array
+    means: Array
+    own: NDArray[np.bool_]  # the truth that is the cell
+    others: NDArray[np.bool_]
+    mistaken: NDArray[np.bool_]  # others whose public answers are those of the cell
+
+    def told(self, *, asks_all: bool) -> Told:
+        others, mistaken = (self.others, self.mistaken) if asks_all else (self.others | self.own, self.own)
+        # A table of one cell has no others.
+        others, mistaken = (them | (self.own & ~them.any(axis=1, keepdims=True)) for them in (others, mistaken))
+        own = np.argmax(self.own, axis=1)
+        nearest = np.argmax(np.where(mistaken, self.squares, -1.0), axis=1)
+        squares, means = (_ranges(each, own, others, nearest) for each in (self.squares, self.means))
+        return Told(squares, means, np.min(self.squares - self.means**2, axis=1, where=others, initial=np.inf))
+
+
+def _ranges(of: Array, own: NDArray[np.intp], others: NDArray[np.bool_], nearest: NDArray[np.intp]) -> Contributed:
+    rows = np.arange(len(of))
+    least = np.min(of, axis=1, where=others, initial=np.inf)
+    most = np.max(of, axis=1, where=others, initial=-np.inf)
+    return Contributed(of[rows, own], least, most, of[rows, nearest])
+
+
+def _joined(blocks: Sequence[Told], shape: tuple[int, ...]) -> Told:
+    """One table of what was told of consecutive cells."""
+    squares, means = _whole([told.squares for told in blocks], shape), _whole([told.means for told in blocks], shape)
+    return Told(squares, means, np.concatenate([told.spread for told in blocks]).reshape(shape))
+
+
+def _whole(blocks: Sequence[Contributed], shape: tuple[int, ...]) -> Contributed:
+    parts = zip(*((of.inside, of.least, of.most, of.mistaken) for of in blocks), strict=True)
+    inside, least, most, mistaken = (np.concatenate(part).reshape(shape) for part in parts)
+    return Contributed(inside, least, most, mistaken)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +108,24 @@ class Contribution:
 
     def _blocks(self) -> Iterator[Array]:
         """Consecutive rows of the map."""
-        shape, size = self.table.probabilities.shape, self.table.probabilities.size
-        codes = np.unravel_index(np.arange(size), shape)
-        rows = max(1, BLOCK_ENTRIES // size)
-        for start in range(0, size, rows):
-            agreement = np.zeros((len(range(start, min(start + rows, size))), size), dtype=np.uint16)
-            for column in codes:
-                agreement <<= 1
-                agreement |= column[start : start + rows, None] == column[None, :]
-            yield self.by_agreement.reshape(-1)[agreement]
+        size = self.table.probabilities.size
+        width = max(1, BLOCK_ENTRIES // size)
+        for start in range(0, size, width):
+            yield self._rows(np.arange(start, min(start + width, size)))
+
+    def _rows(self, cells: NDArray[np.intp]) -> Array:
+        """The rows of the map for some cells."""
+        agreement = np.zeros((len(cells), self.table.probabilities.size), dtype=np.uint16)
+        for column in self._codes:
+            agreement <<= 1
+            agreement |= column[cells, None] == column[None, :]
+        return self.by_agreement.reshape(-1)[agreement]
+
+    @cached_property
+    def _codes(self) -> tuple[NDArray[np.intp], ...]:
+        """The answer to each attribute in each cell."""
+        shape = self.table.probabilities.shape
+        return np.unravel_index(np.arange(math.prod(shape)), shape)
 
     def matrix(self) -> Array:
         """The map as a matrix, ``[cell, own cell]``."""
@@ -102,37 +161,72 @@ class Contribution:
         products = rows @ self._products @ rows.T
         return (products - np.multiply.outer(means, means)) / self.table.n_reports
 
-    @property
-    def own_mean(self) -> float:
-        """Mean of the contribution to a cell, from respondents of whom that very cell is true."""
-        return float(self.by_agreement.reshape(-1)[-1])
+    def told(self, *, asks_all: bool) -> Told:
+        """What people of each cell contribute to it, and what all others do.
 
-    def own_squares(self) -> Array:
-        """Mean square of the same, for each cell."""
-        size, shape = self.table.probabilities.size, self.table.probabilities.shape
-        if self.table.shows_one:
-            given = [self.table.squares_given(rows) for rows in self._blocks()]
-            return np.concatenate([np.diagonal(squares, start) for start, squares in _starts(given)]).reshape(shape)
-        # Products of all cells are costly: first see whether the channel treats the cells alike.
-        probed = np.array([self._own_square(cell) for cell in {0, size // 2, size - 1}])
-        if not np.allclose(probed, probed[0], rtol=1e-7, atol=0):
-            probed = np.array([self._own_square(cell) for cell in range(size)])
-        return np.broadcast_to(probed if len(probed) == size else probed[0], size).reshape(shape)
+        If the source does not ask everything that is wanted, others may give the very answers of the cell that it asks.
+        """
+        truths = self._truths() if self.table.shows_one else iter([self._truths_that_miss()])
+        told = _joined([each.told(asks_all=asks_all) for each in truths], self.table.probabilities.shape)
+        if not asks_all or any(not part.channel.is_clear for part in self.table.parts):
+            return told
+        # Nobody is mistaken for anybody: whoever is not of the cell is anyone else.
+        p = self.table.probabilities
+        square = (self.moments.square - p * told.squares.inside) / np.maximum(1 - p, TINY)
+        mean = (self.means - p * told.means.inside) / np.maximum(1 - p, TINY)
+        return replace(told, squares=replace(told.squares, mistaken=square), means=replace(told.means, mistaken=mean))
 
-    def _own_square(self, cell: int) -> float:
-        certain = np.zeros(self.table.probabilities.size)
-        certain[cell] = 1.0
-        table = self.table.at(certain.reshape(self.table.probabilities.shape))
-        (row,) = itertools.islice(itertools.chain.from_iterable(self._blocks()), cell, cell + 1)
-        return float(Contribution(table, self.by_agreement)._squares(row[None, :])[0])
+    def _truths(self) -> Iterator[Truths]:
+        """All truths, for consecutive cells."""
+        start, size = 0, self.table.probabilities.size
+        clear = [column for name, column in zip(self.table.names, self._codes, strict=True) if name in self._clear]
+        possible = self.table.possible.reshape(-1)
+        for rows in self._blocks():
+            cells = np.arange(start, start + len(rows))
+            own = cells[:, None] == np.arange(size)
+            mistaken = functools.reduce(np.logical_and, [column[cells, None] == column for column in clear], possible)
+            yield Truths(self.table.squares_given(rows), rows, own, possible & ~own, mistaken & ~own)
+            start += len(rows)
 
+    @cached_property
+    def _clear(self) -> set[str]:
+        """The attributes that are reported as they are."""
+        return {name for part in self.table.parts if part.channel.is_clear for name in part.attributes}
 
-def _starts(blocks: Sequence[Array]) -> Iterator[tuple[int, Array]]:
-    """Each block of rows with the number of the rows before it."""
-    start = 0
-    for block in blocks:
-        yield start, block
-        start += len(block)
+    def _truths_that_miss(self) -> Truths:
+        """A truth that misses each set of a cell's answers: products for all truths would be too costly."""
+        names, shape, size = self.table.names, self.table.probabilities.shape, self.table.probabilities.size
+        many = [axis for axis, answers in enumerate(shape) if answers > 1]
+        missing = [missed for count in range(len(many) + 1) for missed in itertools.combinations(many, count)]
+        # First see whether the channel treats the cells alike.
+        probed = {truth: self._squares_of(truth, missing) for truth in {0, size // 2, size - 1}}
+        if not np.allclose(list(probed.values()), probed[0], rtol=1e-7, atol=0):
+            probed = {truth: self._squares_of(truth, missing) for truth in range(size)}
+        squares = np.empty((size, len(missing)))
+        for pattern, missed in enumerate(missing):
+            squares[self._missed(np.arange(size), missed), pattern] = [
+                probed.get(u, probed[0])[pattern] for u in range(size)
+            ]
+        means = [self.by_agreement[tuple(int(axis not in missed) for axis in range(len(shape)))] for missed in missing]
+        own = np.array([not missed for missed in missing])
+        mistaken = ~own & [not any(names[axis] in self._clear for axis in missed) for missed in missing]
+        return Truths(
+            squares, *(np.broadcast_to(each, squares.shape) for each in (np.array(means), own, ~own, mistaken))
+        )
+
+    def _missed(self, truths: NDArray[np.intp], missing: tuple[int, ...]) -> NDArray[np.intp]:
+        """Cells that truths miss in these attributes only."""
+        shape = self.table.probabilities.shape
+        codes = [(column[truths] + (axis in missing)) % shape[axis] for axis, column in enumerate(self._codes)]
+        return np.ravel_multi_index(codes, shape)
+
+    def _squares_of(self, truth: int, missing: Sequence[tuple[int, ...]]) -> Array:
+        """Mean squares of what people of one truth contribute to the cells that they miss so."""
+        shape = self.table.probabilities.shape
+        certain = np.zeros(shape)
+        certain.flat[truth] = 1.0
+        cells = np.concatenate([self._missed(np.array([truth]), missed) for missed in missing])
+        return replace(self, table=self.table.at(certain))._squares(self._rows(cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,19 +287,25 @@ class Pooled:
         return self.proper.counted_variances
 
     def law(self, sampling: Sampling = "population") -> ShareLaw:
-        """How the variance of each cell depends on its share."""
-        at = self.proper
-        p = at.probabilities
+        """How the variance of each cell depends on its share, judged by what the reports of each source contributed."""
         constant, slope, curvature = np.zeros(self.shape), np.zeros(self.shape), np.zeros(self.shape)
-        for contribution in at.contributions:
-            spread, moments = self._spread(contribution), contribution.moments
-            own, own_mean = contribution.own_squares().reshape(spread), contribution.own_mean
-            square = (moments.square.reshape(spread) - p * own) / (1 - p)
-            mean = (moments.mean.reshape(spread) - p * own_mean) / (1 - p)
-            constant += np.maximum(square - mean**2, 0.0) / moments.n
-            slope += (own - square - 2 * mean * (own_mean - mean)) / moments.n
-            curvature += (own_mean - mean) ** 2 / moments.n
+        for counted, proper in zip(self.contributions, self.proper.contributions, strict=True):
+            spread = self._spread(counted)
+            for total, own in zip((constant, slope, curvature), self._law_of(counted, proper), strict=True):
+                total += own.reshape(spread)
         return ShareLaw(constant, slope, curvature)
+
+    def _law_of(self, counted: Contribution, proper: Contribution) -> tuple[Array, Array, Array]:
+        asks_all = len(counted.table.names) == len(self.names)
+        told, share, moments = proper.told(asks_all=asks_all), counted.table.probabilities, counted.moments
+        square, mean = told.squares.of_others(share, moments.square), told.means.of_others(share, moments.mean)
+        further = told.means.inside - mean
+        constant = np.maximum(square - mean**2, told.spread)
+        slope, curvature = told.squares.inside - square - 2 * mean * further, further**2
+        if not asks_all:
+            # People may be of the cell and give this source the same answers as before.
+            slope, curvature = np.maximum(slope, 0.0), np.where(slope < 0, 0.0, curvature)
+        return constant / moments.n, slope / moments.n, curvature / moments.n
 
     def covariance(self, sampling: Sampling = "population", distribution: Array | None = None) -> Array:
         """Covariance of the cells, at a proper distribution near the estimate or at a given one."""

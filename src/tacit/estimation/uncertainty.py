@@ -88,16 +88,28 @@ class PartSquares:
     is_clear: bool  # whether the group's answers are reported as they are
 
 
-def squares_of_others(parts: Sequence[PartSquares], mean: Array, square: Array) -> Array:
-    """Mean square of a contribution to each cell if the cell is true of nobody, judged by what all reports contributed.
+@dataclass(frozen=True)
+class Contributed:
+    """What a report adds to each cell on average: of those it is true of, of all others (a range), of those mistaken for it."""
 
-    Whoever is not of the cell after all still gives the public answers that were seen, and misses some disguised one. A
-    distribution near the estimate would mislead here: where noise puts all of the estimate into one cell, it leaves nobody
-    whose reports could have been mistaken for that cell's.
-    """
-    inside, least, most = _inside_and_others(parts)
-    mistaken = _missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
-    return np.clip(square - (inside - mistaken) * mean, least, most)
+    inside: Array
+    least: Array
+    most: Array
+    mistaken: Array
+
+    def of_others(self, share: Array, counted: Array) -> Array:
+        """The average if the cell is true of nobody, judged by its share and the average as counted.
+
+        Whoever is not of the cell after all still gives the public answers that were seen, and misses some disguised one. A
+        distribution near the estimate would mislead here: where noise puts all of the estimate into one cell, it leaves
+        nobody whose reports could have been mistaken for that cell's.
+        """
+        return np.clip(counted - (self.inside - self.mistaken) * share, self.least, self.most)
+
+
+def squares_of_others(parts: Sequence[PartSquares], mean: Array, square: Array) -> Array:
+    """Mean square of a contribution to each cell if the cell is true of nobody, judged by what all reports contributed."""
+    return _contributed(parts).of_others(mean, square)
 
 
 def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -> Array:
@@ -105,15 +117,16 @@ def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -
 
     Few reports, or reports that are all alike, do not make it vanish.
     """
-    inside, least, most = _inside_and_others(parts)
-    return np.clip(square, share * inside + (1 - share) * least, share * inside + (1 - share) * most)
+    of = _contributed(parts)
+    return np.clip(square, share * of.inside + (1 - share) * of.least, share * of.inside + (1 - share) * of.most)
 
 
-def _inside_and_others(parts: Sequence[PartSquares]) -> tuple[Array, Array, Array]:
-    """Mean square of a contribution to each cell of those of whom it is true, and the least and most of all others."""
+def _contributed(parts: Sequence[PartSquares]) -> Contributed:
+    """Squares of contributions to the cells of a table, from those of its groups."""
     least = _missed(parts, [part.least for part in parts], np.minimum)
     most = _missed(parts, [part.most for part in parts], np.maximum)
-    return outer_product([part.inside for part in parts]), least, most
+    mistaken = _missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
+    return Contributed(outer_product([part.inside for part in parts]), least, most, mistaken)
 
 
 def _missed(
