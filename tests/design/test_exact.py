@@ -17,7 +17,7 @@ from tacit.channel.dense import (
 )
 from tacit.design import exact_front, named_prior
 from tacit.design.certificate import Dual
-from tacit.design.column_generation import certified_design
+from tacit.design.column_generation import certified_design, relative_gap
 from tacit.design.posteriors import uniform_and_capped
 from tacit.errors import InvalidInput
 
@@ -81,6 +81,47 @@ def test_a_general_semidefinite_solver_finds_the_same_value(privacy: float) -> N
     vertices = uniform_and_capped(4, 0.7)
     design = certified_design(vertices, SKEWED, 1 - privacy)
     assert design.trace(SKEWED) == pytest.approx(clarabel_trace(vertices, SKEWED, 1 - privacy), rel=1e-6)
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.25] * 4, [0.4, 0.4, 0.2]])
+@pytest.mark.parametrize("share", [0.5, 0.98, 0.999])
+def test_a_general_solver_agrees_on_tied_priors_up_to_almost_full_privacy(prior: list[float], share: float) -> None:
+    tied, delta = np.array(prior), 0.8
+    budget = delta + share * (tied.max() - delta)
+    vertices = uniform_and_capped(len(tied), delta)
+    design = certified_design(vertices, tied, budget)
+    assert relative_gap(design, tied, budget) <= 1e-6
+    # At budgets near the prior's maximum the general solver itself is good to a few digits only.
+    assert design.trace(tied) == pytest.approx(clarabel_trace(vertices, tied, budget), rel=1e-4)
+
+
+def two_answers_mse(prior: np.ndarray, delta: float, privacy: float, records: int) -> float:
+    """Least error of two answers: reports say "delta for one", "delta for the other" or "even", and no others can."""
+    posteriors = np.array([[delta, 1 - delta], [1 - delta, delta], [0.5, 0.5]])
+    demands = np.vstack([posteriors.T, posteriors.max(axis=1)])
+    chances = np.linalg.solve(demands, np.append(prior, 1 - privacy))
+    likelihoods = posteriors / prior
+    inverse = np.linalg.inv((likelihoods.T * chances) @ likelihoods)
+    return float(np.trace(inverse) - prior @ prior) / (2 * records)
+
+
+@pytest.mark.parametrize("largest", [0.5, 0.5 + 1e-9, 0.501, 0.6, 0.9])
+@pytest.mark.parametrize("above", [0.01, 0.3, 0.6, 0.9])
+def test_two_answers_are_certified_and_agree_with_the_closed_form(largest: float, above: float) -> None:
+    prior = np.array([largest, 1 - largest])
+    delta = largest + above * (1 - largest)
+    front = exact_front(prior, 1000, delta=delta, points=12)
+    expected = [two_answers_mse(prior, delta, privacy, 1000) for privacy in front.privacies]
+    np.testing.assert_allclose(front.errors, expected, rtol=1e-6)
+    assert all(point.excess <= 1 + 1e-6 for point in front.points)
+
+
+@pytest.mark.parametrize("n", range(2, 8))
+def test_equal_shares_are_certified_under_either_bound(n: int) -> None:
+    prior = np.full(n, 1 / n)
+    for delta in (1.01 / n, 0.8, 0.9, 0.95):
+        assert all(point.gap <= 1e-6 for point in exact_front(prior, 1000, delta=delta, points=5).points)
+    assert all(point.gap <= 1e-6 for point in exact_front(prior, 1000, gamma=[2.0, 5.0, 19.0]).points)
 
 
 def test_no_channel_beats_the_dual_bound_of_any_privacy() -> None:

@@ -1,9 +1,11 @@
 """A-optimal design over given posteriors by a primal-dual interior-point method made for its structure.
 
-Minimise ``trace J(q)^-1``, ``J(q) = sum_k q_k x_k x_k^T``, ``x = w / prior``, over q >= 0 with the prior as mean
-posterior and, under a budget, ``sum_k q_k max(w_k) <= budget``. In the eigenbasis of J the Hessian of the objective
-with respect to J is diagonal, so a Newton step costs one Cholesky factor of the size of J's triangle, not one of the
-number of posteriors; a general semidefinite solver takes many times as long for the same problem.
+Minimise ``log trace J(q)^-1``, ``J(q) = sum_k q_k x_k x_k^T``, ``x = w / prior``, over q >= 0 with the prior as mean
+posterior and, under a budget, ``sum_k q_k max(w_k) <= budget``. The logarithm is convex too, and nearer to its quadratic
+model where little information is allowed: there the trace is many times that of the start. In the eigenbasis of J the
+Hessian of the objective with respect to J is diagonal but for a term of rank one, which adds ``J J^T / 2`` (J as a
+vector) to its inverse. So a Newton step costs one Cholesky factor of the size of J's triangle, not one of the number of
+posteriors; a general semidefinite solver takes many times as long for the same problem.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from tacit.extras import require
 Matrix = NDArray[np.float64]
 
 MOST_STEPS = 150
-EXHAUSTED = 1e-14  # products of weight and cost below this share of the trace are rounding
+EXHAUSTED = 1e-14  # products of weight and cost below this are rounding: costs are shares of the trace
 SHORT_OF_BOUNDARY = 0.99
+MOST_MISSED = 10.0  # of the worths, in multiples of what is left to gain
+SHORTEST = 1e-9  # a step cut down to less is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,25 +76,26 @@ class _WeightSearch:
         self.costs = self.multipliers @ self.equations - self.worth
 
     def _decompose(self) -> None:
-        """Information of the weights, in its eigenbasis, and the worth ``|J^-1 x|^2`` of more of each posterior."""
+        """Information of the weights, in its eigenbasis, and the worth ``|J^-1 x|^2 / trace`` of more of each posterior."""
         information = (self.likelihoods.T * self.weights) @ self.likelihoods
         self.eigenvalues, self.basis = np.linalg.eigh(information)
         self.rotated = self.likelihoods @ self.basis
-        self.worth = ((self.rotated / self.eigenvalues) ** 2).sum(axis=1)
+        self.trace = float((1 / self.eigenvalues).sum())
+        self.worth = ((self.rotated / self.eigenvalues) ** 2).sum(axis=1) / self.trace
 
     def design(self) -> Design:
         n = len(self.prior)
         inverse = (self.basis / self.eigenvalues) @ self.basis.T
-        dual = Dual(inverse, self.multipliers[:n], float(self.multipliers[n]) if self.budget is not None else 0.0)
+        price = self.trace * self.multipliers
+        dual = Dual(inverse, price[:n], float(price[n]) if self.budget is not None else 0.0)
         dual = dual.repaired(self.posteriors, self.prior)
-        trace = float(np.trace(inverse))
         bound = dual.least_trace(self.prior, self.budget if self.budget is not None else 0.0)
         missed = float(np.abs(self.equations @ self.weights - self.right).max())
-        return Design(self.weights[: len(self.posteriors)], dual, max((trace - bound) / trace, missed))
+        return Design(self.weights[: len(self.posteriors)], dual, max((self.trace - bound) / self.trace, missed))
 
     @property
     def is_exhausted(self) -> bool:
-        return float(self.weights @ self.costs) <= EXHAUSTED * float((1 / self.eigenvalues).sum())
+        return float(self.weights @ self.costs) <= EXHAUSTED
 
     def step(self) -> None:
         """One predictor-corrector step (Mehrotra) towards the optimum."""
@@ -103,10 +108,30 @@ class _WeightSearch:
         target = mean * min(1.0, max(0.0, predicted / mean)) ** 3
         d_weights, d_costs, d_multipliers = solve(target - complementarity - d_weights * d_costs)
         length = min(1.0, SHORT_OF_BOUNDARY * _longest(self.weights, d_weights, self.costs, d_costs))
-        self.weights = self.weights + length * d_weights
-        self.costs = self.costs + length * d_costs
-        self.multipliers = self.multipliers + length * d_multipliers
-        self._decompose()
+        self._move(length, d_weights, d_costs, d_multipliers)
+
+    def _move(self, length: float, d_weights: Matrix, d_costs: Matrix, d_multipliers: Matrix) -> None:
+        """Go along the step as far as its linear model of the worths holds.
+
+        Worths grow without bound where the information vanishes. Beyond the model the costs fall to zero while they
+        still miss the worths by far, and from there no step leads back.
+        """
+        weights, costs, multipliers = self.weights, self.costs, self.multipliers
+        missed = float(weights @ np.abs(self._dual_residual()))
+        while length >= SHORTEST:
+            self.weights = weights + length * d_weights
+            self.costs = costs + length * d_costs
+            self.multipliers = multipliers + length * d_multipliers
+            self._decompose()
+            allowed = max((1 - length / 2) * missed, MOST_MISSED * float(self.weights @ self.costs))
+            if float(weights @ np.abs(self._dual_residual())) <= allowed:
+                return
+            length /= 2
+        raise np.linalg.LinAlgError("No step is short enough.")
+
+    def _dual_residual(self) -> Matrix:
+        """By how much the costs miss what the multipliers and the worths make them."""
+        return self.multipliers @ self.equations - self.worth - self.costs
 
     def _newton(self) -> Callable[[Matrix], tuple[Matrix, Matrix, Matrix]]:
         """Solver of the linearised optimality conditions for a wanted change of the products weight x cost."""
@@ -120,12 +145,14 @@ class _WeightSearch:
         inverse_diagonal = self.weights / self.costs
         normal = (stacked * inverse_diagonal) @ stacked.T
         size = len(triangle)
-        normal[np.arange(size), np.arange(size)] += 1 / curvature
+        normal[np.arange(size), np.arange(size)] += self.trace / curvature
+        own = np.where(self.rows == self.columns, e[self.rows], 0.0)  # the triangle of J itself
+        normal[:size, :size] += np.outer(own, own) / 2
         scale = 1 / np.sqrt(np.diag(normal))
         normal = normal * scale * scale[:, None]
         normal[np.diag_indices_from(normal)] += 1e-14
         factor = cho_factor(normal)
-        dual_residual = -self.worth + self.multipliers @ self.equations - self.costs
+        dual_residual = self._dual_residual()
         primal_residual = self.equations @ self.weights - self.right
 
         def solve(products: Matrix) -> tuple[Matrix, Matrix, Matrix]:
