@@ -13,8 +13,8 @@ from scipy.stats import poisson
 
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
+from tacit.survey.store import connect
 from tacit.survey.store.backup import back_up
-from tacit.survey.store.database import connect
 from tacit.survey.store.submissions import Submission, SubmissionOutcome, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.questionnaires import CODES
