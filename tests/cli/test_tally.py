@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import date
@@ -19,6 +20,7 @@ from tacit.errors import InvalidInput
 from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch
 from tacit.survey.store.surveys import Store
 from tests.cli.run import refused, tacit
+from tests.postgres_server import fresh_database
 from tests.survey.questionnaires import SMALL
 
 
@@ -315,67 +317,81 @@ def test_a_folder_of_files_without_notes_is_warned_of_once(folder: Path) -> None
     assert "'flat/1.csv' does not say under which scheme" in alone.err
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A survey that has 40 reports in its store."""
     monkeypatch.chdir(tmp_path)
+    place = "kept.db" if request.param == "sqlite" else fresh_database(request.getfixturevalue("postgres_url"))
     Path("survey.yaml").write_text(SMALL)
-    assert tacit("survey", "open", "survey.yaml", "--store", "kept.db").code == 0
-    _reported(range(40))
-    return Path("kept.db")
+    assert tacit("survey", "open", "survey.yaml", "--store", place).code == 0
+    _reported(place, range(40))
+    return place
 
 
-def _reported(numbers: range) -> None:
-    with closing(Store.open("kept.db")) as opened:
+def _reported(place: str, numbers: range) -> None:
+    with closing(Store.open(place)) as opened:
         survey = opened.surveys()[0]
         rows = [Submission(survey, "reports", str(i), (("yes", "no")[i % 2], "no", "below 30")) for i in numbers]
         assert set(store_batch(opened.database, rows)) == {SubmissionOutcome.STORED}
 
 
-def _withdrawn() -> None:
-    with closing(Store.open("kept.db")) as opened:
+def _withdrawn(place: str) -> None:
+    with closing(Store.open(place)) as opened:
         table = opened.surveys()[0].table("reports")
         opened.database.run(f"DELETE FROM {table} WHERE report_key IN (SELECT report_key FROM {table} LIMIT 10)")
 
 
-def test_a_survey_in_its_store_is_tallied_as_its_reports_come(store: Path) -> None:
+def test_a_survey_in_its_store_is_tallied_as_its_reports_come(store: str) -> None:
     watching = ("tally", "--watch", store, "--once", "--out", "t.parquet", "--json")
     assert tacit(*watching).json["n_reports"] == 40
-    _reported(range(40, 60))
+    _reported(store, range(40, 60))
     assert tacit(*watching, "--survey", "health").json["n_reports"] == 60
     assert tacit("survey", "export", "health", "--store", store, "--out", "export").code == 0
     asked = ("--attributes", "smokes,drinks", "--json")
     exported = next(Path("export").rglob("*.parquet"))
     assert tacit("estimate", "t.parquet", *asked).json["cells"] == tacit("estimate", exported, *asked).json["cells"]
-    _withdrawn()
+    _withdrawn(store)
     assert tacit(*watching).json["n_reports"] == 50
     assert "not what is asked for now" in refused(*watching[:-1], "--order", 1)
 
 
-def test_days_of_a_store_add_up_to_all_of_its_reports(store: Path) -> None:
+def test_days_of_a_store_add_up_to_all_of_its_reports(store: str) -> None:
     def watched(day: int) -> package.Tally:
-        watch = StoreWatch(str(store), None, Path("t.parquet"), Path("days"), package.Tally.of)
+        watch = StoreWatch(store, None, Path("t.parquet"), Path("days"), package.Tally.of)
         watch.today = lambda: date(2024, 3, day)
         return watch.run(once=True)
 
     watched(1)
-    _reported(range(40, 45))
+    _reported(store, range(40, 45))
     watched(2)
-    _reported(range(45, 60))
+    _reported(store, range(45, 60))
     assert watched(2).n_reports == 60
     assert [package.Tally.read(f"days/2024-03-0{day}.parquet").n_reports for day in (1, 2)] == [40, 20]
     asked = ("--attributes", "smokes,drinks", "--json")
     assert tacit("estimate", "days", *asked).json["cells"] == tacit("estimate", "t.parquet", *asked).json["cells"]
-    _withdrawn()
-    _withdrawn()
-    _withdrawn()
+    _withdrawn(store)
+    _withdrawn(store)
+    _withdrawn(store)
     with pytest.raises(InvalidInput, match="was withdrawn, so the days no longer add up"):
         watched(2)
 
 
-def test_a_running_watch_counts_a_store_only_when_it_changes(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _exchanged(place: str) -> None:
+    """One report is withdrawn and another comes: there are as many as before."""
+    with closing(Store.open(place)) as opened:
+        survey = opened.surveys()[0]
+        row = Submission(survey, "reports", "new", ("yes", "yes", "below 30"), receipt="receipt")
+        store_batch(opened.database, [row])
+        assert opened.withdraw(survey, "receipt")
+    _reported(place, range(41, 42))
+
+
+def _watched(
+    store: str, monkeypatch: pytest.MonkeyPatch, between_looks: Sequence[Callable[[], None]]
+) -> tuple[list[int], package.Tally]:
+    """What a running watch counts when these things happen between its looks, and what it leaves when it is stopped."""
     counted: list[int] = []
-    steps = iter([lambda: None, lambda: _reported(range(40, 41)), lambda: None])
+    steps = iter(between_looks)
 
     def slept(seconds: float) -> None:
         try:
@@ -390,10 +406,38 @@ def test_a_running_watch_counts_a_store_only_when_it_changes(store: Path, monkey
 
     monkeypatch.setattr("tacit.cli.tally_watch.time.sleep", slept)
     monkeypatch.setattr("tacit.cli.tally_store.SHARE_OF_TIME", 1.0)
-    assert StoreWatch(str(store), None, Path("t.parquet"), None, tallied).run(once=False).n_reports == 41
-    assert counted == [40, 41]
+    return counted, StoreWatch(store, None, Path("t.parquet"), None, tallied).run(once=False)
 
 
+def test_a_running_watch_counts_a_store_only_when_it_changes(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    happens = [lambda: None, lambda: _reported(store, range(40, 41)), lambda: None, lambda: _exchanged(store)]
+    counted, total = _watched(store, monkeypatch, happens)
+    assert counted == [40, 41, 42]
+    assert total.n_reports == 42
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+def test_a_watch_outlives_its_connection_to_a_database(
+    store: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import psycopg
+
+    def cut() -> None:
+        with psycopg.connect(store, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        _reported(store, range(40, 45))
+
+    counted, total = _watched(store, monkeypatch, [cut, lambda: None, lambda: None])
+    assert counted == [40, 45]
+    assert total.n_reports == 45
+    assert capsys.readouterr().err.count("The watch goes on when it is back.") == 1
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -401,15 +445,9 @@ def test_a_running_watch_counts_a_store_only_when_it_changes(store: Path, monkey
         (("--watch", "kept.db", "--weights", "w"), "knows its schemes and no weights"),
         (("--watch", ".", "--survey", "health"), "is none"),
         (("t.parquet", "--survey", "health"), "go with --watch"),
-        (
-            (
-                "--watch",
-                "survey.yaml",
-            ),
-            "not a database",
-        ),
+        (("--watch", "survey.yaml"), "not a database"),
         (("--watch", "postgresql://nobody@127.0.0.1:1/none"), "127.0.0.1"),
     ],
 )
-def test_what_a_watch_of_a_store_refuses(store: Path, arguments: tuple[object, ...], message: str) -> None:
+def test_what_a_watch_of_a_store_refuses(store: str, arguments: tuple[object, ...], message: str) -> None:
     assert message in refused("tally", *arguments, "--once", "--out", "t.parquet")

@@ -7,11 +7,11 @@ day brought is kept beside the total: a window is a sum of days.
 from __future__ import annotations
 
 import datetime
-import functools
 import operator
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,9 @@ class StoreWatch:
     days: Path | None
     counted: Callable[[ReportSource], Tally]
     today: Callable[[], datetime.date] = lambda: datetime.datetime.now(datetime.UTC).date()
+    _seen: Hashable = None  # the store's mark when it was counted last
+    _rest_until: float = 0.0
+    _is_away: bool = False
 
     def run(self, *, once: bool) -> Tally:
         """Count the reports that are there, and again whenever some have come, until it is stopped; `once`, one time."""
@@ -51,23 +54,29 @@ class StoreWatch:
         with alone(self.out, self.days), opened_store(self.place) as store:
             survey = self._chosen(store)
             record(store, "tally", survey.definition.name)
-            seen: Hashable = None
-            rest_until = 0.0
-
-            def look(*, once: bool) -> None:
-                nonlocal seen, rest_until
-                mark = store.change_mark(survey)
-                if once or (mark != seen and time.monotonic() >= rest_until):
-                    began = time.monotonic()
-                    self._count(store, survey)
-                    seen, spent = mark, time.monotonic() - began
-                    rest_until = time.monotonic() + spent * (1 / SHARE_OF_TIME - 1)
-
-            looks(look, once=once)
+            looks(partial(self._look, store, survey), once=once)
         total = kept(self.out)
         if total is None:
             raise InvalidInput(f"Nothing was counted of {self.place!r} before the watch was stopped.")
         return total
+
+    def _look(self, store: Store, survey: StoredSurvey, *, once: bool) -> None:
+        from tacit.survey.store.database import StoreUnavailable
+
+        try:
+            mark = store.change_mark(survey)
+            if once or (mark != self._seen and time.monotonic() >= self._rest_until):
+                began = time.monotonic()
+                self._count(store, survey)
+                self._seen, spent = mark, time.monotonic() - began
+                self._rest_until = time.monotonic() + spent * (1 / SHARE_OF_TIME - 1)
+            self._is_away = False
+        except StoreUnavailable as problem:  # a database that is started anew comes back
+            if once or self._seen is None:
+                raise
+            if not self._is_away:
+                note(f"{problem} The watch goes on when it is back.")
+            self._is_away = True
 
     def _chosen(self, store: Store) -> StoredSurvey:
         if self.survey is not None:
@@ -100,7 +109,7 @@ class StoreWatch:
         today = f"{self.today().isoformat()}.parquet"
         earlier = [Tally.read(file) for file in sorted(days.glob("*.parquet")) if file.name < today]
         try:
-            own = functools.reduce(operator.sub, earlier, total)
+            own = reduce(operator.sub, earlier, total)
         except InvalidInput:
             raise InvalidInput(
                 f"A report that an earlier day in {str(days)!r} counts was withdrawn, so the days no longer add up to the "
