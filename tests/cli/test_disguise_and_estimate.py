@@ -52,8 +52,7 @@ def test_a_file_is_disguised_and_the_truth_estimated(folder: Path, source: str, 
     cells = {tuple(cell["answers"].values()): cell for cell in found.json["cells"]}
     cell = cells["yes", "young"]
     assert cell["low"] < 0.18 < cell["high"]
-    # Beside a public attribute the interval also holds for shares at which more people are mistaken for the cell.
-    assert 1.0 <= (cell["high"] - cell["low"]) / 2 / 1.959964 / cell["standard_error"] <= 1.05
+    assert cell["standard_error"] == pytest.approx((cell["high"] - cell["low"]) / 2 / 1.959964, rel=0.01)
     assert cell["low"] <= cell["constrained"] <= cell["high"]
     assert sum(c["probability"] for c in cells.values()) == pytest.approx(1)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
-from tacit.channel.codes import outer, outer_product
+from tacit.channel.codes import outer
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.group_parts import Part, parts_for
@@ -20,7 +20,7 @@ from tacit.estimation.intervals import ShareLaw, combined_law
 from tacit.estimation.inversion import checked_covariance, filled
 from tacit.estimation.pooling import never_together
 from tacit.estimation.result import Sampling, ShareEstimate, checked_pooling
-from tacit.estimation.uncertainty import Moments, PartSquares, possible_square, squares_of_others
+from tacit.estimation.uncertainty import Expected, Moments, PartSquares, possible_square, share_law
 from tacit.schema import Schema
 
 # The answers each attribute of a conjunction may have: one, or one of several.
@@ -68,10 +68,17 @@ def shares(
     asked = filled(sources)
     for source in asked:
         telling = {index: parts for index, mask in enumerate(masks) if (parts := _telling_parts(source, mask))}
-        totals = source.engine.totals([weights_for(parts, masks[index]) for index, parts in telling.items()])
-        for (index, parts), total, squares in zip(telling.items(), totals.sums, totals.squares, strict=True):
-            rows = source.engine.n_rows
-            made[index].append(_Share(tuple(parts), masks[index], float(total), float(squares), rows))
+        public = {
+            index: clear
+            for index, parts in telling.items()
+            if (clear := [part for part in parts if part.channel.is_clear])
+        }
+        wanted = [weights_for(parts, masks[index]) for of in (telling, public) for index, parts in of.items()]
+        totals, rows = source.engine.totals(wanted), source.engine.n_rows
+        seen = dict(zip(public, totals.sums[len(telling) :], strict=True))
+        for (index, parts), total, squares in zip(telling.items(), totals.sums, totals.squares, strict=False):
+            share = float(seen.get(index, rows)) / rows
+            made[index].append(_Share(tuple(parts), masks[index], float(total), float(squares), rows, share))
     for mask, of_it in zip(masks, made, strict=True):
         if not of_it:
             _refuse(asked, mask)
@@ -102,6 +109,7 @@ class _Share:
     total: float
     squares: float
     rows: int
+    public: float  # the share of all who give the public answers of the condition
 
     @property
     def mean(self) -> float:
@@ -109,9 +117,9 @@ class _Share:
 
     def law(self, *, respondents: bool) -> ShareLaw:
         """How its variance depends on the share."""
-        inside = outer_product([squares.inside for squares in self._each])
-        outside = squares_of_others(self._each, np.array(self.mean), np.array(self.squares / self.rows))
-        return ShareLaw.of(inside, outside, self.rows, respondents=respondents)
+        mean, square = np.array(self.mean), np.array(self.squares / self.rows)
+        near = Expected(mean, square, np.array(self.public))
+        return share_law(self._each, mean, square, self.rows, near, respondents=respondents)
 
     def variance(self, p: float, sampling: Sampling) -> float:
         """Near a share p."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
@@ -25,6 +25,8 @@ from tacit.estimation.incomplete_beta import incomplete_beta, is_few, log_gamma,
 NEAREST = 0.5**50  # shares closer together than this are one
 CLOSE = 1e-9  # standard errors by which the end of an interval may be off
 MOST_STEPS = 60
+IMPLAUSIBLE = 5.0  # standard errors: no interval in use reaches as far
+LEAST_TOP = 1e-9  # of the shares that are plausible: where nothing is left to chance, they are one point
 ALIKE_FROM = 1 << 10  # cells from which on it pays to look for cells that are alike
 ALIKE = 1e-10  # cells whose variances differ by so little, and their estimates by so few standard errors, are alike
 TINY = float(np.finfo(np.float64).tiny)
@@ -66,6 +68,11 @@ class ShareLaw:
         outside = np.maximum(outside, 0.0)
         return cls(outside / n, (inside - outside) / n, np.full(np.shape(inside), 1 / n), respondents)
 
+    def transposed(self, order: Sequence[int]) -> ShareLaw:
+        """The law of the same cells with the axes of their table in this order."""
+        constant, slope, curvature = (of.transpose(order) for of in (self.constant, self.slope, self.curvature))
+        return ShareLaw(constant, slope, curvature, self.respondents)
+
     def variance(self, p: Array) -> Array:
         sampled = self.curvature if self.respondents else self.curvature * p
         return np.maximum(self.constant + (self.slope - sampled) * p, 0.0)
@@ -102,6 +109,11 @@ class ShareLaw:
         known = self.variance(near) <= ROUNDING**2  # just the respondents, undisguised: nothing is left to chance
         exact = (known & self.respondents) | self._is_impossible
         return Interval(np.where(exact, near, low), np.where(exact, near, high), level)
+
+    def highest_plausible(self, estimate: Array) -> Array:
+        """The highest share from which the estimate is not `IMPLAUSIBLE` standard errors of a population's sample away."""
+        law = replace(self, respondents=False)
+        return np.maximum(law._score(np.clip(estimate, 0, 1), np.array(IMPLAUSIBLE**2))[1], LEAST_TOP)
 
     def _distance(self, estimate: Array, p: Array) -> Array:
         """Squared distance of the estimates from the shares p, in standard errors."""

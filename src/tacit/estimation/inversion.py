@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
-from tacit.channel.codes import outer_product
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
 from tacit.estimation.group_parts import (
@@ -30,7 +29,7 @@ from tacit.estimation.group_parts import (
 from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
-from tacit.estimation.uncertainty import Moments, covered_truth, part_squares, squares_of_others
+from tacit.estimation.uncertainty import Expected, Moments, covered_truth, part_squares, share_law
 
 # A covariance matrix beyond this many cells is not worth its memory (128 MB).
 COVARIANCE_CELLS = 1 << 12
@@ -85,11 +84,17 @@ class Inverted:
     def law(self, sampling: Sampling) -> ShareLaw:
         """How the variance of each cell depends on its share."""
         each = part_squares(self.parts, self._covered(self.proper.probabilities))
-        own = outer_product([part.inside for part in each])
         mean, square = solve(self.parts, self.frequencies), solve_squares(self.parts, self.frequencies)
-        others = squares_of_others(each, mean, square)
-        inside, outside = own.transpose(self._order), others.transpose(self._order)
-        return ShareLaw.of(inside, outside, self.n_reports, respondents=sampling == "respondents")
+        law = share_law(each, mean, square, self.n_reports, self._near, respondents=sampling == "respondents")
+        return law.transposed(self._order)
+
+    @property
+    def _near(self) -> Expected:
+        """At a proper distribution near the estimate, axes in the order of the parts."""
+        share, square = (solve_any(self.parts, self.proper.frequencies) for solve_any in (solve, solve_squares))
+        clear = {name for part in self.parts if part.channel.is_clear for name in part.attributes}
+        disguised = tuple(axis for axis, name in enumerate(attributes_of(self.parts)) if name not in clear)
+        return Expected(share, square, np.broadcast_to(share.sum(axis=disguised, keepdims=True), share.shape))
 
     def mean_products(self) -> Array:
         """Mean product of one report's contributions to each two cells, both in the order of `names`, as counted."""

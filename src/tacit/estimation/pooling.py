@@ -28,7 +28,7 @@ from tacit.estimation.intervals import TINY, ShareLaw
 from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
 from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
-from tacit.estimation.uncertainty import Contributed, Moments
+from tacit.estimation.uncertainty import Contributed, Moments, law_near
 
 MOST_POOLED = 12  # attributes: 2**12 interactions
 POOLED_CELLS = 1 << 14  # of one source's table; the work grows with its square
@@ -37,11 +37,19 @@ BLOCK_ENTRIES = 1 << 22  # of a weighing matrix at a time: 32 MB
 
 @dataclass(frozen=True)
 class Told:
-    """Mean squares and means of what one source's reports add to each cell, and their least variance for anybody not of it."""
+    """Mean squares and means of what one source's reports add to each cell.
+
+    `spread` is their least variance for anybody not of it, `public` the share of people who give its public answers.
+    """
 
     squares: Contributed
     means: Contributed
     spread: Array
+    public: Array
+
+    def reshaped(self, shape: tuple[int, ...]) -> Told:
+        spread, public = self.spread.reshape(shape), self.public.reshape(shape)
+        return Told(self.squares.reshaped(shape), self.means.reshaped(shape), spread, public)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +61,7 @@ class Truths:
     own: NDArray[np.bool_]  # the truth that is the cell
     others: NDArray[np.bool_]
     mistaken: NDArray[np.bool_]  # others whose public answers are those of the cell
+    shares: Array  # of people with these truths
 
     def told(self, *, asks_all: bool) -> Told:
         others, mistaken = (self.others, self.mistaken) if asks_all else (self.others | self.own, self.own)
@@ -60,27 +69,33 @@ class Truths:
         others, mistaken = (them | (self.own & ~them.any(axis=1, keepdims=True)) for them in (others, mistaken))
         own = np.argmax(self.own, axis=1)
         nearest = np.argmax(np.where(mistaken, self.squares, -1.0), axis=1)
-        squares, means = (_ranges(each, own, others, nearest) for each in (self.squares, self.means))
-        return Told(squares, means, np.min(self.squares - self.means**2, axis=1, where=others, initial=np.inf))
+        people = np.where(mistaken, self.shares, 0.0)
+        squares, means = (_ranges(each, own, others, nearest, people) for each in (self.squares, self.means))
+        spread = np.min(self.squares - self.means**2, axis=1, where=others, initial=np.inf)
+        return Told(squares, means, spread, np.where(mistaken | self.own, self.shares, 0.0).sum(axis=1))
 
 
-def _ranges(of: Array, own: NDArray[np.intp], others: NDArray[np.bool_], nearest: NDArray[np.intp]) -> Contributed:
+def _ranges(
+    of: Array, own: NDArray[np.intp], others: NDArray[np.bool_], nearest: NDArray[np.intp], people: Array
+) -> Contributed:
     rows = np.arange(len(of))
     least = np.min(of, axis=1, where=others, initial=np.inf)
     most = np.max(of, axis=1, where=others, initial=-np.inf)
-    return Contributed(of[rows, own], least, most, of[rows, nearest])
+    mistaken, total = of[rows, nearest], people.sum(axis=1)
+    usual = np.divide((of * people).sum(axis=1), total, out=mistaken.copy(), where=total > 0)
+    return Contributed(of[rows, own], least, most, mistaken, usual)
 
 
 def _joined(blocks: Sequence[Told], shape: tuple[int, ...]) -> Told:
     """One table of what was told of consecutive cells."""
-    squares, means = _whole([told.squares for told in blocks], shape), _whole([told.means for told in blocks], shape)
-    return Told(squares, means, np.concatenate([told.spread for told in blocks]).reshape(shape))
+    squares, means = _whole([told.squares for told in blocks]), _whole([told.means for told in blocks])
+    spread, public = np.concatenate([[told.spread, told.public] for told in blocks], axis=1)
+    return Told(squares, means, spread, public).reshaped(shape)
 
 
-def _whole(blocks: Sequence[Contributed], shape: tuple[int, ...]) -> Contributed:
-    parts = zip(*((of.inside, of.least, of.most, of.mistaken) for of in blocks), strict=True)
-    inside, least, most, mistaken = (np.concatenate(part).reshape(shape) for part in parts)
-    return Contributed(inside, least, most, mistaken)
+def _whole(blocks: Sequence[Contributed]) -> Contributed:
+    parts = zip(*((of.inside, of.least, of.most, of.mistaken, of.usual) for of in blocks), strict=True)
+    return Contributed(*(np.concatenate(part) for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,18 +189,19 @@ class Contribution:
         p = self.table.probabilities
         square = (self.moments.square - p * told.squares.inside) / np.maximum(1 - p, TINY)
         mean = (self.means - p * told.means.inside) / np.maximum(1 - p, TINY)
-        return replace(told, squares=replace(told.squares, mistaken=square), means=replace(told.means, mistaken=mean))
+        squares = replace(told.squares, mistaken=square, usual=square)
+        return replace(told, squares=squares, means=replace(told.means, mistaken=mean, usual=mean))
 
     def _truths(self) -> Iterator[Truths]:
         """All truths, for consecutive cells."""
         start, size = 0, self.table.probabilities.size
         clear = [column for name, column in zip(self.table.names, self._codes, strict=True) if name in self._clear]
-        possible = self.table.possible.reshape(-1)
+        possible, shares = self.table.possible.reshape(-1), self.table.probabilities.reshape(-1)
         for rows in self._blocks():
             cells = np.arange(start, start + len(rows))
             own = cells[:, None] == np.arange(size)
             mistaken = functools.reduce(np.logical_and, [column[cells, None] == column for column in clear], possible)
-            yield Truths(self.table.squares_given(rows), rows, own, possible & ~own, mistaken & ~own)
+            yield Truths(self.table.squares_given(rows), rows, own, possible & ~own, mistaken & ~own, shares)
             start += len(rows)
 
     @cached_property
@@ -210,9 +226,16 @@ class Contribution:
         means = [self.by_agreement[tuple(int(axis not in missed) for axis in range(len(shape)))] for missed in missing]
         own = np.array([not missed for missed in missing])
         mistaken = ~own & [not any(names[axis] in self._clear for axis in missed) for missed in missing]
-        return Truths(
-            squares, *(np.broadcast_to(each, squares.shape) for each in (np.array(means), own, ~own, mistaken))
-        )
+        shares = np.stack([self._share_missing(missed) for missed in missing], axis=1)
+        every = (np.array(means), own, ~own, mistaken, shares)
+        return Truths(squares, *(np.broadcast_to(each, squares.shape) for each in every))
+
+    def _share_missing(self, missing: tuple[int, ...]) -> Array:
+        """The share of people who miss each cell in these attributes only."""
+        shares = self.table.probabilities
+        for axis in missing:
+            shares = shares.sum(axis=axis, keepdims=True) - shares
+        return shares.reshape(-1)
 
     def _missed(self, truths: NDArray[np.intp], missing: tuple[int, ...]) -> NDArray[np.intp]:
         """Cells that truths miss in these attributes only."""
@@ -288,20 +311,43 @@ class Pooled:
 
     def law(self, sampling: Sampling = "population") -> ShareLaw:
         """How the variance of each cell depends on its share, judged by what the reports of each source contributed."""
-        constant, slope, curvature = np.zeros(self.shape), np.zeros(self.shape), np.zeros(self.shape)
-        for counted, proper in zip(self.contributions, self.proper.contributions, strict=True):
-            spread = self._spread(counted)
-            for total, own in zip((constant, slope, curvature), self._law_of(counted, proper), strict=True):
-                total += own.reshape(spread)
-        return ShareLaw(constant, slope, curvature)
+        told = [self._told(proper) for proper in self.proper.contributions]
 
-    def _law_of(self, counted: Contribution, proper: Contribution) -> tuple[Array, Array, Array]:
-        asks_all = len(counted.table.names) == len(self.names)
-        told, share, moments = proper.told(asks_all=asks_all), counted.table.probabilities, counted.moments
-        square, mean = told.squares.of_others(share, moments.square), told.means.of_others(share, moments.mean)
-        further = told.means.inside - mean
+        def up_to(top: Array) -> ShareLaw:
+            constant, slope, curvature = np.zeros(self.shape), np.zeros(self.shape), np.zeros(self.shape)
+            for counted, its in zip(self.contributions, told, strict=True):
+                for total, own in zip((constant, slope, curvature), self._law_of(counted, its, top), strict=True):
+                    total += own
+            return ShareLaw(constant, slope, curvature)
+
+        return law_near(self.probabilities, up_to)
+
+    def _asks_all(self, contribution: Contribution) -> bool:
+        return len(contribution.table.names) == len(self.names)
+
+    def _told(self, proper: Contribution) -> Told:
+        """What one source's reports add to the cells, spread over the answers that it does not ask."""
+        asks_all = self._asks_all(proper)
+        told = proper.told(asks_all=asks_all).reshaped(self._spread(proper))
+        if asks_all:
+            return told
+        # Whoever comes into the cell is anyone else.
+        p = self.proper.probabilities
+        square, mean = (
+            (of.reshape(self._spread(proper)) - p * inside) / np.maximum(1 - p, TINY)
+            for of, inside in ((proper.moments.square, told.squares.inside), (proper.means, told.means.inside))
+        )
+        squares, means = replace(told.squares, usual=square), replace(told.means, usual=mean)
+        return replace(told, squares=squares, means=means, public=np.ones(self.shape))
+
+    def _law_of(self, counted: Contribution, told: Told, top: Array) -> tuple[Array, Array, Array]:
+        """What one source adds to the law: constant, slope and curvature."""
+        asks_all, moments, shape = self._asks_all(counted), counted.moments, self._spread(counted)
+        share = counted.table.probabilities.reshape(shape) if asks_all else self.probabilities
+        square, growth = told.squares.line(share, moments.square.reshape(shape), top, told.public)
+        mean, further = told.means.line(share, moments.mean.reshape(shape), top, told.public)
         constant = np.maximum(square - mean**2, told.spread)
-        slope, curvature = told.squares.inside - square - 2 * mean * further, further**2
+        slope, curvature = growth - 2 * mean * further, further**2
         if not asks_all:
             # People may be of the cell and give this source the same answers as before.
             slope, curvature = np.maximum(slope, 0.0), np.where(slope < 0, 0.0, curvature)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.channel.codes import outer_product
 from tacit.estimation.group_parts import Part, attributes_of, solve_covered
+from tacit.estimation.intervals import ROUNDING, ShareLaw
 from tacit.estimation.simplex import floored, projected
 
 if TYPE_CHECKING:
@@ -90,26 +91,72 @@ class PartSquares:
 
 @dataclass(frozen=True)
 class Contributed:
-    """What a report adds to each cell on average: of those it is true of, of all others (a range), of those mistaken for it."""
+    """What a report adds to each cell on average: of those it is true of, and of all others (a range).
+
+    Of those with the public answers of the cell, who can be mistaken for its people: those who add most, and the usual ones.
+    """
 
     inside: Array
     least: Array
     most: Array
     mistaken: Array
+    usual: Array
 
-    def of_others(self, share: Array, counted: Array) -> Array:
-        """The average if the cell is true of nobody, judged by its share and the average as counted.
+    def reshaped(self, shape: tuple[int, ...]) -> Contributed:
+        each = (self.inside, self.least, self.most, self.mistaken, self.usual)
+        return Contributed(*(of.reshape(shape) for of in each))
 
-        Whoever is not of the cell after all still gives the public answers that were seen, and misses some disguised one. A
-        distribution near the estimate would mislead here: where noise puts all of the estimate into one cell, it leaves
-        nobody whose reports could have been mistaken for that cell's.
+    def line(self, share: Array, counted: Array, top: Array, public: Array) -> tuple[Array, Array]:
+        """The average if the cell is true of nobody, and by how much it grows with the share, up to the share `top`.
+
+        People come into the cell from among those who give its public answers, a share `public` of all. If that is beyond the
+        top, the usual ones come, and the line goes through what was counted. If it is not, noise may have put all of them
+        into the cell, and the estimate does not tell who was mistaken for it: those who add most. Then
+        more people than were seen may give the public answers: at the top the line is within what the channels allow.
         """
-        return np.clip(counted - (self.inside - self.mistaken) * share, self.least, self.most)
+        others = np.where(top < (1 - ROUNDING) * public, self.usual, self.mistaken)
+        nobody = np.clip(counted - (self.inside - others) * share, self.least, self.most)
+        least, most = (top * self.inside + (1 - top) * of for of in (self.least, self.most))
+        there = np.clip(nobody + (self.inside - others) * top, least, most)
+        return nobody, (there - nobody) / top
 
 
-def squares_of_others(parts: Sequence[PartSquares], mean: Array, square: Array) -> Array:
-    """Mean square of a contribution to each cell if the cell is true of nobody, judged by what all reports contributed."""
-    return _contributed(parts).of_others(mean, square)
+def law_near(estimate: Array, law_up_to: Callable[[Array], ShareLaw]) -> ShareLaw:
+    """The law that holds up to the highest share that the estimate leaves plausible.
+
+    Which shares those are is judged by the law that holds up to 1, whose variances are the largest.
+    """
+    return law_up_to(law_up_to(np.ones(np.shape(estimate))).highest_plausible(estimate))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Shares of cells, mean squares of contributions to them, and shares of all who give their public answers."""
+
+    share: Array
+    square: Array
+    public: Array
+
+
+def share_law(
+    parts: Sequence[PartSquares], mean: Array, square: Array, n: float, near: Expected, *, respondents: bool
+) -> ShareLaw:
+    """How the variance of each cell depends on its share, judged by the mean square of what `n` reports contributed.
+
+    `near` is what a distribution near the estimate makes one expect.
+    """
+    of = _contributed(parts)
+    least = _missed(parts, [None if part.is_clear else part.least for part in parts], np.minimum)
+    others = near.public - near.share
+    # Whoever does not give the public answers contributes nothing.
+    usual = np.divide(near.square - near.share * of.inside, others, out=np.array(of.mistaken), where=others > 0)
+    squares = replace(of, usual=np.clip(usual, np.minimum(least, of.mistaken), of.mistaken))
+
+    def up_to(top: Array) -> ShareLaw:
+        nobody, growth = squares.line(mean, square, top, near.public)
+        return ShareLaw.of(nobody + growth, nobody, n, respondents=respondents)
+
+    return law_near(mean, up_to)
 
 
 def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -> Array:
@@ -126,7 +173,7 @@ def _contributed(parts: Sequence[PartSquares]) -> Contributed:
     least = _missed(parts, [part.least for part in parts], np.minimum)
     most = _missed(parts, [part.most for part in parts], np.maximum)
     mistaken = _missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
-    return Contributed(outer_product([part.inside for part in parts]), least, most, mistaken)
+    return Contributed(outer_product([part.inside for part in parts]), least, most, mistaken, mistaken)
 
 
 def _missed(
