@@ -373,5 +373,5 @@ def test_a_data_frame_with_other_answers_or_columns_is_refused() -> None:
         disguise({"smokes": ["maybe"], "age": ["old"]}, WARNER)
     with pytest.raises(InvalidInput, match="does not name the column"):
         disguise({"smokes": ["no"], "age": ["old"], "name": ["Ann"]}, WARNER)
-    with pytest.raises(InvalidInput, match="str does not speak Arrow"):
+    with pytest.raises(InvalidInput, match="A str cannot be read as a table"):
         disguise("people.csv", WARNER)

@@ -171,11 +171,11 @@ def test_the_door_from_truth_to_mining_is_explicit():
 
 def test_parts_and_columns_must_be_those_of_the_scheme():
     reports = disguise(truth(), SCHEMES["mixture"], seed=1)
-    with pytest.raises(InvalidInput, match="one table for each questionnaire"):
+    with pytest.raises(InvalidInput, match="Give one table for each"):
         Reports(SCHEMES["dealt"], reports.parts)
     with pytest.raises(SchemeMismatch, match=r"have the columns \['a\+b', 'c'\]"):
         Reports(SCHEMES["sets"], reports.parts)
-    with pytest.raises(InvalidInput, match="several questionnaires; look at the parts"):
+    with pytest.raises(InvalidInput, match=r"several questionnaires\. Read the table of each"):
         _ = disguise(truth(), SCHEMES["dealt"], seed=1).table
 
 

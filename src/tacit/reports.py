@@ -69,7 +69,10 @@ class Reports(Shown):
                 "file by Reports.read(path, scheme); truths become reports by tacit.disguise(data, scheme)."
             )
         if len(self.parts) != len(self.scheme.questionnaires):
-            raise InvalidInput("Reports need one table for each questionnaire of their scheme.")
+            raise InvalidInput(
+                f"The scheme deals {len(self.scheme.questionnaires)} questionnaires, and there are {len(self.parts)} "
+                "tables. Give one table for each, in the scheme's order."
+            )
         for questionnaire, part in self:
             if part.schema.names != questionnaire.report_schema.names:
                 raise SchemeMismatch(
@@ -96,7 +99,10 @@ class Reports(Shown):
         """Some of the reports: a mask, positions or a slice, as scikit-learn divides them."""
         chosen = which[0] if isinstance(which, tuple) else which
         if isinstance(chosen, str):
-            raise InvalidInput(f"Reports are chosen by position; the column {chosen!r} is in the parts' tables.")
+            raise InvalidInput(
+                f"Reports are chosen by position, not by a column such as {chosen!r}. For columns: "
+                f"reports.to_pandas()[{chosen!r}]."
+            )
         try:
             places = np.atleast_1d(np.arange(self.n_reports)[chosen])
         except (IndexError, TypeError, ValueError):
@@ -127,7 +133,9 @@ class Reports(Shown):
     def table(self) -> Table:
         """The reports of a scheme that deals only one questionnaire."""
         if self.scheme.is_dealt:
-            raise InvalidInput("These reports come from several questionnaires; look at the parts.")
+            raise InvalidInput(
+                "These reports come from several questionnaires. Read the table of each: reports.parts[0]."
+            )
         return self.parts[0]
 
     @classmethod

@@ -117,8 +117,8 @@ def test_large_groups_of_records_bits_and_hashes() -> None:
     ("program", "reason"),
     [
         ({"toss": 5, "heads": {"subset": [2, 1]}, "tails": {"subset": [3, 0]}}, "one shape"),
-        ({"toss": 5, "heads": {"even": "any"}, "tails": {"each": [[[0, 1], {"same": 1}]]}}, "cannot be composed"),
-        ({"some": 2, "kept": {"bits": [1, 2]}, "others": {"bits": [1, 3]}}, "alike for foreign answers"),
+        ({"toss": 5, "heads": {"even": "any"}, "tails": {"each": [[[0, 1], {"same": 1}]]}}, "no common formula"),
+        ({"some": 2, "kept": {"bits": [1, 2]}, "others": {"bits": [1, 3]}}, "with the same second chance in both"),
     ],
 )  # fmt: skip
 def test_a_large_program_whose_law_cannot_be_composed_is_refused(program: Any, reason: str) -> None:

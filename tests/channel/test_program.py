@@ -176,8 +176,8 @@ def test_another_record_is_drawn_among_at_most_so_many() -> None:
     ("program", "reason"),
     [
         ("same", "a node must be an object"),
-        ({}, "the fields none, which does not exist"),
-        ({"same": 1, "heads": 1}, "fields heads, same, which does not exist"),
+        ({}, "the fields none; there is no such node"),
+        ({"same": 1, "heads": 1}, "fields heads, same; there is no such node"),
         ({"same": 2}, '"same" must be 1'),
         ({"reverse": 0}, '"reverse" must be 1'),
         ({"even": "all"}, '"even" must be "any" or "other"'),

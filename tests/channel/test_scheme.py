@@ -259,9 +259,9 @@ class TestDealt:
 
     def test_it_has_no_single_list_of_groups_or_report_schema(self) -> None:
         scheme = Scheme.dealt(ATTRIBUTES, self.DEALT)
-        with pytest.raises(InvalidInput, match="look at the groups of each"):
+        with pytest.raises(InvalidInput, match="each with groups of its own"):
             _ = scheme.groups
-        with pytest.raises(InvalidInput, match="each has a report schema of its own"):
+        with pytest.raises(InvalidInput, match="each with a report schema of its own"):
             _ = scheme.report_schema
 
     def test_an_unknown_questionnaire_is_refused_with_the_nearest_one(self) -> None:
@@ -272,8 +272,8 @@ class TestDealt:
         ("questionnaires", "message"),
         [
             ([questionnaire("a", 0.5, group("smokes"))], r"The probabilities of the questionnaires sums to 0\.5"),
-            ([questionnaire("a", 0.5), questionnaire("a", 0.5)], r"need names, each its own, not \['a', 'a'\]"),
-            ([questionnaire("", 1.0)], "need names, each its own"),
+            ([questionnaire("a", 0.5), questionnaire("a", 0.5)], r"a name of its own, not \['a', 'a'\]"),
+            ([questionnaire("", 1.0)], "a name of its own"),
             ([questionnaire("a", 1.0, group("smokes"), group("smokes"))], "'smokes' is in two groups"),
             ([questionnaire("a", "often", group("smokes"))], "must be a list of numbers"),
             ([{"name": "a", "groups": []}], "an object with a name, a probability and groups"),

@@ -80,7 +80,7 @@ REFUSALS = [
     (("plan", "--device", "warner", "--parameters", "p=.7", "--margin", ".1", "--power", ".8"), "Give one of them"),
     (("plan", "--device", "warner", "--parameters", "p=.7", "--margin", ".1", "--prior", ".5,.5"), "belong to a scheme"),
     (("plan", "--device", "warner", "--parameters", "p=.7", "--power", ".8"), "needs the share that is expected"),
-    (("plan", "--device", "warner", "--parameters", "p=.7", "--margin", ".1", "--plot", "x.svg"), "--plot draws the power"),
+    (("plan", "--device", "warner", "--parameters", "p=.7", "--margin", ".1", "--plot", "x.svg"), "(--share, --against"),
     (("plan", "s.json", "--power", ".8"), "planned for a --device"),
     ((*SCHEME, "--answers", "a", "--device", "warner"), "'a' is not like that"),
     ((*SCHEME, "--answers", "a=yes,no", "--device", "mangat", "--parameters", "p=.7"), "List them as no, yes"),

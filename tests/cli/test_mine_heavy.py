@@ -99,7 +99,7 @@ def test_the_least_share_is_found_about_every_other_time() -> None:
     [
         (("design", "open", "--out", "x.json"), "--gamma or --epsilon"),
         (("design", "open", "--gamma", 2, "--epsilon", 1, "--out", "x.json"), "one of both"),
-        (("design", "open", "--gamma", 2, "--step", 9, "--length", 9, "--out", "x.json"), "too many beginnings"),
+        (("design", "open", "--gamma", 2, "--step", 9, "--length", 9, "--out", "x.json"), "9 characters at a time"),
         (("design", "open", "--gamma", 2, "--respondents", 0, "--out", "x.json"), "at least 1"),
         (("disguise", "towns", "--scheme", "q.json", "--out", "r.csv"), "'age'"),
         (("disguise", "bad.csv", "--scheme", "q.json", "--out", "r.csv"), "holds '?'"),

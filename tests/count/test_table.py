@@ -117,7 +117,7 @@ def test_a_bit_that_is_no_bit_is_refused(tmp_path: Path, values: list[Any]) -> N
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        ([["a0", "a1"], ["a2"]], "must have one size, not from 1 to 2"),
+        ([["a0", "a1"], ["a2"]], "has the same size; these have 1 to 2 answers"),
         ([["a0", "a1"], ["a2", "a2"]], "names the same answer twice"),
         ([["a0", "a1"], None], r"has 1 empty report\(s\)"),
         (["no list", "neither"], "failed"),

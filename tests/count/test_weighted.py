@@ -83,7 +83,7 @@ def test_weights_that_are_no_weights_are_refused(tmp_path):
 
 
 def test_columns_of_a_table_in_memory_are_arrays(table):
-    with pytest.raises(InvalidInput, match="give arrays here"):
+    with pytest.raises(InvalidInput, match="give the values themselves"):
         stored_groups(MemoryEngine(table), ["a"], SampleColumns("w"))
 
 

@@ -69,13 +69,13 @@ def test_direct_questioning_is_above_every_device():
 
 REFUSALS = [
     (lambda: PowerQuestion(share=1.2, against=0), "share lies between 0 and 1"),
-    (lambda: PowerQuestion(share=0.2), "What should the test tell"),
-    (lambda: PowerQuestion(share=0.2, against=0.1, difference=0.1), "one of them"),
+    (lambda: PowerQuestion(share=0.2), "What should the test show"),
+    (lambda: PowerQuestion(share=0.2, against=0.1, difference=0.1), "Give either the share it is compared with"),
     (lambda: PowerQuestion(share=0.2, against=0.2), "nothing to tell apart"),
     (lambda: PowerQuestion(share=0.9, difference=0.2), "leaves 0 to 1"),
     (lambda: PowerQuestion(share=0.2, against=-0.1), "hold against must lie between"),
     (lambda: PowerQuestion(share=0.2, against=0, level=95), "confidence level lies between"),
-    (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0)), "Give --power"),
+    (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0)), "Give either power"),
     (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0), power=1), "power must lie between"),
     (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0), respondents=1), "at least two respondents"),
     (lambda: plan_power(FORCED, PowerQuestion(share=0.2, against=0.20001), power=0.9), "respondents would be needed"),
@@ -164,5 +164,5 @@ def test_a_scheme_is_not_planned_for_a_test():
     scheme = Scheme.of([Attribute("item", ("no", "yes"))], [(["item"], FORCED.recipe)])
     with pytest.raises(TacitError, match="planned for a device"):
         tacit.plan(scheme, 0.1, share=0.2)
-    with pytest.raises(TacitError, match="draws the power of a test"):
+    with pytest.raises(TacitError, match="shows the power of a test"):
         tacit.plan(device=FORCED, margin=0.1).draw()

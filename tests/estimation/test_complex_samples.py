@@ -173,8 +173,8 @@ def test_repeats_have_the_linearised_error(survey):
     [
         ({"bootstrap": 1}, "at least two repeats"),
         ({"bootstrap": 10, "replicates": ["weight"]}, "Give one of them"),
-        ({"bootstrap": 10, "sampled": 0.1}, "finite population is not known to repeats"),
-        ({"replicates": ["weight"]}, "One column of replicate weights"),
+        ({"bootstrap": 10, "sampled": 0.1}, "Leave out sampled, or leave out bootstrap"),
+        ({"replicates": ["weight"]}, "one column of replicate weights"),
         ({"replicates": ["weight", "minus"]}, "'minus' must be numbers of at least 0"),
         ({"replicates": ["weight", "none"]}, "Column 'none' does not exist"),
     ],

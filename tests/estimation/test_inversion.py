@@ -84,7 +84,7 @@ def test_intervals_cover(scheme: str) -> None:
 @pytest.mark.parametrize("sampling", ["population", "respondents"])
 def test_covariance_has_the_variances_on_its_diagonal(scheme: str, sampling: str) -> None:
     if scheme == "dealt" and sampling == "respondents":
-        with pytest.raises(tacit.TacitError, match="who is in which of them is chance too"):
+        with pytest.raises(tacit.TacitError, match="by chance who is in which table"):
             tacit.estimate(simulated(SCHEMES[scheme], 500, 1), ["smokes"], sampling="respondents")
         return
     found = tacit.estimate(simulated(SCHEMES[scheme], 2000, 1), ["age", "smokes", "sex"], sampling=sampling)

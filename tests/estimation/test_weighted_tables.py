@@ -148,7 +148,7 @@ def test_what_cannot_be_weighted_is_refused():
         tacit.estimate([reports, Reports.from_truth({"a": ["x", "y", "z"]})], "a", sample=design)
     with pytest.raises(TacitError, match="design is of 3 people"):
         tacit.estimate(reports, "a", sample=SampleDesign.of(3))
-    with pytest.raises(TacitError, match="give arrays here"):
+    with pytest.raises(TacitError, match="give the values themselves"):
         tacit.estimate(reports, "a", sample=SampleColumns("weight"))
 
 
@@ -205,8 +205,8 @@ def test_a_database_adds_replicate_weights_too(tmp_path):
     ("options", "message"),
     [
         ({"bootstrap": 5, "replicates": np.ones((4, 2))}, "Give one of them"),
-        ({"bootstrap": 5, "replicate_scale": 0.5}, "a bootstrap has its own"),
-        ({"replicates": np.ones((4, 1))}, "One column of replicate weights"),
+        ({"bootstrap": 5, "replicate_scale": 0.5}, "not with a bootstrap"),
+        ({"replicates": np.ones((4, 1))}, "one column of replicate weights"),
         ({"replicates": np.ones((3, 2))}, "4 respondents by repeats"),
         ({"replicates": [["a"] * 2] * 4}, "must be numbers, one for each"),
         ({"replicates": np.zeros((4, 2))}, "not all of them 0"),

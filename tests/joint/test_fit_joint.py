@@ -210,7 +210,7 @@ def test_what_cannot_be_fitted_or_told_is_refused(joint: JointModel, flipped: tu
         joint.table(["a"], bootstrap=1)
     with pytest.raises(InvalidInput, match="at least 1, not 0"):
         joint.sample(0)
-    with pytest.raises(InvalidInput, match="no reports whose likelihood"):
+    with pytest.raises(InvalidInput, match="no reports to compute a likelihood from"):
         joint.log_likelihood(reports.rows(slice(0, 0)))
     other = Scheme.of([Attribute("a", ("never", "often"))], [(["a"], channels.warner(0.8))])
     with pytest.raises(InvalidInput, match="answers of 'a' differ"):

@@ -163,7 +163,7 @@ def test_respondents_may_tell_right_from_wrong_themselves() -> None:
     ("arguments", "error", "message"),
     [
         ({}, InvalidInput, "target="),
-        ({"target": "drinks", "attributes": ["drinks"]}, InvalidInput, "very class"),
+        ({"target": "drinks", "attributes": ["drinks"]}, InvalidInput, "which is the class it should predict"),
         ({"target": "dinks"}, InvalidInput, "Did you mean 'drinks'"),
         ({"target": "drinks", "sampling": "nobody"}, InvalidInput, "Sampling"),
         ({"target": "drinks", "draws": 0}, InvalidInput, "draws"),

@@ -63,7 +63,11 @@ SCORES = {"classes": ["no", "yes"], "start": [0, 1], "answers": {"smokes": {"yes
         ({**GOOD, "target": "eats", "tree": {"answer": "no"}}, UnknownName, "eats"),
         ({**GOOD, "tree": {"answer": "maybe"}}, UnknownAnswer, "maybe"),
         ({**GOOD, "tree": {}}, InvalidInput, "answer"),
-        ({**GOOD, "tree": {"answer": "no", "attribute": "drinks", "branches": {}}}, InvalidInput, "the very answer"),
+        (
+            {**GOOD, "tree": {"answer": "no", "attribute": "drinks", "branches": {}}},
+            InvalidInput,
+            "which is what it should predict",
+        ),
         ({**GOOD, "tree": {"answer": "no", "attribute": "smokes"}}, InvalidInput, "no branches"),
         ({**GOOD, "scores": {**SCORES, "classes": ["yes"]}}, InvalidInput, "scores are for"),
         ({**GOOD, "scores": {**SCORES, "start": [0.5, 1]}}, InvalidInput, "2 whole numbers"),

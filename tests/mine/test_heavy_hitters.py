@@ -69,7 +69,7 @@ def test_what_is_wrong_is_refused() -> None:
         ({"gamma": 0.5}, "gamma, the amplification"),
         ({"gamma": 5, "length": 0}, "length of an open question"),
         ({"gamma": 5, "step": 0}, "step of an open question"),
-        ({"gamma": 5, "step": 5}, "too many beginnings"),
+        ({"gamma": 5, "step": 5}, "Choose a smaller step"),
         ({"gamma": 5, "characters": "aab"}, "each once"),
     ]:
         with pytest.raises(InvalidInput, match=message):

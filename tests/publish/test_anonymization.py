@@ -206,7 +206,7 @@ def test_alternatives_are_on_a_front():
         ({"attributes": [["age"], ["town"]], "suppress": 0.1}, "union of the sets"),
         ({"evaluations": 3}, "evaluations must be"),
         ({"seconds": -1}, "seconds must be a number from 0, not -1"),
-        ({"population": 3_000}, "cannot be evaluated with 1500"),
+        ({"population": 3_000}, "must not exceed the 1500 evaluations"),
         ({"hierarchies": "nowhere"}, "no folder 'nowhere'"),
     ],
 )

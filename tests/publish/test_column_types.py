@@ -67,7 +67,7 @@ def test_dates_in_two_formats_or_with_days_that_may_be_months_are_refused():
         found_type("visit", column(["2024-03-01", "03.04.2024"]))
     with pytest.raises(InvalidInput, match="day and month cannot be told apart"):
         found_type("visit", column(["03/04/2024", "01/02/2024"]))
-    with pytest.raises(InvalidInput, match="no dates, such as 'soon'"):
+    with pytest.raises(InvalidInput, match="not dates, such as 'soon'"):
         typed_column("visit", counted(["2024-03-01", "soon"]), "date", "refuse")
 
 

@@ -85,7 +85,7 @@ def test_the_command_demands_and_verifies(tmp_path: Path) -> None:
     ("wishes", "message"),
     [
         ({"recursive": 2.0}, "give l too"),
-        ({"recursive": 2.0, "l": 2, "entropy": True}, "leave entropy away"),
+        ({"recursive": 2.0, "l": 2, "entropy": True}, "leave out entropy"),
         ({"recursive": -1.0, "l": 2}, "recursive must be at least 0"),
         ({"beta": -0.5}, "beta must be at least 0"),
         ({"beta": math.nan}, "beta must be at least 0"),

@@ -144,9 +144,9 @@ def test_many_attributes_are_told_what_every_few_would_lose():
         ({"every": 0}, "from 1 to 12"),
         ({"every": 13}, "from 1 to 12"),
         ({"every": 2, "suppress": 0.1}, "does not go with suppression"),
-        ({"every": 2, "sensitive": "s", "l": 2, "person": "p"}, "counts rows, not persons"),
+        ({"every": 2, "sensitive": "s", "l": 2, "person": "p"}, "cannot be used together with person"),
         ({"every": 2, "attributes": [["q0", "q1"], ["q2"]]}, "takes one set"),
-        ({"every": 2, "method": "exact"}, "proves nothing of every m"),
+        ({"every": 2, "method": "exact"}, "cannot be used together with every"),
     ],
 )
 def test_refusals(wishes, message):

@@ -176,7 +176,7 @@ def test_persons_with_several_rows_hide_among_k_persons_and_as_many_people_as_as
         ({"presence": (0.5, 0.2), "people": everybody()}, "least and a greatest share"),
         ({"presence": (0, 0.01), "people": everybody()}, "no release keeps the presence"),
         ({"presence": (0.1, 1), "people": everybody(), "suppress": 0.1}, "suppression takes rows from"),
-        ({"presence": (0.1, 1), "people": everybody(), "person": "ill"}, "not counted in persons"),
+        ({"presence": (0.1, 1), "people": everybody(), "person": "ill"}, "cannot be kept together with person"),
         ({"people": 100}, "fewer than the 300 rows"),
         ({"people": 0}, "at least one person, not 0"),
         ({"people": everybody(2_000, seed=9)}, "Give everybody whom the rows may belong to"),

@@ -43,5 +43,5 @@ def test_refusals() -> None:
         anonymize({"id": ["a", "a"], "age": ["1", "2"]}, 1, ["age"], pseudonyms=["id"])
     with pytest.raises(InvalidInput, match="missing values"):
         anonymize({"id": ["a", None], "age": ["1", "2"]}, 1, ["age"], pseudonyms=["id"])
-    with pytest.raises(InvalidInput, match="beside person"):
+    with pytest.raises(InvalidInput, match="Pseudonyms and person cannot be used together"):
         Protection(pseudonyms=["id"], person="who")

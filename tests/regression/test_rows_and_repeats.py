@@ -74,7 +74,7 @@ def test_reports_files_databases_and_tallies_give_the_same_regression(reports, t
     same(here, tacit.regress(tmp_path / "t.parquet", formula))
     with pytest.raises(UnknownName, match="Did you mean 'sex'"):
         tacit.regress(Tally.of(reports), "y ~ sexx")
-    with pytest.raises(InvalidInput, match="A bootstrap draws people again"):
+    with pytest.raises(InvalidInput, match="A bootstrap draws respondents again"):
         tacit.regress(Tally.of(reports), formula, bootstrap=10)
     with pytest.raises(InvalidInput, match="This tally has no weights"):
         tacit.regress(Tally.of(reports), formula, weights="w")
@@ -111,7 +111,7 @@ def test_weighted_tallies_and_databases_give_the_regression_of_the_file(reports,
             rtol=1e-6,
         )
     else:
-        with pytest.raises(InvalidInput, match="A bootstrap draws people again"):
+        with pytest.raises(InvalidInput, match="A bootstrap draws respondents again"):
             tacit.regress(counted, "y ~ sex", bootstrap=10)
     with pytest.raises(InvalidInput, match="Replicate weights and sampled shares are read from a file"):
         tacit.regress(there, "y ~ sex", weights="w", sampled=0.5)
@@ -241,9 +241,9 @@ def test_the_command_has_repeats_and_names_them_by_their_beginning(tmp_path: Pat
     [
         ({"bootstrap": 1}, "at least two repeats"),
         ({"bootstrap": 5, "replicates": ["w", "x2"]}, "Give one of them"),
-        ({"replicate_scale": 0.5}, "needs the replicate weights"),
+        ({"replicate_scale": 0.5}, "replicate_scale goes with replicate weights"),
         ({"replicates": ["w", "x2"], "replicate_scale": -1}, "must be above 0"),
-        ({"bootstrap": 5, "sampled": 0.1}, "finite population is not known to repeats"),
+        ({"bootstrap": 5, "sampled": 0.1}, "Leave out sampled, or leave out bootstrap"),
     ],
 )
 def test_repeats_that_tell_no_error_are_refused(options, message):

@@ -83,7 +83,7 @@ def test_a_stored_definition_is_the_same_again_and_a_changed_list_is_refused(sur
     again = Definition.from_json(survey.to_json())
     assert again.document == survey.document
     assert again.issued_by({"key": "x"}).hash == survey.issued_by({"key": "x"}).hash != survey.hash
-    with pytest.raises(InvalidInput, match="not the one that the definition's hash was made for"):
+    with pytest.raises(InvalidInput, match="was changed after the definition was made"):
         Definition.from_json(survey.to_json().replace('"10042 Place', '"10042 Palace'))
 
 
@@ -292,12 +292,12 @@ def test_a_running_page_is_verified_with_its_lists_and_a_swapped_one_is_not(
     monkeypatch.setattr("tacit.survey.inspection._fetched", served.__getitem__)
     assert inspected(f"http://127.0.0.1{address}").problems == ()
     served[f"http://127.0.0.1{address}/answers/{mark}"] = answer.text.replace("10042 Place", "10042 Palace")
-    with pytest.raises(InvalidInput, match="not the one that the definition's hash"):
+    with pytest.raises(InvalidInput, match="was changed after the definition was made"):
         inspected(f"http://127.0.0.1{address}")
     (tmp_path / "definition.json").write_text(stored.definition.to_json(), encoding="utf-8")
     assert inspected(str(tmp_path / "definition.json")).problems == ()
     (tmp_path / "page.html").write_text(page.text, encoding="utf-8")
-    with pytest.raises(InvalidInput, match="names a list of answers that is not there"):
+    with pytest.raises(InvalidInput, match="names a list of answers that is missing"):
         inspected(str(tmp_path / "page.html"))
     server.close()
 

@@ -124,7 +124,7 @@ def test_a_link_for_another_definition_is_refused(address: str, monkeypatch: pyt
     [
         ("{", "it is not JSON"),
         ("{}", "its format is not tacit-survey"),
-        ('{"format": "tacit-survey/1"}', "not put together as one"),
+        ('{"format": "tacit-survey/1"}', "a part is missing or of the wrong kind"),
         ("<p>Nothing here</p>", "no element with the id 'definition'"),
     ],
 )

@@ -246,7 +246,7 @@ def test_codes_notice_any_single_typing_error() -> None:
     for place in range(len(code)):
         for letter in ALPHABET:
             if letter != code[place]:
-                with pytest.raises(InvalidInput, match="no invitation code"):
+                with pytest.raises(InvalidInput, match="not an invitation code"):
                     read_code(code[:place] + letter + code[place + 1 :])
 
 

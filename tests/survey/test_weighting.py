@@ -146,7 +146,7 @@ def test_people_whom_no_report_stands_for_are_named() -> None:
     young = Reports(DEFINITION.scheme, (Table(DEFINITION.scheme.report_schema, nobody),))
     with pytest.raises(InvalidInput, match=r"No report says age = '60 or more', which is 30\.0% of the population"):
         Weighting.of(young, DEFINITION.scheme, MARGINS)
-    with pytest.raises(InvalidInput, match="No weights give the reports these margins"):
+    with pytest.raises(InvalidInput, match="cannot be weighted to these shares"):
         raked(np.array([[0.5, 0.0], [0.0, 0.5]]), [np.array([0.5, 0.5]), np.array([0.9, 0.1])])
 
 

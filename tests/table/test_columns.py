@@ -84,7 +84,10 @@ def test_values_of_several_kinds_in_a_dict_are_compared_as_text():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([1, 2], "list does not speak Arrow. Pass a pandas, polars, pyarrow or DuckDB table, or a dict of lists"),
+        (
+            [1, 2],
+            "A list cannot be read as a table. Pass a pandas, polars, pyarrow or DuckDB table, or a dict of lists",
+        ),
         ({"a": ["x"], "b": ["x", "y"]}, r"must have one length, not \{'a': 1, 'b': 2\}"),
         (pa.table([["x"], ["y"]], names=["a", "a"]), "There are two columns called 'a'. Rename one"),
     ],

@@ -288,7 +288,10 @@ class Channel(Estimator):
         row_at[places[: len(listed)]] = np.arange(len(listed))
         rows = row_at[places[len(listed) :]]
         if (rows < 0).any():
-            raise InvalidInput(f"A report is none that the channel {self.kind!r} can give. Was it another scheme?")
+            raise InvalidInput(
+                f"One of the reports cannot come from the channel {self.kind!r}. Give the scheme that the reports were "
+                "disguised with."
+            )
         return rows
 
     def chance_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...] | None:
@@ -358,7 +361,8 @@ class Channel(Estimator):
         """The channel of some of the attributes, where `has_marginals`."""
         if len(checked_axes(axes, self.shape)) < len(self.shape):
             raise InvalidInput(
-                f"The channel {self.kind!r} has no marginal channel: estimate its whole group, then sum."
+                f"Under the channel {self.kind!r} part of a group cannot be estimated by itself. Estimate all attributes "
+                "of the group together, then add up the answers of those you do not need."
             )
         return self
 

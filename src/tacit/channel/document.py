@@ -56,7 +56,10 @@ def _text(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidInput(f"A scheme document cannot hold half of a surrogate pair, as in {value!r}.") from None
+        raise InvalidInput(
+            f"The text {value!r} holds a broken character (half of a surrogate pair), which no file can keep. Type the "
+            "text again."
+        ) from None
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -120,7 +123,9 @@ def checked_document(document: Any, where: str = "The scheme document") -> dict[
         if key not in KEYS and difflib.get_close_matches(str(key), KEYS, n=1, cutoff=0.7):
             raise UnknownName(f"In {where}, the entry", str(key), KEYS)
     if not isinstance(document.get("attributes"), list) or not document["attributes"]:
-        raise InvalidInput(f"{where} names no attributes.")
+        raise InvalidInput(
+            f'{where} names no attributes. Add them: "attributes": [{{"name": "smokes", "answers": ["no", "yes"]}}].'
+        )
     stated = document.get("hash")
     if stated is not None and stated != document_hash(document):
         raise SchemeMismatch(

@@ -203,8 +203,9 @@ def _record_levels(node: ProgramNode, leaves: list[tuple[Fraction, ProgramNode]]
     uneven = [leaf for _, leaf in drawn if not isinstance(leaf, nodes.Even)]
     if len(known) + len(uneven) < len(leaves) or len(uneven) > 1 or (uneven and reverse):
         raise InvalidInput(
-            f"A program with {node.size:,} truths and {node.report_count:,} reports mixes nodes whose law cannot be composed. "
-            "Split its group into smaller ones."
+            f"What the worst report tells cannot be computed: the program has {node.size:,} truths and "
+            f"{node.report_count:,} reports and mixes nodes that have no common formula. Put its attributes into smaller "
+            "groups."
         )
     other = _weight(leaves, lambda leaf: isinstance(leaf, nodes.Even) and leaf.other) / max(node.size - 1, 1)
     base = sum((weight * (_least_chance(leaf) or 0) for weight, leaf in drawn), Fraction(0)) + other
@@ -248,7 +249,10 @@ def _bit_ratio(node: nodes.Bits) -> Ratio:
 def _some_ratio(node: nodes.Some) -> Ratio:
     kept, other = node.kept[0], node.others[0]
     if not (isinstance(kept, nodes.Bits) and isinstance(other, nodes.Bits) and kept.foreign == other.foreign):
-        raise InvalidInput("A program that keeps some digits needs bits for both, alike for foreign answers.")
+        raise InvalidInput(
+            "A program with 'some' needs 'bits' for 'kept' and for 'others', with the same second chance in both. See the "
+            "page Programs of the reference."
+        )
     foreign = kept.foreign
     if foreign in (0, ONE):
         # With a bound of one, no digit is ever kept.
@@ -256,7 +260,9 @@ def _some_ratio(node: nodes.Some) -> Ratio:
         return math.inf if own != {foreign} else Fraction(1)
     digits = sum(radix > 1 for radix in node.radices)
     if digits < len(node.radices):
-        raise InvalidInput("A program that keeps some digits needs at least two values for each.")
+        raise InvalidInput(
+            "A program with 'some' needs attributes of at least two answers each. Leave out those with one."
+        )
     # Against a foreign answer's bit: how much likelier the true answer's is, where it shows one and where it shows none.
     ones = (Fraction(other.own, foreign), Fraction(kept.own, foreign))
     zeros = (Fraction(ONE - other.own, ONE - foreign), Fraction(ONE - kept.own, ONE - foreign))

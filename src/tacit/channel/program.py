@@ -501,7 +501,8 @@ def compiled(program: Any, radices: Sequence[int], depth: int = 0) -> ProgramNod
     kind = _NODES.get(frozenset(program) - {"asked"} if "weigh" in program else frozenset(program))
     if kind is None:
         raise InvalidInput(
-            f"A program has a node with the fields {', '.join(sorted(program)) or 'none'}, which does not exist."
+            f"A program has a node with the fields {', '.join(sorted(program)) or 'none'}; there is no such node. The page "
+            "Programs of the reference lists those there are."
         )
     return kind(program, _radices(list(radices)), depth)
 

@@ -309,7 +309,8 @@ def _walk(questions: Sequence[Asked], known: Mapping[str, str]) -> Iterator[dict
             following.extend({**record, **dict(zip(question.attributes, way, strict=True))} for way in ways)
         if len(following) > MOST_RECORDS:
             raise InvalidInput(
-                f"The questions {', '.join(one.name for one in questions)} have more than {MOST_RECORDS:,} legal records."
+                f"The questions {', '.join(one.name for one in questions)} can be answered in more than {MOST_RECORDS:,} "
+                "ways. Ask fewer questions after one answer, or offer fewer answers."
             )
         partial = following
     yield from partial

@@ -274,7 +274,7 @@ class Scheme(Shown):
         checked_distribution("The probabilities of the questionnaires", [chance for _, chance, _ in questionnaires])
         names = [name for name, _, _ in questionnaires]
         if len(set(names)) < len(names) or not all(names):
-            raise InvalidInput(f"Questionnaires need names, each its own, not {names}.")
+            raise InvalidInput(f"Give each questionnaire a name of its own, not {names}.")
         everywhere = {name for _, _, groups in questionnaires for group in groups for name in group[0]}
         made = []
         for name, chance, groups in questionnaires:
@@ -297,7 +297,10 @@ class Scheme(Shown):
     def groups(self) -> tuple[Group, ...]:
         """The groups of a scheme that deals only one questionnaire."""
         if self.is_dealt:
-            raise InvalidInput("This scheme deals several questionnaires; look at the groups of each.")
+            raise InvalidInput(
+                "This scheme deals several questionnaires, each with groups of its own. Read them from one questionnaire: "
+                "scheme.questionnaires[0].groups."
+            )
         return self.questionnaires[0].groups
 
     @cached_property
@@ -328,7 +331,10 @@ class Scheme(Shown):
     def report_schema(self) -> Schema:
         """The columns of a report, for a scheme that deals only one questionnaire."""
         if self.is_dealt:
-            raise InvalidInput("This scheme deals several questionnaires; each has a report schema of its own.")
+            raise InvalidInput(
+                "This scheme deals several questionnaires, each with a report schema of its own. Read it from one "
+                "questionnaire: scheme.questionnaires[0].report_schema."
+            )
         return self.questionnaires[0].report_schema
 
     @cached_property

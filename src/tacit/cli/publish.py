@@ -97,9 +97,7 @@ def publish(
         )
         return _synthesize(asked, promise, _schema(schema, dropped), refused)
     if tables is not None or rows_per_person is not None or delta:
-        raise InvalidInput(
-            "--tables, --rows-per-person and --delta go with --epsilon. Give it too, or leave them away."
-        )
+        raise InvalidInput("--tables, --rows-per-person and --delta go with --epsilon. Give it too, or leave them out.")
     if attributes is None and schema is None and roles is None:
         _show_roles(asked)
     named = None if roles is None else _named_roles(roles, asked.people, dropped)
@@ -154,7 +152,7 @@ def _synthesize(asked: ReleaseRequest, promise: NoiseRequest, schema: Schema | N
     for option, value in refused.items():
         if value is not None:
             why = VOID.get(option, "It promises or shows something else")
-            raise InvalidInput(f"--{option} does not go with --epsilon. {why}. Leave one of both away.")
+            raise InvalidInput(f"--{option} does not go with --epsilon. {why}. Leave out one of the two.")
     from tacit.publish.synthesis import synthesize
 
     release = synthesize(

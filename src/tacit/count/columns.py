@@ -27,7 +27,10 @@ def coded_table(part: pa.Table, coded: Sequence[Attribute], plain: Sequence[Attr
     for place, attribute in enumerate(coded):
         codes = part.column(f"tacit_code_{place}")
         if codes.null_count:
-            raise InvalidInput(f"{attribute.name!r} shows something that is no answer.")
+            raise InvalidInput(
+                f"The column {attribute.name!r} holds a value that is no answer of the scheme "
+                f"({', '.join(attribute.answers[:12])}). Correct the table, or give the scheme it was disguised with."
+            )
         columns[attribute.name] = codes.to_numpy().astype(np.uint8)
     return Table(Schema((*coded, *plain)), columns)
 
@@ -74,7 +77,10 @@ def bit_columns(table: Any, attributes: Sequence[Attribute]) -> dict[str, list[A
     bad = single_row(table.agg(**checks))
     for i, name in enumerate(names):
         if bad[f"bad{i}"]:
-            raise InvalidInput(f"The bit {name!r} must be 0 or 1 in every row; in {int(bad[f'bad{i}']):,} it is not.")
+            raise InvalidInput(
+                f"The column {name!r} must hold 0 or 1 in every row; in {int(bad[f'bad{i}']):,} it does not. Give the "
+                "scheme that the reports were disguised with, or correct these rows."
+            )
     return bits
 
 
@@ -119,8 +125,11 @@ def set_column(table: Any, attribute: Attribute, n_rows: int) -> Any:
         raise InvalidInput(f"{attribute.name!r} has {int(measured['absent']):,} empty report(s); each must show a set.")
     if n_rows and measured["low"] != measured["high"]:
         raise InvalidInput(
-            f"All sets of {attribute.name!r} must have one size, not from {measured['low']} to {measured['high']}."
+            f"Under this scheme every set of {attribute.name!r} has the same size; these have {measured['low']} to "
+            f"{measured['high']} answers. Give the scheme that the reports were disguised with."
         )
     if n_rows and measured["repeats"]:
-        raise InvalidInput(f"A set of {attribute.name!r} names the same answer twice.")
+        raise InvalidInput(
+            f"A set of {attribute.name!r} names the same answer twice. Correct the row, or leave it out."
+        )
     return column

@@ -63,6 +63,8 @@ def true_schema(origins: Sequence[Source]) -> Schema:
             known = attributes.setdefault(attribute.name, attribute)
             if known.answers != attribute.answers:
                 raise InvalidInput(
-                    f"The tables list the answers of {attribute.name!r} differently; to be pooled they must agree."
+                    f"The tables list the answers of {attribute.name!r} differently, so they cannot be pooled: "
+                    f"{', '.join(known.answers)} and {', '.join(attribute.answers)}. Disguise both with the same answers "
+                    "in the same order, or estimate from one."
                 )
     return Schema(tuple(attributes.values()))

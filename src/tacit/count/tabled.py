@@ -96,7 +96,7 @@ class TabledEngine:
         shown = [name for name in columns if self.schema[name].shows != "one"]
         if shown:
             raise NotEstimable(
-                f"Squares of what {', '.join(shown)} show need whole reports, which this tally does not hold. Tally them "
-                "with --whole."
+                f"Reports of {', '.join(shown)} show sets or bits; their errors need whole reports, which this tally does "
+                "not hold. Tally the reports again with --whole."
             )
         return moments_of_tally(self.tally(columns), columns, product)

@@ -348,8 +348,8 @@ def _combined_tables(one: CountedEngine | TabledEngine, two: CountedEngine | Tab
 def _check_enough(counts: NDArray[np.int64]) -> None:
     if counts.min(initial=0) < 0:
         raise InvalidInput(
-            f"There are {-int(counts.min()):,} reports of one kind fewer than are to be taken away: the tally that is "
-            "subtracted is not a part of the other."
+            f"The tally to be taken away (--minus) holds {-int(counts.min()):,} reports that the other does not hold. Only "
+            "a part of a tally can be taken away from it; were the two swapped?"
         )
 
 
@@ -370,8 +370,8 @@ def _weighted_parts(reports: ReportSource, given: Mapping[str, Any]) -> tuple[We
     places = reports.places if isinstance(reports, Reports) else None
     if places is None:
         raise InvalidInput(
-            "These reports no longer say in which order people came, so weights cannot be laid beside them. Make them of "
-            "the whole table by Reports.from_arrow."
+            "The order of the respondents is not known for these reports, so it is not known whose weight is whose. Read "
+            "the reports of all questionnaires from one table: Reports.from_arrow(frame, scheme)."
         )
     many = sum(table.n_rows for table in tables)
     return tuple(

@@ -150,10 +150,15 @@ def stored_groups(engine: CountEngine, columns: Sequence[str], sample: SampleCol
         groups: StoredGroups = engine.weighted_groups(columns)
         return groups
     if not isinstance(engine, TableEngine):
-        raise InvalidInput("Columns of weights, strata and clusters are those of a stored table; give arrays here.")
+        raise InvalidInput(
+            "Weights, strata and clusters are named as columns only for a table in a database. For reports in memory give "
+            "the values themselves: SampleDesign.of(n, weights=[...])."
+        )
     attributes = [engine.schema[name] for name in columns]
     if any(attribute.shows != "one" for attribute in attributes):
-        raise InvalidInput("Reports that show sets or bits are weighted in memory only. Read them from a smaller file.")
+        raise InvalidInput(
+            "Reports that show sets or bits can be weighted in memory only. Read them into memory first: Reports.read(path)."
+        )
     result = answer(grouped_rows(engine, columns, sample))
     counts = result.column("rows")
     cells = np.zeros(result.num_rows, dtype=np.intp)

@@ -115,7 +115,7 @@ def plan(
 ) -> Plan | DevicePlan:
     """The number of respondents for a margin of error or for a test, next to what direct questioning would need.
 
-    For a scheme the error is that of the very estimate that will be made, pooled over dealt questionnaires as the reports
+    For a scheme the error is that of the estimate that will be made, pooled over dealt questionnaires as the reports
     will be. A device of the literature is planned without a scheme, for a margin or for the power of a test.
 
     Parameters

@@ -116,7 +116,10 @@ class DevicePlan(Shown):
     def draw(self, beside: Sequence[DeviceDesign] = ()) -> Figure:
         """The power of the device, of others `beside` it and of asking directly, against the respondents."""
         if self.question is None:
-            raise InvalidInput("--plot draws the power of a test: give --share with --against or --difference.")
+            raise InvalidInput(
+                "The plot shows the power of a test, and this plan is of an estimate. Give share with against or "
+                "difference (--share, --against, --difference)."
+            )
         from tacit.extras import require
 
         require("report")
@@ -186,8 +189,8 @@ class PowerQuestion:
         _share(self.share)
         if (self.against is None) == (self.difference is None):
             raise InvalidInput(
-                "What should the test tell? Give the share it is held against (--against), or the difference between "
-                "two groups (--difference), one of them."
+                "What should the test show? Give either the share it is compared with (against=.1), or the difference "
+                "between two groups (difference=.1)."
             )
         other = self.against if self.difference is None else self.share + self.difference
         if other is None or not 0 <= other <= 1:
@@ -301,7 +304,9 @@ def plan_power(
     0.9869
     """
     if (power is None) == (respondents is None):
-        raise InvalidInput("Give --power to learn the respondents, or --respondents to learn the power, one of them.")
+        raise InvalidInput(
+            "Give either power, to learn how many respondents it takes, or respondents, to learn the power they give."
+        )
     if respondents is None:
         respondents = question.respondents(device, float(power or 0))
     if respondents < 2:

@@ -111,7 +111,7 @@ class FrontPreferences:
         if self.accuracy is not None and self.method == "exact":
             raise InvalidInput(
                 "The proof of the exact method counts right guesses only, so nearness (accuracy, --closeness) is not for it. "
-                "Use the method optrr or a classic family, or leave it away."
+                "Use the method optrr or a classic family, or leave it out."
             )
 
 

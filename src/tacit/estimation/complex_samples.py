@@ -38,7 +38,7 @@ class SampleDesign:
     stratum_of : array of int
         The stratum of each cluster.
     sampled : array
-        Of each stratum, which share of its population was asked; 0 for a population without end.
+        Of each stratum, which share of its population was asked; 0 where it is so small that errors need not know it.
     lonely : {"refuse", "centre"}
         What a stratum with a single cluster gets.
     repeats : Repeats, optional
@@ -91,7 +91,8 @@ class SampleDesign:
         again = Repeats.of(n, bootstrap=bootstrap, replicates=replicates, scale=replicate_scale, seed=seed)
         if again is not None and shares.any():
             raise InvalidInput(
-                "A finite population is not known to repeats. Leave out the sampled share, or the repeats."
+                "Errors from a bootstrap or from replicate weights cannot make use of the sampled share. Leave out "
+                "sampled, or leave out bootstrap and replicates."
             )
         design = cls(
             _checked_weights(weights, n), stratum, cluster, stratum_of, shares, lonely, has_clusters, repeats=again

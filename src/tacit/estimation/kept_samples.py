@@ -39,7 +39,8 @@ class KeptRows:
         """The design of these people, clusters being nested in strata."""
         if bootstrap is not None and self.clusters is None:
             raise InvalidInput(
-                "A bootstrap draws people again, who are not listed here. Name clusters, or read the file itself: give its path."
+                "A bootstrap draws respondents again, and stored reports and tallies do not list them one by one. Name "
+                "clusters, which are drawn instead, or give the path of the report file."
             )
         names, strata = np.unique(np.asarray(self.strata, dtype=np.str_), return_inverse=True)
         strata = strata.reshape(-1).astype(np.intp)

@@ -57,8 +57,8 @@ def _checked_cells(covered: Sequence[str], shape: tuple[int, ...]) -> None:
     cells = float(np.prod(np.array(shape, dtype=np.float64)))
     if cells > DENSE_CELLS:
         raise InvalidInput(
-            f"The likelihood needs the table of {', '.join(covered)} together ({cells:.3g} cells), because their groups' "
-            "channels have no marginals; that is too many to hold. Use the inversion method."
+            f"The likelihood needs one table of {', '.join(covered)}, because they are disguised together; its {cells:.3g} "
+            "cells are too many to hold. Use method 'inversion'."
         )
 
 
@@ -67,7 +67,7 @@ def _checked_possible(evidence: Sequence[Evidence], start: Array) -> None:
     if impossible:
         raise InvalidInput(
             f"{impossible:,.0f} reports could not have been sent by anybody under the scheme (their chance is 0 whatever "
-            "is true), so no distribution is likely. Was it another scheme?"
+            "is true). Give the scheme that the reports were disguised with."
         )
 
 

@@ -45,14 +45,16 @@ class Repeats:
         """The repeats that are asked for; None where errors are linearised."""
         if bootstrap is None and replicates is None:
             if scale is not None:
-                raise InvalidInput("A scale of replicates needs the replicate weights it is for.")
+                raise InvalidInput(
+                    "replicate_scale goes with replicate weights. Give them too (replicates), or leave the scale out."
+                )
             return None
         if bootstrap is not None and replicates is not None:
             raise InvalidInput("Errors come from a bootstrap or from replicate weights. Give one of them.")
         if bootstrap is not None:
             if scale is not None:
                 raise InvalidInput(
-                    "The scale belongs to replicate weights; a bootstrap has its own, one over its repeats."
+                    "replicate_scale goes with replicate weights, not with a bootstrap, whose scale is known. Leave it out."
                 )
             return cls(checked_repeats(bootstrap), 1 / bootstrap, seed=seed)
         columns = _checked_columns(replicates, n)
@@ -81,7 +83,7 @@ def _checked_columns(replicates: Any, n: int) -> Array:
             f"Replicate weights are a table of {n:,} respondents by repeats, not one of the shape {columns.shape}."
         )
     if columns.shape[1] < 2:
-        raise InvalidInput("One column of replicate weights tells no error. Name all of them.")
+        raise InvalidInput("An error cannot be computed from one column of replicate weights. Name all of them.")
     for number, column in enumerate(columns.T):
         if n and not (np.isfinite(column).all() and (column >= 0).all() and column.any()):
             raise InvalidInput(f"The replicate weights {number + 1} must be numbers of at least 0, not all of them 0.")

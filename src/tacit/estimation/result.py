@@ -35,8 +35,8 @@ def checked_sampling(sampling: Sampling) -> Sampling:
 def checked_pooling(sampling: Sampling) -> None:
     if sampling == "respondents":
         raise InvalidInput(
-            "Several tables are pooled, and who is in which of them is chance too, so the error for just these people "
-            "is not known. Ask for sampling='population'."
+            "With sampling='respondents' the error is not known where several tables are pooled: it is by chance who is "
+            "in which table. Ask for sampling='population'."
         )
 
 

@@ -89,15 +89,18 @@ def _sampled(reports: ReportSource, sample: Sample) -> Iterator[SampledSource]:
         yield from (SampledSource(source, sample, None, survey) for source in origins)
         return
     if isinstance(sample, SampleColumns):
-        raise InvalidInput("Columns of weights, strata and clusters are those of a stored table; give arrays here.")
+        raise InvalidInput(
+            "Weights, strata and clusters are named as columns only for a table in a database. For reports in memory give "
+            "the values themselves: SampleDesign.of(n, weights=[...])."
+        )
     if reports.places is None:
         raise InvalidInput(
-            "These reports no longer say in which order people came, so weights cannot be laid beside them. Make them of "
-            "the whole table by Reports.from_arrow."
+            "The order of the respondents is not known for these reports, so it is not known whose weight is whose. Read "
+            "the reports of all questionnaires from one table: Reports.from_arrow(frame, scheme)."
         )
     if sample.sampled.any():
         raise InvalidInput(
-            "Questionnaires were dealt by chance, which a sampled share of a finite population does not know. Leave it out."
+            "Where questionnaires are dealt by chance, errors cannot make use of the sampled share. Leave out sampled."
         )
     if len(sample.weights) != reports.n_reports:
         raise InvalidInput(f"The design is of {len(sample.weights):,} people, the reports of {reports.n_reports:,}.")
@@ -181,8 +184,8 @@ def pooled_sample(asking: Sequence[SampledSource], names: Sequence[str], shape: 
         design = one.survey.frame.design if one.survey is not None else one.sample
         if isinstance(design, SampleColumns) or design.sampled.any():
             raise InvalidInput(
-                "Where people answered different things, weights are understood for a population without end. Leave out the "
-                "sampled share, or estimate the tables one by one."
+                "Where people answered different questions, errors cannot make use of the sampled share. Leave out "
+                "sampled, or estimate each table by itself."
             )
 
     def table_of(one: SampledSource) -> Callable[[tuple[str, ...]], Inverted]:

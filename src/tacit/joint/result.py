@@ -268,7 +268,7 @@ class JointModel(Told):
                 total += float(self.model.report_logs(part) @ counts)
                 people += int(counts.sum())
         if not people:
-            raise InvalidInput("There are no reports whose likelihood could be told.")
+            raise InvalidInput("There are no reports to compute a likelihood from.")
         return total / people
 
     def sample(self, people: int, seed: int | None = None) -> Reports:

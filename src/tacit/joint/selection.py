@@ -101,7 +101,8 @@ def chosen(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -
     if not tried:
         raise InvalidInput(
             f"No {' and no '.join(search.kinds)} can be fitted to these reports: an exact table needs at most "
-            f"{MOST_RECORDS:,} whole records, a tree groups whose laws are few products. Ask for classes as well."
+            f"{MOST_RECORDS:,} possible records, a tree attributes that are disguised one by one or in small groups. Ask "
+            "for 'classes' too."
         )
     return _ranked(tried, testing)
 

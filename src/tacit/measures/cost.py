@@ -95,7 +95,8 @@ def _foreseen(questionnaire: Questionnaire, prior: Prior, reports: int) -> Calla
         needed = [name for part in parts for name in part.covered]
         if not prior.is_joint_small(needed):
             raise NotEstimable(
-                f"The joint domain of {', '.join(needed)} is too large to foresee this error. Choose smaller groups."
+                f"{', '.join(needed)} have too many joint answers for their error to be predicted. Choose smaller groups, "
+                "or fewer attributes."
             )
         return Inverted(tuple(names), tuple(parts), apply(parts, prior.joint(needed)), reports)
 

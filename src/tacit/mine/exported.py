@@ -159,5 +159,8 @@ def _check_row(row: Any, target: Attribute) -> None:
 
 def _asked(name: str, schema: Schema, target: Attribute) -> Attribute:
     if name == target.name:
-        raise InvalidInput(f"The classifier looks at {name!r}, the very answer it should predict.")
+        raise InvalidInput(
+            f"The classifier uses {name!r}, which is what it should predict. Fit it without {name!r} and write it again "
+            "with tacit mine ... --export."
+        )
     return schema[name]

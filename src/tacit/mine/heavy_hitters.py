@@ -111,8 +111,8 @@ class OpenQuestion:
             raise InvalidInput("The characters of an open question must be listed, each once.")
         if (len(self.characters) + 1) ** min(self.step, self.length) > MOST_CANDIDATES:
             raise InvalidInput(
-                f"{len(self.characters)} characters in steps of {self.step} make too many beginnings to look at "
-                f"({MOST_CANDIDATES:,} at most). Choose a smaller step."
+                f"Answers are read {self.step} characters at a time; {len(self.characters)} different characters make too "
+                f"many combinations ({MOST_CANDIDATES:,} at most). Choose a smaller step."
             )
         self.channel  # noqa: B018 - refuses a gamma that is none
 
@@ -232,8 +232,8 @@ class OpenQuestion:
                 return []
             if len(candidates) > MOST_CANDIDATES:
                 raise InvalidInput(
-                    f"{len(candidates):,} beginnings stand out or follow one that does, too many to look at. Ask for a "
-                    "higher certainty or choose a smaller step."
+                    f"{len(candidates):,} beginnings of frequent answers would have to be tried; {MOST_CANDIDATES:,} is "
+                    "the most. Ask for a higher certainty, or choose a smaller step."
                 )
             hitters = self._standing_out(candidates, digits[level_of == place], certainty)
             kept = [hitter.answer for hitter in hitters]

@@ -65,7 +65,7 @@ def _codes(attribute: Attribute, column: NDArray[Any]) -> NDArray[Any]:
             numbers = column.astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidInput(
-                f"{attribute.name!r} held numbers when the model was fitted; now it holds text."
+                f"{attribute.name!r} held numbers when the model was fitted; now it holds text. Turn the column into numbers."
             ) from None
         codes = np.searchsorted(np.array(attribute.cut.edges), numbers, side=attribute.cut.side)
         return codes.astype(code_type(attribute.size))

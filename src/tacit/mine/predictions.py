@@ -117,7 +117,9 @@ def predictor(classifier: Any, schema: Schema, target: str | None, attributes: S
     named = getattr(classifier, "feature_names_in_", None)
     names = list(attributes or (named if named is not None else [n for n in schema.names if n != target]))
     if target in names:
-        raise InvalidInput(f"The classifier is given {target!r}, the very class it should predict. Leave it out.")
+        raise InvalidInput(
+            f"The classifier uses {target!r}, which is the class it should predict. Leave it out of the attributes."
+        )
     inputs = schema.select(names)
     if hasattr(classifier, "predict"):
         return Predictor(

@@ -183,7 +183,8 @@ class TreeClassifier(ReportClassifier):
         check_is_fitted(self)
         if self._coding is not None:
             raise InvalidInput(
-                "A tree fitted on plain arrays is pruned with nothing: fit it on Reports.from_truth(...)."
+                "A tree that was fitted on plain arrays cannot be pruned with reports. Fit it on reports too: "
+                "fit(Reports.from_truth(dataset))."
             )
         origins, schema = ordered_sources(reports)
         checked_attributes(schema, [*(self.schema_[name] for name in self.needed_names_), self.target_])

@@ -94,7 +94,10 @@ def _taken(answers: Sequence[str], place: Any, texts: Any, otherwise: str | None
 
     unknown = as_numpy(pc.and_(pc.is_null(place), pc.is_valid(texts)))
     if unknown.any() and otherwise not in answers:
-        raise InvalidInput(f"{texts[int(unknown.argmax())].as_py()!r} was not among the values that were found first.")
+        raise InvalidInput(
+            f"The table holds {texts[int(unknown.argmax())].as_py()!r}, which was not there when its values were listed. "
+            "Publish it while nobody writes to it."
+        )
     labels = pa.array(answers, pa.string()).take(pa.array(as_numpy(pc.fill_null(place, 0)).astype(np.int64)))
     labels = pc.if_else(pa.array(unknown), otherwise, labels)
     shown = pc.if_else(pc.is_valid(texts), labels, None)
@@ -150,7 +153,10 @@ class PseudonymReading:
         return cls(secrets.token_hex(32))
 
     def answers(self) -> tuple[str, ...]:
-        raise InvalidInput("Pseudonyms are known only with the values they stand for.")
+        raise InvalidInput(
+            "A column of pseudonyms has no list of answers before it is read. Give it a role in --roles instead of "
+            "answers in a schema."
+        )
 
     def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         import pyarrow as pa

@@ -96,7 +96,7 @@ def _refuse_stored_weights(table: Any, name: str) -> None:
 def _bad_weights(name: str) -> InvalidInput:
     return InvalidInput(
         f"The weights in {name!r} must be numbers above 0 in every row, or 0 where it stands for nobody else. Mend them, or "
-        "leave them away."
+        "leave them out."
     )
 
 

@@ -101,7 +101,10 @@ class DateReading:
         if not pa.types.is_temporal(column.type):
             form = date_format(name, as_text(present).unique())
             if form is None:
-                raise InvalidInput(f"{name!r} holds values that are no dates, such as {_not_a_date(present)!r}.")
+                raise InvalidInput(
+                    f"{name!r} holds values that are not dates, such as {_not_a_date(present)!r}. Write dates as "
+                    "2024-03-31, or give the column another type: nominal."
+                )
         days, months = _days_and_months(present, form)
         steps: Sequence[DateStep] = LADDER if step is None else (step,)
         for each in steps:
@@ -126,7 +129,8 @@ class DateReading:
         outside = ~absent & ((numbers < 0) | (numbers > self.last - self.first))
         if outside.any():
             raise InvalidInput(
-                f"{column[int(outside.argmax())].as_py()!r} is no date between those that were found first."
+                f"The table holds the date {column[int(outside.argmax())].as_py()!r}, which was not there when its dates "
+                "were listed. Publish it while nobody writes to it."
             )
         return pa.chunked_array([pa.array(self.answers(), pa.string()).take(pa.array(numbers, mask=absent))])
 
@@ -145,7 +149,10 @@ def _days_and_months(column: pa.ChunkedArray, form: str | None) -> tuple[NDArray
 
     moments = column.cast(pa.timestamp("s")) if form is None else _parsed(as_text(column), form)
     if moments.null_count:
-        raise InvalidInput(f"{as_text(column)[int(as_numpy(moments.is_null()).argmax())].as_py()!r} is no date here.")
+        wrong = as_text(column)[int(as_numpy(moments.is_null()).argmax())].as_py()
+        raise InvalidInput(
+            f"{wrong!r} is not a date in the format of its column. Write all dates alike, best as 2024-03-31."
+        )
     days = as_numpy(moments.cast(pa.int64())) // 86_400
     return days, days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) + 1970 * 12
 

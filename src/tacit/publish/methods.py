@@ -158,7 +158,10 @@ def written_cuts(bits: Bits) -> str:
 def read_cuts(text: str, n_bits: int) -> Bits:
     packed = np.frombuffer(bytes.fromhex(text), np.uint8)
     if len(packed) != -(-n_bits // 8):
-        raise InvalidInput(f"{len(packed)} bytes of cuts do not fit a table with {n_bits} possible cuts.")
+        raise InvalidInput(
+            f"The cuts of the private manifest do not fit this table: {len(packed)} bytes, where {n_bits} possible cuts "
+            f"take {-(-n_bits // 8)}. Give the table that was published, unchanged, and its own manifest."
+        )
     return np.unpackbits(packed, count=n_bits)
 
 
@@ -254,8 +257,9 @@ def _first_kept(publication: Publication, outcome: SearchOutcome) -> Bits:
         if publication.keeps_its_promise(publication.generalized(bits)):
             return bits
     raise InvalidInput(
-        f"None of the {min(MOST_TRIED, len(outcome.bits)):,} best generalizations shows what is wanted (l, t, people of the "
-        "population) when persons are counted one by one. Ask for less."
+        f"None of the {min(MOST_TRIED, len(outcome.bits)):,} best generalizations keeps l, t or the people of the "
+        "population when persons with several rows are counted once. Ask for a smaller l or k_map, or a larger t, or use "
+        "method 'local'."
     )
 
 
@@ -366,8 +370,8 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
     answer = of_classes(publication, method, local.classes)
     if not publication.keeps_its_promise(answer.recoding):
         raise InvalidInput(
-            "Local recoding does not show what is wanted (l, t, people of the population) when persons are counted one by one. "
-            "Ask for less, or use method 'search'."
+            "Local recoding does not keep l, t or the people of the population when persons with several rows are counted "
+            "once. Ask for a smaller l or k_map, or a larger t, or use method 'search'."
         )
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding))
     entry = Alternative(

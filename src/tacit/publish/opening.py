@@ -144,7 +144,10 @@ def _stored_schema(table: Any, missing: MissingPolicy, wanted: Wanted) -> Schema
 def _known_cut(attribute: Attribute) -> CutRule:
     cut = attribute.cut
     if cut is None:
-        raise InvalidInput(f"{attribute.name!r} is not cut.")
+        raise InvalidInput(
+            f"The schema does not say where the numbers of {attribute.name!r} are cut. Add a cut to the schema, or leave "
+            "the schema out."
+        )
     return lambda numbers: cut
 
 

@@ -328,8 +328,8 @@ def _refuse_combinations(settings: Settings, sets: NameSets) -> None:
     demand = protection.people_demand
     if demand is not None and protection.person is not None and demand.least > 0:
         raise InvalidInput(
-            "A least presence above 0 wants every class of the population in the table, which is not counted in persons with "
-            "several rows. Set the least presence to 0."
+            "A least presence above 0 cannot be kept together with person: it is counted in rows, and a person has "
+            "several. Set the least presence to 0, or leave out person."
         )
     if demand is not None and demand.least > 0 and protection.suppress > 0:
         raise InvalidInput(
@@ -342,10 +342,11 @@ def _refuse_combinations(settings: Settings, sets: NameSets) -> None:
             "another. Set suppress=0, or publish for the union of the sets."
         )
     if method == "exact" and protection.every is not None:
-        raise InvalidInput("Method 'exact' proves nothing of every m quasi-identifiers. Use method 'search'.")
+        raise InvalidInput("Method 'exact' cannot be used together with every. Use method 'search'.")
     if method == "exact" and protection.person is not None:
         raise InvalidInput(
-            "Method 'exact' counts rows and cannot prove anything of persons with several. Use method 'search' or 'local'."
+            "Method 'exact' cannot be used together with person: its proof counts rows, and a person has several. Use "
+            "method 'search' or 'local'."
         )
 
 

@@ -101,7 +101,10 @@ class Protection:
         self._check_people()
         self._check_every()
         if self.pseudonyms and self.person is not None:
-            raise InvalidInput("A pseudonym beside person would make rows of a person visible. Leave one of both away.")
+            raise InvalidInput(
+                "Pseudonyms and person cannot be used together: readers could see which rows belong to one person. Leave "
+                "out one of the two."
+            )
         _checked_share("suppress", self.suppress, below_one=True)
 
     def _check_diversity(self) -> None:
@@ -111,7 +114,7 @@ class Protection:
             if value is not None and not (isinstance(value, int | float) and math.isfinite(value) and value >= least):
                 raise InvalidInput(f"{what} must be at least {least}, not {value!r}.")
         if self.recursive is not None and (self.l is None or self.entropy):
-            raise InvalidInput("recursive is the c of recursive (c, l): give l too, and leave entropy away.")
+            raise InvalidInput("recursive is the c of recursive (c, l): give l too, and leave out entropy.")
         if self.t is not None:
             _checked_share("t", self.t)
 
@@ -149,12 +152,13 @@ class Protection:
         if self.k_map is not None or self.presence is not None or self.suppress:
             raise InvalidInput(
                 "every asks for k in each of many small tables, and leaving a row out for one of them may break another: it does "
-                "not go with suppression, nor with k-map or presence, which are counted in one table. Leave these away, or "
+                "not go with suppression, nor with k-map or presence, which are counted in one table. Leave these out, or "
                 "publish for all quasi-identifiers together."
             )
         if self.asks_diversity and self.person is not None:
             raise InvalidInput(
-                "every with l, t or beta counts rows, not persons with several. Leave the person, or l, t and beta away."
+                "every with l, t or beta cannot be used together with person: it counts rows, and a person has several. "
+                "Leave out person, or leave out l, t and beta."
             )
 
     @property
@@ -274,7 +278,10 @@ class Effort:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInput(f"{what} must be a whole number of at least {least}, not {value!r}.")
         if self.population > asked:
-            raise InvalidInput(f"A population of {self.population} cannot be evaluated with {asked} evaluations.")
+            raise InvalidInput(
+                f"population, the candidates in each round of the search, is {self.population}; it must not exceed the "
+                f"{asked} evaluations of the whole search. Give fewer candidates, or more evaluations."
+            )
         if self.nodes is not None and (
             isinstance(self.nodes, bool) or not isinstance(self.nodes, int) or self.nodes < 0
         ):

@@ -112,7 +112,7 @@ def parsed(formula: str) -> Formula:
         raise InvalidInput(f"The formula {formula!r} cannot be read: {str(problem).splitlines()[0]}") from None
     outcome = left.strip().strip("`")
     if outcome in names:
-        raise InvalidInput(f"{outcome!r} stands on both sides of the formula. An outcome does not explain itself.")
+        raise InvalidInput(f"{outcome!r} stands on both sides of the formula. Leave it out on one side.")
     return Formula(outcome, right.strip(), names, code, plain)
 
 

@@ -240,8 +240,9 @@ class Weighing:
                 lost += 1
         if lost > MOST_LOST * self.sample.repeats.n:
             raise NotEstimable(
-                f"Of {self.sample.repeats.n:,} repeats {lost:,} cannot carry this model, so they tell no errors. Leave out a "
-                "covariate, merge rare categories, or have the errors linearised."
+                f"The model could not be fitted in {lost:,} of {self.sample.repeats.n:,} repeats, too many to compute "
+                "errors from them. Leave out a covariate, merge rare categories, or leave out bootstrap and replicates: "
+                "errors are then computed by formula."
             )
         said = [f"{lost:,} repeats could not be fitted; the errors come from the others."] if lost else []
         return self.sample.repeats.covariance(values, estimate), self.sample.in_words, said
@@ -257,7 +258,7 @@ class _Noise:
     def by_stratum(self, fit: LikelihoodFit, problem: LikelihoodProblem, sample: SampleDesign, weights: Array) -> Array:
         if self.part.which is None or self.part.laws is None:
             raise InvalidInput(
-                "For questionnaires that are dealt the errors of a finite population are not known. Leave out the sampled share."
+                "Where questionnaires are dealt by chance, errors cannot make use of the sampled share. Leave out sampled."
             )
         which = self.part.which[self.kept]
         total = np.zeros((sample.n_strata, len(fit.theta), len(fit.theta)))
@@ -395,8 +396,8 @@ def _expanded(
     for part in layout.parts:
         if part.inverse is None:
             raise InvalidInput(
-                f"The device of {part.names[0]!r} leaves {part.open_name} open, which a disguised covariate cannot. Give a "
-                "device that leaves nothing open."
+                f"The device of {part.names[0]!r} does not fix {part.open_name}, so {part.names[0]!r} cannot be a "
+                "covariate. Give a device with all its chances known, or make it the outcome."
             )
         inverse = (inverse[:, :, None] * part.inverse[kept][:, None, :]).reshape(rows, -1)
     frame = layout.frame.take(np.repeat(np.flatnonzero(kept), n_combinations)).reset_index(drop=True)

@@ -173,9 +173,16 @@ class Regression:
         LikelihoodRatio
         """
         if self.method != "likelihood" or smaller.method != "likelihood":
-            raise InvalidInput("Likelihood ratios compare models fitted by likelihood; corrected scores have none.")
+            raise InvalidInput(
+                "A likelihood ratio compares two models that were fitted by likelihood. One of these has disguised "
+                "covariates and was fitted by corrected scores, which have no likelihood. Compare coefficients with their "
+                "errors instead."
+            )
         if smaller.n_reports != self.n_reports or not set(smaller.terms) <= set(self.terms):
-            raise InvalidInput("The smaller model must have some of the terms of this one, and the same respondents.")
+            raise InvalidInput(
+                "The smaller model must be fitted to the same respondents, with some of this model's terms and no others. "
+                "Fit it again on the same data with fewer covariates."
+            )
         freedom = self.n_parameters - smaller.n_parameters
         if freedom < 1:
             raise InvalidInput("Both models have the same number of terms, so there is nothing to test.")

@@ -159,8 +159,8 @@ def rows_of(
     if counted is not None:
         if listed and counted.kept_sums is None:
             raise InvalidInput(
-                "A bootstrap draws people again, who are not listed in stored reports and tallies. Name their clusters, or read "
-                "the file itself: give its path."
+                "A bootstrap draws respondents again, and stored reports and tallies do not list them one by one. Name "
+                "clusters, which are drawn instead, or give the path of the report file."
             )
         return counted
     if isinstance(data, Reports):

@@ -144,7 +144,10 @@ def put_together(document: Document, lists: Mapping[str, str]) -> Document:
 
 def _read(mark: str, text: str) -> Document:
     if text_hash(text) != mark:
-        raise InvalidInput("A list of answers is not the one that the definition's hash was made for.")
+        raise InvalidInput(
+            "A list of answers was changed after the definition was made: its hash differs. Take the list of the same "
+            "export as the definition, or the address of the running survey."
+        )
     return dict(json.loads(text))
 
 
@@ -164,8 +167,8 @@ def _names(given: Any, lists: Mapping[str, Document]) -> Any:
 def _known(given: Mapping[str, Any], lists: Mapping[str, Document]) -> Document:
     if given.get("list") not in lists:
         raise InvalidInput(
-            "The definition names a list of answers that is not there. Take definition.json of the export, or the address of "
-            "the running survey."
+            "The definition names a list of answers that is missing. Give definition.json of the export, or the address "
+            "of the running survey."
         )
     known = lists[given["list"]]
     if len(known["names"]) != given["count"]:

@@ -60,7 +60,10 @@ class GroupProgram:
         given = tuple(truth[name] for name in self.names)
         if self.records is not None:
             if given not in self.records:
-                raise InvalidInput(f"{', '.join(self.names)} can be answered {given}, which is none of its records.")
+                raise InvalidInput(
+                    f"The answers {given} to {', '.join(self.names)} are not among the combinations that the definition "
+                    "allows. Correct the list of records in the definition."
+                )
             return (self.records.index(given),)
         return tuple(answers.index(answer) for answers, answer in zip(self.answers, given, strict=True))
 

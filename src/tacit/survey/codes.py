@@ -30,7 +30,10 @@ def read_code(typed: str) -> str:
     """The one spelling of a code as somebody typed it."""
     code = typed.upper().replace("-", "").replace(" ", "").replace("O", "0").replace("I", "1").replace("L", "1")
     if len(code) != LENGTH or any(letter not in ALPHABET for letter in code) or _luhn(code):
-        raise InvalidInput(f"{typed!r} is no invitation code: {LENGTH} letters and digits, the last of which must fit.")
+        raise InvalidInput(
+            f"{typed!r} is not an invitation code. A code has {LENGTH} letters and digits, and its last one is computed "
+            "from the others: look for a typing mistake."
+        )
     return code
 
 

@@ -64,7 +64,7 @@ def _with_lists(bare: dict[str, Any], lists: dict[str, str], source: str) -> dic
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput(f"The definition is not put together as one: {type(error).__name__} at {error}.") from None
+        raise _malformed(error) from None
 
 
 def _fetched(address: str) -> str:
@@ -186,7 +186,14 @@ def _examined(document: dict[str, Any]) -> Examination:
     try:
         return examine(document)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise InvalidInput(f"The definition is not put together as one: {type(error).__name__} at {error}.") from None
+        raise _malformed(error) from None
+
+
+def _malformed(error: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"The definition cannot be read: a part is missing or of the wrong kind ({type(error).__name__}: {error}). Do not "
+        "answer this survey; ask whoever runs it for the definition.json of its export."
+    )
 
 
 def _percent(share: float) -> str:

@@ -195,9 +195,11 @@ def offer_classifier(
             raise InvalidInput(f"{model!r} is neither a file nor one of {', '.join(MODELS)}.")
         document = read_classifier(model, survey.definition.scheme.schema)
         if target not in (None, document["target"]):
-            raise InvalidInput(f"{model!r} predicts {document['target']!r}, not {target!r}.")
+            raise InvalidInput(
+                f"{model!r} predicts {document['target']!r}, not {target!r}. Leave --class out, or give another file."
+            )
     elif target is None:
-        raise InvalidInput("Say which question the classifier predicts: --class.")
+        raise InvalidInput("Say which question the classifier predicts: --class NAME.")
     else:
         document = _mined(countable(store, survey, store.counts(survey).reports), target, model)
     if about == "personal":

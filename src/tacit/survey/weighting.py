@@ -119,7 +119,7 @@ class Weighting:
             if len(empty):
                 raise InvalidInput(
                     f"No report says {attribute.name} = {attribute.answers[empty[0]]!r}, which is {target[empty[0]]:.1%} of the "
-                    "population: nobody can stand for them. Give these margins without this question."
+                    "population, so nobody's report can be weighted up for them. Leave this question out of the shares."
                 )
         return cls(names, shares, raked(shares, targets), counted.n_reports)
 
@@ -179,7 +179,10 @@ class Weighting:
         """Weights and indicators of the cells that stand beside a question's answers."""
         if name not in self.names:
             return self.weights.reshape(-1), self.indicators
-        raise InvalidInput(f"{name!r} is itself a margin: its weighted shares are the population's.")
+        raise InvalidInput(
+            f"The reports are weighted to the population's shares of {name!r}, so its weighted shares are those. Choose "
+            "another question."
+        )
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,6 @@ def raked(shares: Array, targets: Sequence[Array]) -> Array:
         if weights.max() > LARGEST_RAKED:  # they run away: a margin cannot be met
             break
     raise InvalidInput(
-        f"No weights give the reports these margins (they stay {away:.1%} away): too many combinations of public answers have no "
-        "report. Leave a question out."
+        f"The reports cannot be weighted to these shares (they miss them by {away:.1%}): too many combinations of public "
+        "answers have no report. Leave a question out of the shares."
     )

@@ -102,7 +102,8 @@ class Wire:
                 known = columns.setdefault(column.name, column)
                 if (known.members, known.radices) != (column.members, column.radices):
                     raise InvalidInput(
-                        f"Two versions report {column.name!r} in different shapes. Disguise it alike in both."
+                        f"Two versions of the questionnaire report {column.name!r} with different digits. Disguise it in "
+                        "the same way in both."
                     )
         return cls(tuple(columns.values()), tuple(shapes))
 

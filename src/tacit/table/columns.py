@@ -42,8 +42,8 @@ def _table(data: Any) -> pa.Table:
         return _frame(data)
     if not isinstance(data, dict):
         raise InvalidInput(
-            f"{type(data).__name__} does not speak Arrow. Pass a pandas, polars, pyarrow or DuckDB table, or a dict of "
-            "lists."
+            f"A {type(data).__name__} cannot be read as a table. Pass a pandas, polars, pyarrow or DuckDB table, or a dict "
+            "of lists."
         )
     lengths = {name: len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:

@@ -113,7 +113,8 @@ class CutAndPasteChannel(OneHotLaw):
     def program(self) -> dict[str, Any]:
         if self.whole != len(self.shape):
             raise InvalidInput(
-                "Some attributes under cut-and-paste are never disguised alone: its program is that of the whole group."
+                "Cut-and-paste disguises the attributes of a group together, so some of them have no program of their "
+                "own. Ask the channel of the whole group for its program."
             )
         return {
             "some": self.K + 1,

@@ -203,7 +203,8 @@ class MarginalMixture(MixtureLaw):
 
     def program(self) -> dict[str, Any]:
         raise InvalidInput(
-            "Some attributes of a mixture are never disguised alone: its program is that of the whole group."
+            "A mixture disguises the attributes of a group together, so some of them have no program of their own. Ask "
+            "the channel of the whole group for its program."
         )
 
     def is_invertible(self) -> bool:
