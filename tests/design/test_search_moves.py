@@ -27,7 +27,7 @@ def trace(joint: np.ndarray) -> float:
 
 
 def test_merging_a_pair_adds_the_trace_that_was_computed(rng: np.random.Generator) -> None:
-    joint = rng.dirichlet(np.ones(8), 5).T * PRIOR
+    joint = np.ascontiguousarray(rng.dirichlet(np.ones(8), 5).T * PRIOR)  # in rows, as the search has it
     added = _merge_kernels.added_traces(joint, PRIOR)
     for a in range(8):
         for b in range(a):
@@ -36,7 +36,7 @@ def test_merging_a_pair_adds_the_trace_that_was_computed(rng: np.random.Generato
 
 
 def test_merging_takes_the_cheapest_pair_and_keeps_the_prior(rng: np.random.Generator) -> None:
-    joint = rng.dirichlet(np.ones(8), 5).T * PRIOR
+    joint = np.ascontiguousarray(rng.dirichlet(np.ones(8), 5).T * PRIOR)  # in rows, as the search has it
     cheapest = _merge_kernels.added_traces(joint, PRIOR).min()
     merged = _merge_kernels.merge_reports(joint, PRIOR, 7, 0.0, 0.0, rng)
     assert trace(merged) == pytest.approx(trace(joint) + cheapest)

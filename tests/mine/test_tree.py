@@ -371,7 +371,7 @@ def test_excesses_are_what_a_branch_has_beyond_its_due() -> None:
     contrasts = kernels.excess_contrasts(shares).reshape(4, 3, 4, 3)
     np.testing.assert_allclose((contrasts[[0, 1, 3]] * shares).sum(axis=(2, 3)), excess, atol=1e-15)
     assert not contrasts[:, :, 2].any()  # a branch that holds nobody says nothing
-    two = kernels.excess_contrasts(present[:2, :2])
+    two = kernels.excess_contrasts(present[:2, :2].copy())
     assert two.shape == (1, 2, 2)
     assert (two[0] * present[:2, :2]).sum() == pytest.approx((0.2 * 0.3 - 0.1 * 0.1) / 0.7)
 

@@ -88,7 +88,9 @@ def descend(matrix: Array, posed: Posed, lagrangian: Lagrangian, steps: int, wor
     """Spectral projected gradient steps on the augmented Lagrangian, in place; returns the steps taken and its value."""
     n = matrix.shape[0]
     order = np.empty(n, dtype=np.intp)
-    gradient, next_gradient, trial, direction = work[USED_MATRICES:]
+    # Taken one by one they are known to lie in rows; unpacked at once they would be compiled for any strides, and slower.
+    gradient, next_gradient = work[USED_MATRICES], work[USED_MATRICES + 1]
+    trial, direction = work[USED_MATRICES + 2], work[USED_MATRICES + 3]
     values = np.empty(n)
     value = log_trace(matrix, posed.prior, gradient, work, order)
     value += add_bounds(matrix, posed, lagrangian, gradient, work)
