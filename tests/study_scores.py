@@ -19,8 +19,8 @@ from tests.statistics import FALSE_ALARM, assert_standard_scores
 PEOPLE = 1000
 CLUSTERS = 40
 SOAKED = 2000
-# Seeds on which anything was chosen begin with another number, so that these say how good the choice is.
-REPORTED, TUNED = 1965, 1964
+# Seeds on which anything was chosen begin with another number (1964), so that these say how good the choice is.
+REPORTED = 1965
 MEAN, LOOSE_MEAN = 0.1, 0.2
 DEVIATION, LOOSE_DEVIATION = (0.93, 1.07), (0.93, 1.12)
 COVERAGE = (0.93, 0.97)

@@ -113,9 +113,8 @@ def log_in(page: Any, server: RunningServer) -> None:
     page.wait_for_selector("text=Log out")
 
 
-def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServer, Store]) -> None:
-    server, store = served
-    survey = store.named("rich")
+def _answered_and_kept(context: Any, server: RunningServer, survey: StoredSurvey) -> Any:
+    """The page of somebody who has sent all answers and keeps them for the second round."""
     page = open_page(context, server, survey)
     start(page)
     for choice in ("#region-0", "#works-0"):
@@ -124,6 +123,13 @@ def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServe
     for choice in ("#cheated-0", "#cheated-harmless-0", "#stole-0", "#income-0", "#debts-1", "#keep"):
         page.check(choice)
     send(page)
+    return page
+
+
+def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServer, Store]) -> None:
+    server, store = served
+    survey = store.named("rich")
+    page = _answered_and_kept(context, server, survey)
     (stored,) = page.evaluate("Object.entries(localStorage).filter(([key]) => key.startsWith('tacit.answers'))")
     assert "works" not in stored[1]  # encrypted, under a key that cannot be read out
     tree = {"answer": "no", "attribute": "income", "branches": {"below 1000": {"answer": "yes"}}}
@@ -147,14 +153,7 @@ def test_the_published_second_round_tries_answers_drawn_by_lot(
     """The classifier is right about what it makes certain, whatever was answered: the bit is sent as it is."""
     server, store = served
     survey = store.named("rich")
-    page = open_page(context, server, survey)
-    start(page)
-    for choice in ("#region-0", "#works-0"):
-        page.check(choice)
-    page.click("button[type=submit]")
-    for choice in ("#cheated-0", "#cheated-harmless-0", "#stole-0", "#income-0", "#debts-1", "#keep"):
-        page.check(choice)
-    send(page)
+    _answered_and_kept(context, server, survey)
     never = {"weigh": [1 << 32, 0], "into": [2]}
     document = {"format": "tacit-classifier/1", "target": "debts", "tree": {"answer": "no"}}
     for table in ("tacit_classifiers", survey.table("second")):

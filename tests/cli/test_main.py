@@ -50,8 +50,9 @@ def test_no_help_line_is_cut(path: tuple[str, ...]) -> None:
         assert all(len(line) <= 80 for line in page.out.splitlines())
 
 
-def test_the_help_page_imports_no_command() -> None:
-    code = """
+def _after_help(code: str) -> None:
+    """Run some code in a process that has just printed the help page."""
+    shown = """
 import sys
 from tacit.cli import main
 sys.argv = ["tacit", "--help"]
@@ -59,26 +60,23 @@ try:
     main()
 except SystemExit:
     pass
+"""
+    subprocess.run([sys.executable, "-c", shown + code], check=True, capture_output=True, timeout=60)
+
+
+def test_the_help_page_imports_no_command() -> None:
+    _after_help("""
 loaded = {name for name in sys.modules if name.startswith("tacit.cli.")}
 machinery = {"app", "commands", "output", "toml_defaults", "writing"}
 assert loaded == {f"tacit.cli.{name}" for name in machinery}, loaded
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+""")
 
 
 def test_help_loads_nothing_heavy() -> None:
-    code = """
-import sys
-from tacit.cli import main
-sys.argv = ["tacit", "--help"]
-try:
-    main()
-except SystemExit:
-    pass
+    _after_help("""
 heavy = {"numpy", "pyarrow", "numba", "scipy", "matplotlib", "sklearn", "ibis", "duckdb", "rich"} & set(sys.modules)
 assert not heavy, heavy
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+""")
 
 
 def test_importing_tacit_loads_nothing_heavy() -> None:

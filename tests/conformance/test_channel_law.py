@@ -137,9 +137,7 @@ LARGE = {
     "warner": channels.warner(0.3).build((2000,)),
     "uniform-perturbation": channels.uniform_perturbation(0.1).build((10, 20, 30)),
     "gamma-diagonal": channels.gamma_diagonal(19).build((1000, 1000)),
-    "mixture": channels.mixture(0.4, [(np.arange(1, n + 1) / math.comb(n + 1, 2)).tolist() for n in (200, 300)]).build(
-        (200, 300)
-    ),
+    "mixture": channels.mixture(0.4, [_rising(200), _rising(300)]).build((200, 300)),
     "flip": channels.flip(0.8).build((2,) * 12),
     "mask": channels.mask(0.6).build((2,) * 30),
     "cut-and-paste": channels.cut_and_paste(3, 0.5).build((3,) * 12),

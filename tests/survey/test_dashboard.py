@@ -295,29 +295,6 @@ def test_the_disguise_of_the_second_rounds_bit_is_undone() -> None:
     ] / ONE == pytest.approx(0.6)
 
 
-def test_a_tree_is_mined_from_the_reports_and_can_be_applied_by_the_page(tmp_path: Path) -> None:
-    text = SMALL + "second_round: true\n"
-    store = Store.open(tmp_path / "s.db")
-    survey = store.add(Definition.from_yaml(text), text)
-    # Everybody below 30 smokes and nobody else does.
-    truth = np.random.default_rng(5)
-    ages = truth.integers(0, 3, N)
-    columns = []
-    for group, codes in zip(survey.definition.scheme.groups, (ages == 0, truth.integers(0, 2, N)), strict=True):
-        (shown,) = group.channel.sample([codes.astype(np.uint8)], SeededRandomness(1000 + len(columns)))
-        columns.append([group.attributes[0].answers[code] for code in shown])
-    fill(store, survey, list(zip(*columns, [AGES[age] for age in ages], strict=True)))
-    document = offer_classifier(store, survey, "smokes")
-    assert store.classifier(survey) == document
-    people = [{"age": age, "smokes": "no", "drinks": "no"} for age in AGES]
-    assert node("classified", script="page_hash.mjs", classifier=document, people=people) == ["yes", "no", "no"]
-    view = dashboard(store, survey, target="smokes")
-    assert view.models[0].title == "Decision tree"
-    assert "How old are you?" in view.models[0].text
-    assert "< 30" in view.models[0].text
-    store.close()
-
-
 def announced(tmp_path: Path, text: str = SMALL + "second_round: true\n") -> tuple[Store, StoredSurvey]:
     """A survey with a second round; everybody below 30 smokes and nobody else does."""
     store = Store.open(tmp_path / "s.db")
@@ -330,6 +307,19 @@ def announced(tmp_path: Path, text: str = SMALL + "second_round: true\n") -> tup
         columns.append([group.attributes[0].answers[code] for code in shown])
     fill(store, survey, list(zip(*columns, [AGES[age] for age in ages], strict=True)))
     return store, survey
+
+
+def test_a_tree_is_mined_from_the_reports_and_can_be_applied_by_the_page(tmp_path: Path) -> None:
+    store, survey = announced(tmp_path)
+    document = offer_classifier(store, survey, "smokes")
+    assert store.classifier(survey) == document
+    people = [{"age": age, "smokes": "no", "drinks": "no"} for age in AGES]
+    assert node("classified", script="page_hash.mjs", classifier=document, people=people) == ["yes", "no", "no"]
+    view = dashboard(store, survey, target="smokes")
+    assert view.models[0].title == "Decision tree"
+    assert "How old are you?" in view.models[0].text
+    assert "< 30" in view.models[0].text
+    store.close()
 
 
 @pytest.mark.parametrize("model", ["bayes", "logistic", "best"])

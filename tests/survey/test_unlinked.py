@@ -24,7 +24,6 @@ PEOPLE = 155
 FALSE_ALARM = 1e-6
 # A guesser who links at random is right for one person on average, whatever their number.
 BY_CHANCE = int(poisson.isf(FALSE_ALARM, 1))
-HEX_HASH = 64
 
 
 def states_in_the_log(path: Path) -> Iterator[sqlite3.Connection]:

@@ -89,11 +89,6 @@ class AsIfTrueClassifier(ReportClassifier):
         shares[:, self.estimator_.classes_] = self.estimator_.predict_proba(self._coded(table))
         return shares.argmax(axis=1), shares
 
-    @property
-    def majority_share_(self) -> float:
-        """The estimated share of the most frequent class: what answering blindly gets right."""
-        return float(self.class_shares_.max())
-
     def to_text(self) -> str:
         """What was learned from what."""
         check_is_fitted(self)
@@ -131,11 +126,6 @@ class MajorityClassifier(ReportClassifier):
     def constant_code_(self) -> int:
         """The code of the class that is always predicted."""
         return int(self.class_shares_.argmax())
-
-    @property
-    def majority_share_(self) -> float:
-        """The estimated share of the most frequent class."""
-        return float(self.class_shares_.max())
 
     @property
     def needed_names_(self) -> tuple[str, ...]:

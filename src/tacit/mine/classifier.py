@@ -75,7 +75,7 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
     @property
     def majority_share_(self) -> float:
         """The estimated share of the most frequent class: what answering blindly gets right."""
-        raise NotImplementedError
+        return float(self.class_shares_.max())
 
     @property
     def needed_names_(self) -> tuple[str, ...]:

@@ -74,11 +74,6 @@ class JointClassifier(ReportClassifier):
         shares = _chances(self, table)
         return shares.argmax(axis=1), shares
 
-    @property
-    def majority_share_(self) -> float:
-        """The share of the most frequent class under the model: what answering blindly gets right."""
-        return float(self.class_shares_.max())
-
     def to_text(self) -> str:
         """The model's statement of fit."""
         check_is_fitted(self)

@@ -113,11 +113,6 @@ class LogisticClassifier(ReportClassifier):
         return self
 
     @property
-    def majority_share_(self) -> float:
-        """The estimated share of the most frequent class: what answering blindly gets right."""
-        return float(self.class_shares_.max())
-
-    @property
     def needed_names_(self) -> tuple[str, ...]:
         """Names of the attributes that are asked together with the class."""
         return tuple(self.coefficients_)
