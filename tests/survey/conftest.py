@@ -35,7 +35,6 @@ def store(store_url: str) -> Iterator[Store]:
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashing that takes no time: its cost is argon2's business, and tests log in often."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    accounts._nobody.cache_clear()
 
 
 @pytest.fixture(scope="session")

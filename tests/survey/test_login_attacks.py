@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from starlette.testclient import TestClient
 
 from tacit.errors import InvalidInput, UnknownName
@@ -23,8 +24,9 @@ from tacit.survey import limits, totp
 from tacit.survey.accounts import SESSION_SECONDS, Accounts, WrongLogin
 from tacit.survey.app import SurveyServer
 from tacit.survey.headers import ServerSettings, client_address, origin
-from tacit.survey.limits import FAILURES_ALLOWED, LOCK_SECONDS, STRANGERS_ALLOWED, Attempts
+from tacit.survey.limits import FAILURES_ALLOWED, LOCK_SECONDS, STRANGERS_ALLOWED, Attempts, RateLimit
 from tacit.survey.store.surveys import Store, StoredSurvey
+from tests.postgres_server import fresh_database
 from tests.survey.running import run_async
 from tests.survey.server import running_server
 
@@ -153,6 +155,70 @@ def test_one_code_opens_one_session_also_for_two_who_come_at_once(
     assert sorted(type(error).__name__ for error in errors) == ["NoneType", "WrongLogin"]
 
 
+@pytest.mark.postgres
+def test_one_code_opens_one_session_on_two_servers_of_one_database(
+    postgres_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = fresh_database(postgres_url)
+    with contextlib.closing(Store.open(url)) as one, contextlib.closing(Store.open(url)) as other:
+        secret = Accounts(one.database, clock).set_password("ana", PASSWORD, second_factor=True)
+        assert secret is not None
+        code = totp.code_at(secret, int(clock.now // totp.STEP_SECONDS))
+        run, sessions = one.database.run, []
+
+        def overtaken(statement: str, parameters: Any = ()) -> int:
+            # The other server lets somebody in with this code just before the first one marks it as used.
+            if statement.startswith("UPDATE tacit_administrators") and not sessions:
+                sessions.append(Accounts(other.database, clock).log_in("ana", PASSWORD, code=code))
+            return run(statement, parameters)
+
+        monkeypatch.setattr(one.database, "run", overtaken)
+        with pytest.raises(WrongLogin):
+            Accounts(one.database, clock).log_in("ana", PASSWORD, code=code)
+        assert len(sessions) == 1
+
+
+def test_a_password_that_is_changed_while_it_is_checked_opens_nothing(
+    accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified = accounts_module._verified
+
+    def slowly(stored: str, password: str) -> bool:
+        fits = verified(stored, password)
+        monkeypatch.setattr(accounts_module, "_verified", verified)
+        accounts.set_password("ana", "another long password")
+        return fits
+
+    monkeypatch.setattr(accounts_module, "_verified", slowly)
+    with pytest.raises(WrongLogin):
+        accounts.log_in("ana", PASSWORD)
+    accounts.log_in("ana", "another long password")
+
+
+def test_a_wrong_name_costs_what_a_wrong_password_costs_also_the_first_one(
+    accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is one computation of argon2 with the same settings; what else they do is a few statements of SQL."""
+    computed: list[tuple[str, ...]] = []
+
+    class Counted(PasswordHasher):
+        def verify(self, stored: Any, password: Any) -> Any:
+            computed.append(tuple(stored.split("$")[1:4]))
+            return super().verify(stored, password)
+
+        def hash(self, *given: Any, **more: Any) -> str:
+            computed.append(("hash",))
+            return super().hash(*given, **more)
+
+    hasher = Counted(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(accounts_module, "_hasher", hasher)
+    for name in ("ana", "nobody", "ana", "nobody else"):
+        with pytest.raises(WrongLogin):
+            accounts.log_in(name, "a wrong password")
+    assert len(computed) == 4
+    assert len(set(computed)) == 1
+
+
 def test_10000_tries_from_10000_origins_check_few_passwords(
     accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +249,18 @@ def csrf_of(page: str) -> str:
 
 def log_in(client: TestClient, name: str = "ana", **more: Any) -> Any:
     return client.post("/admin/login", data={"name": name, "password": PASSWORD}, **more)
+
+
+def test_a_flood_of_addresses_does_not_free_the_one_that_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_REMEMBERED", 100)
+    now = [0.0]
+    limit = RateLimit(rate=0.001, burst=2, clock=lambda: now[0])
+    assert [limit.allows("greedy") for _ in range(3)] == [True, True, False]
+    for number in range(1_000):
+        assert limit.allows(f"192.0.2.{number}")
+        if number % 50 == 0:
+            assert not limit.allows("greedy")
+    assert len(limit._buckets) == 100  # and memory stays small
 
 
 def test_a_session_that_was_planted_is_not_continued(client: TestClient, server: SurveyServer) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, get_args
 
 from argon2 import PasswordHasher
@@ -34,10 +34,14 @@ COMMAND_LINE = "(command line)"
 _hasher = PasswordHasher()
 
 
-@cache
 def _nobody() -> str:
-    """Verified where there is no such account, so that a wrong name takes as long as a wrong password."""
-    return _hasher.hash(secrets.token_hex(16))
+    """Verified where there is no such account, so that a wrong name takes as long as a wrong password.
+
+    Random bytes in place of a hash: to compute one would make the first wrong name take twice as long.
+    """
+    salt, digest = (base64.b64encode(secrets.token_bytes(n)).decode().rstrip("=") for n in (16, 32))
+    settings = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
+    return f"$argon2id$v=19${settings}${salt}${digest}"
 
 
 class WrongLogin(TacitError):
@@ -152,8 +156,8 @@ class Accounts:
         fits = _verified(account.password if account else _nobody(), login.password)
         if account is None or not fits or (account.second_factor and step is None):
             raise self._wrong(account, login, is_known=is_known, is_counted=True)
-        session = self._new_session(name, account.role, step)
-        if session is None:  # somebody else was faster with this very code
+        session = self._new_session(name, account, step)
+        if session is None:
             raise self._wrong(account, login, is_known=is_known, is_counted=True)
         self._attempts.succeeded(name, login.origin)
         return session
@@ -170,22 +174,31 @@ class Accounts:
             self.record(login.name if account else "(no such account)", "login failed")
         return WrongLogin("Name, password and code do not fit, or there were too many attempts. Try again later.")
 
-    def _new_session(self, name: str, role: Role, step: int | None) -> Session | None:
-        """None where the one-time code of this step was used while the password was being checked."""
+    def _new_session(self, name: str, account: _Account, step: int | None) -> Session | None:
+        """None where the one-time code was used, or the password changed, while the password was being checked."""
         token, now = secrets.token_urlsafe(32), self._clock()
         with self._database.transaction():
-            last = self._account(name)
-            if last is None or (step is not None and last.last_step >= step):
+            if not self._is_unchanged(name, account, step or 0):
                 return None
             self._database.run("DELETE FROM tacit_sessions WHERE expires < ?", (now,))
             self._database.run("DELETE FROM tacit_devices WHERE expires < ?", (now,))
-            if step is not None:
-                self._database.run("UPDATE tacit_administrators SET last_step = ? WHERE name = ?", (step, name))
             self._database.run(
                 "INSERT INTO tacit_sessions VALUES (?, ?, ?)", (_hashed(token), name, now + SESSION_SECONDS)
             )
         self.record(name, "logged in")
-        return Session(token, name, role)
+        return Session(token, name, account.role)
+
+    def _is_unchanged(self, name: str, account: _Account, step: int) -> bool:
+        """Whether the password still holds and the code is used here for the first time; it is then used.
+
+        One statement, because two servers on PostgreSQL may both have read the account before either changed it.
+        """
+        changed = self._database.run(
+            "UPDATE tacit_administrators SET last_step = ? "
+            "WHERE name = ? AND password = ? AND (second_factor = '' OR last_step < ?)",
+            (step, name, account.password, step),
+        )
+        return changed == 1
 
     def remembered_device(self, session: Session) -> str:
         """What a browser keeps after logging in, to be no stranger the next time."""

@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from tacit.survey.headers import API_HEADERS
 
-FORGOTTEN_ABOVE = 50_000
+MOST_REMEMBERED = 50_000
 
 
 class RateLimit:
@@ -42,10 +42,16 @@ class RateLimit:
         now = self._clock()
         tokens, since = self._buckets.get(key, (self.burst, now))
         tokens = min(self.burst, tokens + (now - since) * self.rate)
-        if len(self._buckets) >= FORGOTTEN_ABOVE:
-            self._buckets.clear()
-        self._buckets[key] = (tokens - 1 if tokens >= 1 else tokens, now)
+        put_last(self._buckets, key, (tokens - 1 if tokens >= 1 else tokens, now))
         return tokens >= 1
+
+
+def put_last(remembered: dict[bytes, Any], key: bytes, value: Any) -> None:
+    """Remember a value as the newest: what a flood makes the server forget is the oldest."""
+    remembered.pop(key, None)
+    remembered[key] = value
+    while len(remembered) > MOST_REMEMBERED:
+        del remembered[next(iter(remembered))]
 
 
 LARGEST_BODY = 16_384
@@ -158,7 +164,6 @@ async def answer(send: Send, status: int, content: dict[str, Any]) -> None:
 FAILURES_ALLOWED = 5
 STRANGERS_ALLOWED = 50
 LOCK_SECONDS = 15 * 60.0
-MOST_REMEMBERED = 50_000
 
 
 @dataclass
@@ -198,9 +203,4 @@ class Attempts:
         return recent.count if recent and recent.since + LOCK_SECONDS > self._clock() else 0
 
     def _add(self, failures: dict[bytes, _Failures], key: bytes) -> None:
-        # The newest stand last, so that what is forgotten in a flood is the oldest.
-        count = self._count(failures, key)
-        failures.pop(key, None)
-        failures[key] = _Failures(count + 1, self._clock())
-        while len(failures) > MOST_REMEMBERED:
-            del failures[next(iter(failures))]
+        put_last(failures, key, _Failures(self._count(failures, key) + 1, self._clock()))
