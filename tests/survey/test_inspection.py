@@ -68,7 +68,7 @@ def test_what_was_verified_is_said_in_lines(saved: Path) -> None:
     [
         (lambda page: page.replace("const ROUNDING = 1e-9", "const ROUNDING = 1"), "script is not that of this release"),
         (lambda page: page.replace("</style>", "* {}</style>"), "style is not that of this release"),
-        (lambda page: page.replace("</body>", "<script>alert(1)</script></body>"), "(2 scripts)"),
+        (lambda page: page.replace("</body>", "<script>alert(1)</script></body>"), "(4 scripts)"),
         (lambda page: page.replace("</body>", '<script src="https://elsewhere.example/x.js"></script></body>'), "not part of it"),
         (lambda page: page.replace("<main", '<main onclick="x()"'), "not part of it"),
         (lambda page: page.replace('"allow_unbounded":false', '"allow_unbounded":true'), "not the one its hash was made for"),

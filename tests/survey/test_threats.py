@@ -28,7 +28,7 @@ from benchmarks.survey_load import wait_until_answering
 from tacit.survey import limits
 from tacit.survey.accounts import Accounts, WrongLogin
 from tacit.survey.app import SurveyServer
-from tacit.survey.assets import page_script
+from tacit.survey.assets import page_scripts
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
 from tacit.survey.headers import ServerSettings
@@ -443,8 +443,8 @@ def test_every_page_has_the_security_headers(client: TestClient, survey: StoredS
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
-        # The one script that may run is the page's own, letter by letter.
-        assert f"script-src {page_script().source};" in policy
+        # The only scripts that may run are the parts of the page's own, letter by letter.
+        assert f"script-src {' '.join(part.source for part in page_scripts())};" in policy
         assert "frame-ancestors 'none'" in policy
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"

@@ -10,11 +10,13 @@ from urllib.parse import urlsplit
 from starlette.types import Scope
 
 from tacit.errors import InvalidInput
-from tacit.survey.assets import page_script, page_style
+from tacit.survey.assets import page_scripts, page_style
 
-# The one script and the one style, known by their hashes, and no text of a questionnaire can become script (trusted types).
+# The parts of the one script and the one style, known by their hashes; no text of a questionnaire can become script (trusted
+# types).
+_SCRIPTS = " ".join(part.source for part in page_scripts())
 _POLICY = (
-    f"default-src 'none'; script-src {page_script().source}; style-src {page_style().source}; img-src 'self' data:; "
+    f"default-src 'none'; script-src {_SCRIPTS}; style-src {page_style().source}; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )

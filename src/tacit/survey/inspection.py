@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 from tacit.channel.document import canonical, document_hash
 from tacit.errors import InvalidInput
 from tacit.survey.answer_lists import lists_named, put_together
-from tacit.survey.assets import page_script, page_style
+from tacit.survey.assets import page_scripts, page_style
 from tacit.survey.verification import Examination, examine
 from tacit.survey.words import page_words
 
@@ -133,8 +133,12 @@ class _Page(HTMLParser):
         self._inside = None
 
     @property
+    def has_our_scripts(self) -> bool:
+        return self.scripts == [part.text for part in page_scripts()]
+
+    @property
     def is_ours(self) -> bool:
-        return self.scripts == [page_script().text] and self.styles == [page_style().text] and not self.foreign
+        return self.has_our_scripts and self.styles == [page_style().text] and not self.foreign
 
 
 def _page_problems(page: _Page, document: dict[str, Any]) -> list[str]:
@@ -143,7 +147,7 @@ def _page_problems(page: _Page, document: dict[str, Any]) -> list[str]:
         problems.append(
             "The page's own words (buttons, the privacy label) are not those of this release: they may promise anything."
         )
-    if page.scripts != [page_script().text]:
+    if not page.has_our_scripts:
         problems.append(
             f"The page's script is not that of this release ({len(page.scripts)} scripts): it may do anything with what is "
             "answered. Compare it with the release that serves it, and do not answer until they agree."

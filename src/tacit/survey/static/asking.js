@@ -2,8 +2,9 @@
 
 import { element } from "./dom.js";
 import { field, gridOf, openText } from "./fields.js";
+import { definition } from "./given.js";
 import { conditionsOf } from "./questionnaire.js";
-import { definition, isAskedNow, openQuestions, place, said, saveDraft, session, view } from "./session.js";
+import { isAskedNow, openQuestions, place, said, saveDraft, session, view } from "./session.js";
 
 const jump = (event) => {
   event.preventDefault();

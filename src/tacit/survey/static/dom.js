@@ -15,3 +15,6 @@ export function element(tag, attributes = {}, ...children) {
 export function paragraphs(text, attributes = {}) {
   return text.split(/\n\s*\n/).map((part) => element("p", attributes, part.trim()));
 }
+
+// What can wait until the reader sees what was drawn.
+export const afterPaint = (task) => requestAnimationFrame(() => setTimeout(task));

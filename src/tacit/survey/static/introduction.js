@@ -3,13 +3,14 @@
 import { spoken, sha256 } from "./canonical.js";
 import { boundedGamma, WHOLE_CAP } from "./checks.js";
 import * as device from "./device.js";
-import { element, paragraphs } from "./dom.js";
+import { afterPaint, element, paragraphs } from "./dom.js";
+import { definition, fingerprint, status } from "./given.js";
 import { freshDraws, privacyLabel, simulator } from "./label.js";
 import { picture } from "./picture.js";
 import { compile } from "./program.js";
 import { classified, readCode } from "./questionnaire.js";
 import { forget, forgetDraft } from "./sealed.js";
-import { definition, fingerprint, link, needsCode, session, status, view } from "./session.js";
+import { link, needsCode, session, view } from "./session.js";
 import { bought } from "./tokens.js";
 import { send } from "./unsent.js";
 import { withdrawing } from "./withdrawing.js";
@@ -63,7 +64,7 @@ function details(first) {
   // The beginning of the introduction is cut to a few lines until more is wanted.
   const toggled = () => (fill(), document.querySelector(".lead")?.classList.toggle("unfolded", folded.open));
   const folded = element("details", { class: "more", ontoggle: toggled }, element("summary", { onclick: fill }, session.words.more));
-  requestAnimationFrame(() => setTimeout(fill));
+  afterPaint(fill);
   return folded;
 }
 

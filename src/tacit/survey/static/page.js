@@ -1,15 +1,15 @@
 // The page: introduction and consent, the questions, a last look, what was sent. Nothing leaves it but the finished report.
 
 import { asking } from "./asking.js";
-import { documentHash } from "./canonical.js";
-import { examine } from "./checks.js";
 import * as device from "./device.js";
-import { element } from "./dom.js";
+import { afterPaint, element } from "./dom.js";
+import { examined } from "./examined.js";
+import { definition, fingerprint, pageWords, status } from "./given.js";
 import { introduction } from "./introduction.js";
 import { loadLists, missingLists } from "./lists.js";
 import { draftOf, forgetDraft, forgetSealed, remembered } from "./sealed.js";
 import { done, forgetPerson, review, sendReport } from "./sending.js";
-import { beginAfresh, definition, ending, fingerprint, forgetAnswers, fullAgain, isAskedNow, isTest, isUnderWay, link, openQuestions, pageWords, resumeDraft, saveDraft, session, status } from "./session.js";
+import { beginAfresh, ending, forgetAnswers, fullAgain, isAskedNow, isTest, isUnderWay, link, openQuestions, resumeDraft, saveDraft, session } from "./session.js";
 import { sendWaiting } from "./unsent.js";
 import { nameOf, upTo, wordsFor } from "./words.js";
 
@@ -19,16 +19,21 @@ const questions = pages.flatMap((page) => page.questions);
 const LAST_LOOK = pages.length + 1;
 let redraw = () => {};
 
-// Puts a screen on the page and the reader's focus at its beginning.
+// Puts a screen on the page and the reader's focus at its beginning. The first screen is painted before it gets the focus:
+// to ask for either position or focus has everything laid out at once.
 function show(draw, { focus = true } = {}) {
+  const isFirst = !root.querySelector("h1");
   redraw = () => show(draw, { focus: false });
   document.documentElement.lang = session.language;
   document.documentElement.dir = session.words.direction;
   document.title = definition.title[session.language];
   root.replaceChildren(...[languageChoice(), isTest && element("p", { class: "test" }, session.words.test), draw()].flat().filter(Boolean));
+  if (isFirst) return afterPaint(() => document.activeElement === document.body && begins());
   window.scrollTo(0, 0);
-  if (focus) root.querySelector("h1")?.focus({ preventScroll: true });
+  if (focus) begins();
 }
+
+const begins = () => root.querySelector("h1")?.focus({ preventScroll: true });
 
 function languageChoice() {
   if (definition.languages.length < 2) return null;
@@ -126,14 +131,21 @@ async function ended(reason) {
 
 // From here on the code stands in no address: the next person is not offered it.
 function start() {
+  const position = positionFrom(1, 1);
+  draw(position);
   history.replaceState({ at: 0, run: session.run }, "", addressWithoutCode());
-  arrive(positionFrom(1, 1));
+  enterHistory(position);
 }
 
-// Goes forward, one entry for each position on the way.
+// Goes forward. What is asked is drawn first: the browser lays out the old screen once more for its history.
 function arrive(position) {
-  for (let at = historyPosition() + 1; at <= position; at += 1) history.pushState({ at, run: session.run }, "");
   draw(position);
+  enterHistory(position);
+}
+
+// One entry for each position on the way.
+function enterHistory(position) {
+  for (let at = historyPosition() + 1; at <= position; at += 1) history.pushState({ at, run: session.run }, "");
 }
 
 const historyPosition = () => (history.state?.run === session.run ? history.state.at : 0);
@@ -225,10 +237,8 @@ function goOn(draft) {
 async function begin() {
   await chooseLanguage();
   const { words } = session;
-  if (!globalThis.crypto?.subtle) return refusal(words.insecure);
-  const hash = await documentHash(definition);
-  if (!/^[0-9a-f]{32}$/.test(fingerprint) || !hash.startsWith(fingerprint)) return refusal(words.tampered);
-  const { objections, whole } = examine(definition);
+  const { refusal: reason, objections, whole } = await examined;
+  if (reason) return refusal(words[reason]);
   if (objections.length > 0) return refusal(...objections.map(reasonText));
   session.whole = whole;
   session.kept = status.classifier ? await remembered(fingerprint) : null;
@@ -237,7 +247,7 @@ async function begin() {
   // On a shared device whoever opens the page anew is somebody else; a reload is not.
   if (link.has("shared") && !isReturning()) await forgetEverything();
   if (status.state === "closed" && !status.classifier) return refusal(words.closed);
-  if (missingLists(questions).length > 0) requestAnimationFrame(() => setTimeout(lists));
+  if (missingLists(questions).length > 0) afterPaint(lists);
   addEventListener("popstate", moved);
   addEventListener("beforeunload", (event) => isUnderWay() && event.preventDefault());
   return resume();

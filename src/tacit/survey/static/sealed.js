@@ -51,12 +51,14 @@ async function seal(place, value, lasts) {
 const padded = (text) => text + " ".repeat(1024 - (new TextEncoder().encode(text).length % 1024));
 
 async function opened({ stored, name }) {
+  const kept = storage.getItem(stored);
+  if (kept === null) return null;
   try {
-    const [iv, hidden] = JSON.parse(storage.getItem(stored) ?? "null").map(fromText);
+    const [iv, hidden] = JSON.parse(kept).map(fromText);
     const known = await keys("readonly", (store) => store.get(name));
     return JSON.parse(new TextDecoder().decode(await crypto.subtle.decrypt({ name: CIPHER, iv }, known.key ?? known, hidden)));
   } catch {
-    return null; // nothing was kept, or its key is gone
+    return null; // its key is gone
   }
 }
 

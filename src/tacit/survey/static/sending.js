@@ -2,13 +2,14 @@
 
 import * as device from "./device.js";
 import { element, paragraphs } from "./dom.js";
+import { definition, fingerprint } from "./given.js";
 import { freshDraws, percentAtMost } from "./label.js";
 import { answerNamed } from "./lists.js";
 import { amplification, isListed, ratio, split } from "./program.js";
 import { allQuestions, groupsOf, isDealt, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
 import { disguised } from "./report.js";
 import { remember } from "./sealed.js";
-import { definition, fingerprint, forgetAnswers, isAskedNow, isTest, said, session, textOf, view } from "./session.js";
+import { forgetAnswers, isAskedNow, isTest, said, session, textOf, view } from "./session.js";
 import { forgetTokens } from "./tokens.js";
 import { keepUnsent, send } from "./unsent.js";
 import { forgetReceipts, receiptFor } from "./withdrawing.js";

@@ -2,17 +2,11 @@
 
 import { allQuestions, dealsOf, holds, isAsked, modeIn, placesIn, readCode, wholeText } from "./questionnaire.js";
 import { isAnswered } from "./fields.js";
+import { definition, fingerprint, status } from "./given.js";
 import { answerNamed } from "./lists.js";
 import { forgetDraft, keepDraft } from "./sealed.js";
 import { answerText } from "./words.js";
 
-const read = (id) => JSON.parse(document.getElementById(id).textContent);
-
-// What does not change: the definition under its link, and what the server says of the survey.
-export const definition = read("definition");
-export const status = read("status");
-export const pageWords = read("words");
-export const fingerprint = location.pathname.split("/")[2];
 export const link = new URLSearchParams(location.hash.slice(1));
 export const isTest = link.has("test") || status.state === "draft";
 export const needsCode = definition.access === "codes" && status.state !== "draft"; // tests too: whoever has no code sends nothing
