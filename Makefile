@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 # uv installs several times faster than pip; where it cannot run, pip does the same.
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
-.PHONY: setup demo test check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lowest clean
+.PHONY: setup setup-locked notebooks dist wheel sbom lock demo test check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lowest clean
 
 setup: $(STAMP)
 
