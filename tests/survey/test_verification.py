@@ -13,7 +13,7 @@ from tacit import channels
 from tacit.channel.document import document_hash
 from tacit.randomness import ONE
 from tacit.survey.definition import Definition
-from tacit.survey.verification import Examination, examine
+from tacit.survey.verification import WHOLE_CAP, Examination, _cap_objections, examine
 from tests.survey.page import node
 from tests.survey.questionnaires import RICH, SMALL
 
@@ -277,3 +277,9 @@ def test_a_stated_prior_never_loosens_a_cap(documents: list[Document]) -> None:
     examination = examine(documents[index])
     (block,) = [block for block in examination.deals[0] if block.names == ("drinks",)]
     assert block.gamma == pytest.approx(10_009_576, rel=1e-6)
+
+
+def test_a_refusal_for_all_answers_together_counts_the_second_round_in() -> None:
+    (objection,) = _cap_objections({}, Examination((), (), second=2 * WHOLE_CAP))
+    assert objection.reason == "exceeds"
+    assert "2,000,000,000,000 times; at most 1,000,000,000,000" in objection.message

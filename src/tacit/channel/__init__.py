@@ -1,6 +1,6 @@
 """Channels: how a truth becomes a report.
 
-Each function here gives a recipe; a `Scheme` (or ``recipe.build(shape)``) makes the channel of a group from it. There is
+Each function here gives a recipe; a `tacit.Scheme` (or ``recipe.build(shape)``) makes the channel of a group from it. There is
 one for every kind that `tacit.channel.registry` lists, under its name with underscores.
 
 >>> from tacit import channels

@@ -7,6 +7,8 @@ advise           ways to disguise one question, side by side
 choose_point     one channel of a front, by what its user needs
 safe_front       the least error of a channel that keeps its bound for a set of priors
 robustness       what a channel is worth where the prior was wrong
+
+A scheme for many questions and the number of respondents have modules of their own: `tacit.design_scheme` and `tacit.plan`.
 """
 
 from tacit.design.advice import Advice, advise

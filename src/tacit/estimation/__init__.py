@@ -8,6 +8,9 @@
 no   ... ± 0.02...
 yes  ... ± 0.02...
 (± one standard error)
+
+Devices of the literature (`tacit.prevalence`), correlations (`tacit.correlations`) and weighted samples (`tacit.SampleDesign`)
+have modules of their own.
 """
 
 from __future__ import annotations

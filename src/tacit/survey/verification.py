@@ -126,11 +126,12 @@ def _cap_objections(document: Document, examination: Examination) -> Iterator[Ob
                 f"Reports of {listed} can change the odds of a guess {_count(gamma)} times; at most {GAMMA_CAP:g} is allowed. "
                 "Choose a channel that disguises more, or deal fewer of these questions to each respondent.",
             )
-    if examination.bounded_gamma * second > WHOLE_CAP * (1 + ROUNDING):
+    together = examination.bounded_gamma * second
+    if together > WHOLE_CAP * (1 + ROUNDING):
         yield objection(
             "exceeds",
             (),
-            f"All answers together can change the odds of a guess {_count(examination.bounded_gamma)} times; at most "
+            f"All answers together can change the odds of a guess {_count(together)} times; at most "
             f"{WHOLE_CAP:,.0f} is allowed. Ask fewer questions, or deal each respondent some of them.",
         )
 
