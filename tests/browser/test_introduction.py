@@ -11,7 +11,7 @@ import pytest
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.words import RELEASED, released
-from tests.browser.answering import open_page, read_on, start
+from tests.browser.answering import answer_small, open_page, read_on, start
 from tests.browser.conftest import screenshots
 from tests.browser.test_wire import recorded
 from tests.survey.server import RunningServer
@@ -82,7 +82,7 @@ def test_the_dots_are_the_odds_and_a_made_up_answer_goes_through_the_disguise(
     loaded = len(traffic)
     assert page.locator(".dots i").count() == 100
     assert page.locator(".dots i.own").count() == 70  # strong: 7 out of 10
-    assert page.get_attribute(".dots", "aria-label") == (
+    assert page.inner_text(".caption") == (
         "Of 100 people whose answer is “Yes”, 70 send “Yes” and 30 something else. Nobody can tell which."
     )
     drawn = page.evaluate(
@@ -187,3 +187,30 @@ def test_every_screen_reads_without_scrolling_sideways_at_320_pixels(browser: An
     page.screenshot(path=screenshots() / "questions-ar-320.png", full_page=True)
     context.close()
     assert max(widths) <= 320
+
+
+def test_a_receipt_is_read_whole_at_320_pixels_where_it_is_shown_and_where_it_is_typed(
+    browser: Any, served: Served, fresh_survey: StoredSurvey
+) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640}, locale="en")
+    page = open_page(context, served[0], fresh_survey)
+    answer_small(page, smokes=True, drinks=False)
+    receipt = page.inner_text(".receipt")
+    # On one line and within the screen: whoever copies it by hand loses no group.
+    box = page.locator(".receipt").bounding_box()
+    lines = page.evaluate("""() => {
+      const range = document.createRange();
+      range.selectNodeContents(document.querySelector(".receipt"));
+      return new Set(Array.from(range.getClientRects(), (one) => Math.round(one.top))).size;
+    }""")
+    again = open_page(context, served[0], fresh_survey)
+    again.click(".withdraw summary")
+    again.fill(".withdraw input", receipt)
+    fits = again.evaluate(
+        "(() => { const f = document.querySelector('.withdraw input'); return f.scrollWidth <= f.clientWidth; })()"
+    )
+    context.close()
+    assert len(receipt) == 24
+    assert lines == 1
+    assert box["x"] + box["width"] <= 320
+    assert fits

@@ -88,6 +88,7 @@ export function asking(index, { heading, back, next, someoneElse }) {
     told = names;
     for (const one of page.questions) {
       document.getElementById(`error-${one.name}`)?.replaceChildren(open.includes(one) ? openText(one, words) : "");
+      document.querySelector(`#field-${one.name} :is(textarea, input[type=text], input[type=date])`)?.setAttribute("aria-invalid", open.includes(one));
     }
     const links = open.map((one) => element("li", {}, element("a", { href: `#${one.name}-0`, onclick: jump }, said(one.text))));
     problem.replaceChildren(...(open.length > 0 ? [element("p", {}, words.missing({ n: open.length })), element("ul", {}, links)] : []));
@@ -107,8 +108,8 @@ export function asking(index, { heading, back, next, someoneElse }) {
 
   draw();
   return [
-    element("p", { class: "progress" }, words.page({ n: index + 1, of: definition.pages.length })),
-    heading(page.title ? said(page.title) : definition.title[language]),
+    element("p", { id: "progress", class: "progress" }, words.page({ n: index + 1, of: definition.pages.length })),
+    heading(page.title ? said(page.title) : definition.title[language], { "aria-describedby": "progress" }),
     form,
   ];
 }

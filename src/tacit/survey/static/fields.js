@@ -22,7 +22,7 @@ export function field(question, given, view, changed) {
   const { words, said } = view;
   const { name, harmless } = question;
   const help = view.helpOf(question);
-  const described = [help && `help-${name}`, question.kind === "text" && `warning-${name}`, `error-${name}`].filter(Boolean);
+  const described = [help && `help-${name}`, question.kind === "text" && `warning-${name}`, question.kind === "several" && `several-${name}`, `error-${name}`].filter(Boolean);
   return element(
     "fieldset",
     { id: `field-${name}`, class: question.grid ? "row" : null, "aria-describedby": described.join(" ") },
@@ -63,7 +63,7 @@ function openField({ name, longest }, { texts }, { words }, changed) {
     texts[name] = event.target.value;
     changed();
   };
-  const area = element("textarea", { id: `${name}-0`, rows: 4, dir: "auto", maxlength: longest, autocomplete: "off", "aria-labelledby": `field-${name}`, oninput: write });
+  const area = element("textarea", { id: `${name}-0`, rows: 4, dir: "auto", maxlength: longest, autocomplete: "off", "aria-labelledby": `field-${name}`, "aria-describedby": `warning-${name} error-${name}`, oninput: write });
   area.value = texts[name] ?? "";
   return [element("p", { id: `warning-${name}`, class: "warning" }, words.textWarning), area];
 }
@@ -73,7 +73,7 @@ function typedField(question, given, view, changed) {
   const { name, kind, edges } = question;
   const { words, language } = view;
   const range = element("p", { class: "help", role: "status" });
-  const input = element("input", { id: `${name}-0`, type: kind === "date" ? "date" : "text", inputmode: kind === "date" ? null : "decimal", autocomplete: "off", "aria-labelledby": `field-${name}`, oninput: type });
+  const input = element("input", { id: `${name}-0`, type: kind === "date" ? "date" : "text", inputmode: kind === "date" ? null : "decimal", autocomplete: "off", "aria-labelledby": `field-${name}`, "aria-describedby": `error-${name}`, oninput: type });
   input.value = given.typed[name] ?? "";
 
   function type(event) {
@@ -174,5 +174,5 @@ function boxes(question, { answers }, view, changed) {
     const input = { type: "checkbox", id: `${name}-${special === DECLINED ? "declined" : "none"}`, checked: answers[name] === special, onchange: toggle };
     return labelled(input, words.answers[special]);
   });
-  return [element("p", { class: "help" }, words.several), ...rows, ...instead];
+  return [element("p", { id: `several-${name}`, class: "help" }, words.several), ...rows, ...instead];
 }

@@ -95,14 +95,17 @@ function entrance(start) {
   consent.checked = session.hasConsented;
   const codeField = element("input", { id: "code", autocomplete: "off", spellcheck: "false", "aria-describedby": "code-help" });
   codeField.value = session.code ?? link.get("code") ?? "";
-  const problem = element("p", { role: "alert", class: "problem" });
+  const problem = element("p", { id: "entrance-problem", role: "alert", class: "problem" });
   const shared = element("input", { type: "checkbox", id: "shared", onchange: (event) => (session.isShared = event.target.checked) });
   shared.checked = session.isShared;
   const asksCode = needsCode && !session.bearer;
 
   function complain(text, field) {
     problem.textContent = text;
-    field.setAttribute("aria-invalid", "true");
+    for (const [one, help] of [[codeField, "code-help"], [consent, ""]]) {
+      one.setAttribute("aria-invalid", one === field);
+      one.setAttribute("aria-describedby", one === field ? `entrance-problem ${help}` : help);
+    }
     field.focus();
   }
 

@@ -53,7 +53,7 @@ async function changeLanguage(chosen) {
   document.getElementById("language").focus();
 }
 
-const heading = (text) => element("h1", { tabindex: -1 }, text);
+const heading = (text, attributes = {}) => element("h1", { tabindex: -1, ...attributes }, text);
 
 function refusal(...reasons) {
   return show(() => [heading(session.words.cannot), ...reasons.map((reason) => element("p", { role: "alert" }, reason))]);

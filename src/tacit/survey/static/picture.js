@@ -31,8 +31,8 @@ export function picture(whole, view) {
   const { node } = group;
   const isAlike = looksLikeAnswers(group) && isListed(node);
   const dots = Array.from({ length: DOTS }, () => element("i", {}));
-  const field = element("div", { class: "dots", role: "img" }, dots);
-  const caption = element("p", { class: "caption" });
+  const field = element("div", { class: "dots", "aria-hidden": "true" }, dots);
+  const caption = element("p", { class: "caption", "aria-live": "polite" }); // says what the dots show
   const sent = element("output", { class: "chip", for: "made-up" }, "?");
   // "Yes" is the answer people worry about.
   const choice = element(
@@ -49,7 +49,6 @@ export function picture(whole, view) {
     dots.forEach((dot, index) => (dot.className = index < own ? "own" : ""));
     sent.replaceChildren("?");
     caption.textContent = isAlike ? words.dots({ answer, n: own, rest: DOTS - own }) : words.atMost({ percent: own });
-    field.setAttribute("aria-label", caption.textContent);
   }
 
   function draw() {
