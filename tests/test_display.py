@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit import Attribute, Reports, Scheme, channels
-from tacit.display import Shown
+from tacit.display import Shown, decimals, rounded, rounded_error, with_error
 from tests.estimation.simulation import SCHEMES, simulated
 
 SCHEME = SCHEMES["gamma"]
@@ -43,6 +43,7 @@ def test_everything_shows_itself(name: str) -> None:
     assert shown._repr_html_().startswith("<table>")
     assert shown.to_pandas().shape == shown.to_polars().shape
     axes = shown.plot()
+    assert axes._repr_png_().startswith(b"\x89PNG")
     assert len(axes.get_yticks()) == min(len([row for row in shown.shown_rows() if row[shown.plotted] is not None]), 40)
 
 
@@ -139,3 +140,39 @@ def test_very_many_lines_are_cut_and_counted() -> None:
     )
     assert len(rules) > 60
     assert f"\n({len(rules) - 60:,} more rows)\n" in str(rules)
+
+
+@pytest.mark.parametrize(
+    ("errors", "places"),
+    [([0.0373], 3), ([0.134, 0.2], 2), ([0.0072, 0.0054], 4), ([3e-9, 0.05], 4), ([None, 0.0], 4), ([7.0], 2)],
+)
+def test_digits_follow_the_errors(errors: list[float | None], places: int) -> None:
+    assert decimals(errors) == places
+
+
+def test_beside_an_error_no_digit_is_shown_that_it_drowns() -> None:
+    few = simulated(SCHEME, 60, 1)
+    told = tacit.estimate(few, ["smokes"])
+    least = min(cell["standard_error"] for cell in told.cells())
+    assert least > 0.01
+    for text in (told.summary(), str(told), told._repr_html_()):
+        assert re.search(r"\d\.\d{2,3}\b", text)
+        assert not re.search(r"\d\.\d{4}", text)
+    assert len(str(told.to_arrow().column("probability")[0].as_py())) > 8  # programs get all digits
+
+
+def test_no_error_reads_as_zero_and_no_zero_has_a_sign() -> None:
+    assert rounded_error(0.0004, 2) == "0.0004"
+    assert rounded_error(0.04, 2) == "0.04"
+    assert rounded_error(3e-9, 2) == "3.0e-09"
+    assert rounded(-0.0001, 3) == "0.000"
+    assert with_error(0.84064, 0.0373) == "0.841 ± 0.037"
+
+
+@pytest.mark.parametrize("draw", ["tree", "front"])
+def test_pictures_show_themselves_in_notebooks(draw: str) -> None:
+    if draw == "tree":
+        picture = tacit.TreeClassifier("smokes").fit(REPORTS).plot()
+    else:
+        picture = tacit.optimal_front([0.5, 0.3, 0.2], records=1000, delta=0.8, method="warner").plot()
+    assert picture._repr_png_().startswith(b"\x89PNG")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import html
+import io
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SHOWN_ROWS = 60  # of a table in text or HTML; what is left out is counted
 PLOTTED_ROWS = 40
+# Columns beside an error that are not in its unit.
+UNITLESS = ("p", "z")
 
 
 class Shown(ABC):
@@ -42,8 +48,7 @@ class Shown(ABC):
         rows = self.shown_rows()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0]) if rows else ""
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_text(value))}</td>" for value in row.values()) + "</tr>"
-            for row in rows[:SHOWN_ROWS]
+            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in texts) + "</tr>" for texts in _texts(rows)
         )
         left = "".join(f"<p>{html.escape(line)}</p>" for line in _left_out(rows))
         title = html.escape(self.headline())
@@ -67,16 +72,12 @@ class Shown(ABC):
         return polars.DataFrame(self.to_arrow())
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The rows as points, with their intervals where there are some."""
-        from tacit.extras import require
+        """The rows as points, with their intervals where there are some.
 
-        require("report")
+        A notebook shows what is returned. In a script give the `ax` of a pyplot figure, or save ``axes.figure``.
+        """
         if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(
-                figsize=(7, 1 + 0.3 * min(len(self.shown_rows()), PLOTTED_ROWS)), layout="constrained"
-            ).subplots()
+            _, ax = new_figure(7, 1 + 0.3 * min(len(self.shown_rows()), PLOTTED_ROWS))
         rows = [row for row in self.shown_rows() if isinstance(row.get(self.plotted), int | float)][:PLOTTED_ROWS]
         places = range(len(rows))
         if rows and "low" in rows[0]:
@@ -105,9 +106,65 @@ class Told(ABC):
         return f'<pre style="white-space: pre-wrap">{html.escape(str(self))}</pre>'
 
 
+def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure that shows itself in a notebook, with its axes; where matplotlib is missing, the sentence that says so."""
+    from tacit.extras import require
+
+    require("report")
+    from matplotlib.figure import Figure
+
+    figure: Any = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    # A notebook asks for this name. Pyplot would show the figure too, but keeps every figure for good.
+    figure._repr_png_ = axes._repr_png_ = functools.partial(_png, figure)
+    return figure, axes
+
+
+def _png(figure: Figure) -> bytes:
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=110)
+    return picture.getvalue()
+
+
 def told_rows(headline: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """A table under its headline, as text."""
     return "\n".join([headline, *_lines(rows), *_left_out(rows)])
+
+
+def decimals(errors: Iterable[float | None]) -> int:
+    """How many decimals show two digits of the smallest error, or of a tenth of the largest where they differ more."""
+    known = [error for error in errors if error is not None and 0 < error < math.inf]
+    if not known:
+        return 4
+    return min(max(1 - math.floor(math.log10(max(min(known), max(known) / 10))), 2), 6)
+
+
+def rounded(value: float | None, places: int) -> str:
+    """A number with so many decimals, without the sign of a zero; "-" for none."""
+    return "-" if value is None else f"{round(value, places) + 0.0:.{places}f}"
+
+
+def rounded_error(error: float | None, places: int) -> str:
+    """An error with so many decimals, or with one digit where it would read as none at all."""
+    if error is not None and 0 < error < 0.5 * 10**-places:
+        return f"{error:.1e}" if error < 5e-7 else f"{error:.{-math.floor(math.log10(error))}f}"
+    return rounded(error, places)
+
+
+def with_error(value: float, error: float) -> str:
+    """``0.841 ± 0.037``: as many digits as the error leaves."""
+    places = decimals([error])
+    return f"{rounded(value, places)} ± {rounded_error(error, places)}"
+
+
+def told_errors(rows: Sequence[tuple[str, float, float]]) -> list[str]:
+    """A line for each label with its estimate and error, in as many digits as the errors leave."""
+    places = decimals(error for _, _, error in rows)
+    width = max(len(label) for label, _, _ in rows)
+    return [
+        f"{label:{width}} {rounded(value, places):>{places + 3}} ± {rounded_error(error, places)}"
+        for label, value, error in rows
+    ]
 
 
 def told_lines(lines: Sequence[str], end: str) -> str:
@@ -116,13 +173,28 @@ def told_lines(lines: Sequence[str], end: str) -> str:
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    cells = [list(rows[0])] + [[_text(value) for value in row.values()] for row in rows[:SHOWN_ROWS]] if rows else []
+    cells = [list(rows[0]), *_texts(rows)] if rows else []
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [isinstance(value, int | float) for value in rows[0].values()] if rows else []
     return [
         "  ".join(f"{cell:>{width}}" if right else f"{cell:{width}}" for cell, width, right in aligned).rstrip()
         for aligned in (zip(line, widths, numeric, strict=True) for line in cells)
     ]
+
+
+def _texts(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The cells of the rows that are shown; beside an error, numbers have as many digits as it leaves."""
+    shown = rows[:SHOWN_ROWS]
+    if not rows or "standard_error" not in rows[0]:
+        return [[_text(value) for value in row.values()] for row in shown]
+    places = decimals(row["standard_error"] for row in shown)
+
+    def text(name: str, value: object) -> str:
+        if not isinstance(value, float) or name in UNITLESS:
+            return _text(value)
+        return rounded_error(value, places) if name == "standard_error" else rounded(value, places)
+
+    return [[text(name, value) for name, value in row.items()] for row in shown]
 
 
 def _text(value: object) -> str:

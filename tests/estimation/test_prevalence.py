@@ -281,7 +281,7 @@ def test_a_study_is_shown_with_what_the_device_leaves_open():
     lines = str(found).splitlines()
     assert lines[-1] == "(± one standard error)"
     assert [line.split()[0] for line in lines[:-1]] == ["no", "yes", "cheaters"]
-    assert lines[1] == f"yes      {found['yes'].share:7.4f} ± {found['yes'].standard_error:.4f}"
+    assert lines[1] == f"yes      {found['yes'].share:6.3f} ± {found['yes'].standard_error:.3f}"
     document = found.to_document()
     assert document["direct"] is None
     assert document["compliance"] is None

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.errors import InvalidInput
 from tacit.report.page import Chapter, Picture, Text, WrittenTable, render, write
-from tacit.report.plots import new_figure
+from tacit.report.plots import plain_figure
 
 
 class Balanced(HTMLParser):
@@ -35,7 +35,7 @@ class Balanced(HTMLParser):
 
 
 def page() -> str:
-    figure, axes = new_figure()
+    figure, axes = plain_figure()
     axes.plot([0, 1], [0, 1])
     blocks = (
         Text("a < b & c", "warning"),

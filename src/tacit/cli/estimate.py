@@ -11,6 +11,7 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions, sampled_reports
+from tacit.display import decimals, rounded, rounded_error
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -109,13 +110,15 @@ def _print(result: TableEstimate, document: dict[str, Any]) -> None:
     within = f" within each {' and '.join(document['given'])}" if "given" in document else ""
     together = ", all at once" if document["simultaneous"] else ""
     title = f"{result.n_reports:,} reports, by {result.method}{within}{together}; errors for {result.whom}"
-    print_table(title, columns, [_row(cell["answers"].values(), "probability", cell) for cell in cells])
+    places = decimals(cell["standard_error"] for cell in cells)
+    print_table(title, columns, [_row(cell["answers"].values(), "probability", cell, places) for cell in cells])
     if "differences" not in document:
         return
     rows = []
+    places = decimals(one["standard_error"] for one in document["differences"])
     for one in document["differences"]:
         against = " and ".join(one["against"].values())
-        rows.append((*_row((*one["answers"].values(), against), "difference", one), f"{one['p']:.3g}"))
+        rows.append((*_row((*one["answers"].values(), against), "difference", one, places), f"{one['p']:.3g}"))
     asked = document["differences"][0]["answers"]
     columns = (*asked, "against", "difference", "standard error", level, "to", "p")
     print_table("Differences between groups, each tested by itself", columns, rows)
@@ -127,6 +130,6 @@ def _print(result: TableEstimate, document: dict[str, Any]) -> None:
         note(f"Warning: {warning}")
 
 
-def _row(labels: Iterable[str], key: str, cell: dict[str, Any]) -> tuple[str, ...]:
-    numbers = (cell[name] for name in (key, "standard_error", "low", "high"))
-    return (*labels, *("-" if number is None else f"{number:.4f}" for number in numbers))
+def _row(labels: Iterable[str], key: str, cell: dict[str, Any], places: int) -> tuple[str, ...]:
+    value, low, high = (rounded(cell[name], places) for name in (key, "low", "high"))
+    return (*labels, value, rounded_error(cell["standard_error"], places), low, high)

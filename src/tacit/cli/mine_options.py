@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.output import print_text
+from tacit.display import with_error
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -117,8 +118,8 @@ def print_scores(scored: dict[str, Any]) -> None:
             print_text(f"Accuracy on disguised test reports: {scored['warnings'][0]}")
         else:
             print_text(
-                f"Accuracy on disguised test reports: {tested['estimate']:.4f} ± {tested['standard_error']:.4f} (one standard "
-                "error)."
+                f"Accuracy on disguised test reports: {with_error(tested['estimate'], tested['standard_error'])} (one "
+                "standard error)."
             )
     if "truth_accuracy" in scored:
         print_text(f"Accuracy on true answers: {scored['truth_accuracy']:.4f}.")

@@ -10,6 +10,7 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions
+from tacit.display import decimals, rounded, rounded_error
 
 if TYPE_CHECKING:
     from tacit.estimation.prevalence_result import AnswerShare, GroupPrevalence, OpenParameter, Prevalence
@@ -57,9 +58,10 @@ def _show(result: Prevalence) -> None:
         _group(result.direct, result.level)
     for one in result.differences:
         names = [", ".join(f"{name} {value}" for name, value in side.items()) for side in (one.answers, one.against)]
+        places = decimals([one.standard_error])
         print_text(
-            f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.4f} ± {one.standard_error:.4f} "
-            f"(one standard error; {one.low:.4f} to {one.high:.4f}), p = {one.p:.3g}"
+            f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.{places}f} ± {rounded(one.standard_error, places)} "
+            f"(one standard error; {rounded(one.low, places)} to {rounded(one.high, places)}), p = {one.p:.3g}"
         )
     for warning in result.warnings:
         note(f"Warning: {warning}")
@@ -71,16 +73,11 @@ def _group(group: GroupPrevalence, level: float) -> None:
 
 
 def _table(title: str, shares: Sequence[AnswerShare], parameters: Mapping[str, OpenParameter], level: float) -> None:
+    numbers = [(one.answer, one.share, one.standard_error, one.low, one.high) for one in shares]
+    opened = [(label, own.estimate, own.standard_error, own.low, own.high) for label, own in parameters.items()]
+    places = decimals(error for _, _, error, *_ in (*numbers, *opened))
     rows = [
-        (share.answer, f"{share.share:.4f}", f"{share.standard_error:.4f}", f"{share.low:.4f}", f"{share.high:.4f}")
-        for share in shares
-    ]
-    rows += [
-        (label, _number(own.estimate), _number(own.standard_error), _number(own.low), _number(own.high))
-        for label, own in parameters.items()
+        (label, rounded(share, places), rounded_error(error, places), rounded(low, places), rounded(high, places))
+        for label, share, error, low, high in (*numbers, *opened)
     ]
     print_table(title, ("answer", "share", "standard error", f"{level:.0%} from", "to"), rows)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.dense import amplification, expected_mse, map_privacy, worst_posterior
 from tacit.design.problem import DesignProblem, unnamed
-from tacit.display import Told
+from tacit.display import Told, new_figure
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -150,14 +150,17 @@ class Front(Told):
         headline = f"{self.method}: {len(self.points)} channels for {len(self.answers)} answers, {self.records} records"
         return f"{headline}{bound}, {self.seconds:.1f} s\n{self.table()}"
 
-    def plot(self, ax: Axes) -> None:
-        """Draw error against privacy; the first front drawn brings the axes' names."""
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Error against privacy, drawn into `ax` or a figure of its own."""
+        if ax is None:
+            _, ax = new_figure(7, 4.2)
         style = {"exact": {"color": "black", "marker": "o", "markersize": 3, "linewidth": 1}}
         few = len(self.points) < 40
         default = {"marker": ".", "markersize": 6 if few else 2, "linewidth": 1 if few else 0}
         order = np.argsort(self.privacies)
         ax.plot(self.privacies[order], self.errors[order], label=self.method, **style.get(self.method, default))
         ax.set(xlabel="privacy (chance that the best guess is wrong)", ylabel="mean squared error", yscale="log")
+        return ax
 
 
 def measured_point(

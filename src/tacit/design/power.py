@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.display import Shown
+from tacit.display import Shown, new_figure
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -120,15 +120,9 @@ class DevicePlan(Shown):
                 "The plot shows the power of a test, and this plan is of an estimate. Give share with against or "
                 "difference (--share, --against, --difference)."
             )
-        from tacit.extras import require
-
-        require("report")
-        from matplotlib.figure import Figure
-
         most = 2 * max(self.respondents, 50)
         people = sorted({max(2, most * step // 100) for step in range(1, 101)})
-        figure = Figure(figsize=(7, 4), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = new_figure(7, 4)
         for name, power in power_curves([self.device, *beside], self.question, people).items():
             axes.plot(people, power, label=name, linestyle="--" if name == "direct" else "-")
         axes.set(xlabel="respondents", ylabel="power", ylim=(0, 1.02))

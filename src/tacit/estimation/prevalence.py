@@ -111,8 +111,8 @@ def prevalence(
     >>> import tacit
     >>> reports = {"copied": ["yes"] * 328 + ["no"] * 382}
     >>> print(tacit.prevalence(reports, "copied", "unrelated-question", "p=1/2,y=1/12"))
-    no   0.1594 ± 0.0374
-    yes  0.8406 ± 0.0374
+    no   0.159 ± 0.037
+    yes  0.841 ± 0.037
     (± one standard error)
     """
     known = device if isinstance(device, DeviceDesign) else devices.design(device, parameters or {}, answers)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.display import Told
+from tacit.display import Told, told_errors
 from tacit.estimation.result import ONE_ERROR
 
 
@@ -147,8 +147,7 @@ class Prevalence(Told):
             for name, value in self.parameters.items()
             if value.estimate is not None and value.standard_error is not None
         ]
-        width = max(len(label) for label, _, _ in rows)
-        return "\n".join([*(f"{label:{width}} {share:7.4f} ± {error:.4f}" for label, share, error in rows), ONE_ERROR])
+        return "\n".join([*told_errors(rows), ONE_ERROR])
 
     def __repr__(self) -> str:
         return f"<Prevalence: {self.item} by {self.device}, {self.n_reports:,} reports>"

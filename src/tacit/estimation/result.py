@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit.channel.base import Array
-from tacit.display import Shown
+from tacit.display import Shown, told_errors, with_error
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
 from tacit.estimation.simplex import floored, projected
@@ -155,9 +155,7 @@ class TableEstimate(Shown):
 
     def __str__(self) -> str:
         rows = [(" ".join(row["answers"].values()), row["probability"], row["standard_error"]) for row in self.cells()]
-        width = max(len(label) for label, _, _ in rows)
-        lines = [f"{label:{width}} {p:7.4f} ± {se:.4f}" for label, p, se in rows]
-        lines.append(ONE_ERROR)
+        lines = [*told_errors(rows), ONE_ERROR]
         return "\n".join(lines if self.converged else [*lines, "(not converged: more likely distributions exist)"])
 
 
@@ -190,4 +188,4 @@ class ShareEstimate(Shown):
         return [{"condition": self.condition, **numbers}]
 
     def __str__(self) -> str:
-        return f"{self.condition}: {self.probability:.4f} ± {self.standard_error:.4f} {ONE_ERROR}"
+        return f"{self.condition}: {with_error(self.probability, self.standard_error)} {ONE_ERROR}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.experiments.tree_plots import draw_curves
-from tacit.report.plots import BLUE, GREY, new_figure
+from tacit.report.plots import BLUE, GREY, plain_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +19,7 @@ def accuracy_by_keep(
     keeps: Sequence[float], means: Array, deviations: Array, lines: Mapping[str, float], title: str
 ) -> Figure:
     """Accuracy over the chance to keep the record; where it is 0 the plot says that there is no estimate."""
-    figure, axes = new_figure(height=4.0)
+    figure, axes = plain_figure(height=4.0)
     draw_curves(axes, keeps, {"from disguised reports": (means, deviations)}, lines)
     low = axes.get_ylim()[0]
     axes.plot([0], [low], "x", color=GREY, markersize=8, clip_on=False)
@@ -36,7 +36,7 @@ def accuracy_by_keep(
 
 def estimated_less_true(points: Array, title: str) -> Figure:
     """How far estimates lie from what was counted, with 95% intervals; rows are (q, difference, standard error)."""
-    figure, axes = new_figure(height=4.0)
+    figure, axes = plain_figure(height=4.0)
     keeps, differences, errors = points[np.isfinite(points).all(axis=1)].T
     # Repeats of one q stand side by side.
     order = np.concatenate([np.arange(count) - (count - 1) / 2 for count in np.unique(keeps, return_counts=True)[1]])
@@ -55,7 +55,7 @@ def pse_curves(keeps: Sequence[float], shares: Sequence[float], values: Array) -
     """One curve for each true share."""
     from matplotlib import colormaps
 
-    figure, axes = new_figure(height=4.0)
+    figure, axes = plain_figure(height=4.0)
     for position, (share, row) in enumerate(zip(shares, values, strict=True)):
         axes.plot(
             keeps,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tacit.report.plots import BLUE, GREY, ORANGE, new_figure
+from tacit.report.plots import BLUE, GREY, ORANGE, plain_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def loss_by_k(wanted: Sequence[int], published: Sequence[float], polished: Sequence[float]) -> Figure:
     """What each wanted k costs."""
-    figure, axes = new_figure()
+    figure, axes = plain_figure()
     axes.plot(wanted, published, "o-", color=GREY, label="published search")
     axes.plot(wanted, polished, "o-", color=BLUE, label="with ruin and recreate")
     _ticked(axes, "wanted k", wanted)
@@ -25,7 +25,7 @@ def loss_by_k(wanted: Sequence[int], published: Sequence[float], polished: Seque
 
 def loss_and_bias(what: str, values: Sequence[float], losses: Sequence[float], biases: Sequence[float]) -> Figure:
     """Both objectives over one setting."""
-    figure, axes = new_figure()
+    figure, axes = plain_figure()
     axes.plot(values, losses, "o-", color=BLUE, label="loss (NWP)")
     axes.plot(values, biases, "s-", color=ORANGE, label="bias (NECD)")
     _ticked(axes, what, values)
@@ -37,7 +37,7 @@ def loss_and_bias(what: str, values: Sequence[float], losses: Sequence[float], b
 
 def blocks_kept(weightings: Sequence[str], names: Sequence[str], blocks: Sequence[Sequence[int]]) -> Figure:
     """How many blocks each attribute keeps; darker is more detail."""
-    figure, axes = new_figure(height=3.2)
+    figure, axes = plain_figure(height=3.2)
     axes.grid(visible=False)
     axes.imshow(blocks, cmap="Blues", aspect="auto")
     most = max(map(max, blocks))

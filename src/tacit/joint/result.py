@@ -13,7 +13,7 @@ import numpy as np
 from tacit.channel.codes import Array
 from tacit.channel.scheme import Questionnaire
 from tacit.count.sources import ReportSource, sources
-from tacit.display import Told
+from tacit.display import Told, told_errors, with_error
 from tacit.errors import InvalidInput
 from tacit.joint.evidence import BATCH_ROWS, Known, WholeReports, batches, laid_out
 from tacit.joint.selection import ModelCandidate, RecordModel, refined
@@ -51,10 +51,11 @@ class ModelTable:
         rows = [
             (" ".join(cell["answers"].values()), cell["probability"], cell["standard_error"]) for cell in self.cells()
         ]
+        known = [(label, p, error) for label, p, error in rows if error is not None]
+        if len(known) == len(rows):
+            return "\n".join(told_errors(known))
         width = max(len(label) for label, _, _ in rows)
-        return "\n".join(
-            f"{label:{width}} {p:7.4f}" + ("" if error is None else f" ± {error:.4f}") for label, p, error in rows
-        )
+        return "\n".join(f"{label:{width}} {p:7.4f}" for label, p, _ in rows)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ class ModelShare:
         return self.probability
 
     def __str__(self) -> str:
-        return f"{self.probability:.4f}" + ("" if self.standard_error is None else f" ± {self.standard_error:.4f}")
+        if self.standard_error is None:
+            return f"{self.probability:.4f}"
+        return with_error(self.probability, self.standard_error)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources, true_schema
-from tacit.display import Told
+from tacit.display import Told, decimals, rounded, with_error
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import estimate_share
 from tacit.estimation.group_parts import parts_for
@@ -85,8 +85,9 @@ class AccuracyEstimate(Told):
     def __str__(self) -> str:
         if self.is_known:
             low, high = self.interval()
-            told = f"{self.accuracy:.4f} ± {self.standard_error:.4f} ({self.n_reports:,} disguised reports; ± one standard error"
-            return f"{told}; 95% interval {low:.4f} to {high:.4f})"
+            places = decimals([self.standard_error])
+            told = f"{with_error(self.accuracy, self.standard_error)} ({self.n_reports:,} disguised reports; ± one standard error"
+            return f"{told}; 95% interval {rounded(low, places)} to {rounded(high, places)})"
         return (
             f"unknown: its standard error would be {self.standard_error:.2g}, more than {LARGEST_ERROR:g}. These "
             f"{self.n_reports:,} reports are too few for their disguise, or the classifier looks at too many disguised "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.display import Told, told_lines
+from tacit.display import Told, told_lines, with_error
 from tacit.estimation.intervals import share_intervals
 from tacit.estimation.supports import Supports
 from tacit.mine.apriori import Candidates
@@ -47,7 +47,7 @@ class Itemset:
     @property
     def line(self) -> str:
         """The itemset with its support; ± is one standard error."""
-        return f"{', '.join(self.labels)}: {self.support:.4f} ± {self.standard_error:.4f}"
+        return f"{', '.join(self.labels)}: {with_error(self.support, self.standard_error)}"
 
     def __str__(self) -> str:
         return f"{self.line} (± one standard error)"

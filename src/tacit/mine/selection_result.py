@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.display import Shown
+from tacit.display import Shown, with_error
 from tacit.estimation.intervals import share_interval
 from tacit.mine.accuracy import LARGEST_ERROR
 from tacit.mine.classifier import ReportClassifier
@@ -62,7 +62,7 @@ class CrossValidation(Shown):
         return share_interval(self.accuracy, self.standard_error, self.n_reports, level)
 
     def headline(self) -> str:
-        told = f"accuracy {self.accuracy:.4f} ± {self.standard_error:.4f} (one standard error)"
+        told = f"accuracy {with_error(self.accuracy, self.standard_error)} (one standard error)"
         if self.estimate is None:
             told = f"accuracy unknown: its standard error would be {self.standard_error:.2g}"
         return f"{self.name}: {told}, from {self.n_reports:,} disguised reports in {len(self.folds)} parts"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tacit.display import new_figure
 from tacit.mine.tree import Node
 from tacit.mine.tree_text import condition
 from tacit.schema import Attribute, Schema
@@ -31,13 +32,10 @@ class Place:
 
 
 def plotted(root: Node, schema: Schema, target: Attribute, max_depth: int) -> Figure:
-    """The figure; made without pyplot, so nothing global is touched."""
-    from matplotlib.figure import Figure
-
+    """The figure; bars of answers beside each node."""
     places = list(_places(root, schema, max_depth))
     depth, leaves = max(place.depth for place in places), max(place.height for place in places) + 1
-    figure = Figure(figsize=(2.2 + 2.4 * depth, 1.0 + 0.62 * leaves), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = new_figure(2.2 + 2.4 * depth, 1.0 + 0.62 * leaves)
     for place in places:
         _draw(axes, place, target)
     axes.set_xlim(-0.1, depth + 0.75)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr, ndtri, stdtr, stdtrit
 
+from tacit.display import new_figure
 from tacit.errors import InvalidInput
 from tacit.estimation.intervals import interval_within
 
@@ -310,11 +311,6 @@ class Regression:
 
     def plot(self, term: str) -> Figure:
         """The predicted chance of the last answer along one column of the design, all else at its mean, with its band."""
-        from tacit.extras import require
-
-        require("report")
-        from matplotlib.figure import Figure
-
         at = self.terms.index(self[term].term)
         values = np.linspace(self.design[:, at].min(), self.design[:, at].max(), 60)
         x = np.tile(self.design.mean(axis=0), (len(values), 1))
@@ -323,8 +319,7 @@ class Regression:
         chances, slopes = self.predicts(x, self.estimates)
         error = np.sqrt(np.maximum(np.einsum("nq,qr,nr->n", slopes[:, answer], self.covariance, slopes[:, answer]), 0))
         margin = self._quantile() * error
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = new_figure(6, 4)
         axes.plot(values, chances[:, answer])
         axes.fill_between(values, chances[:, answer] - margin, chances[:, answer] + margin, alpha=0.25)
         axes.set(xlabel=term, ylabel=f"chance of {self.answers[-1]}" if self.answers else "mean")

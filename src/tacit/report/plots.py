@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.display import new_figure
 from tacit.publish.release import Release
 
 if TYPE_CHECKING:
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREY = "#0b5394", "#c9510c", "#8c959f"
 
 
-def new_figure(width: float = 7.0, height: float = 3.6) -> tuple[Figure, Axes]:
+def plain_figure(width: float = 7.0, height: float = 3.6) -> tuple[Figure, Axes]:
     """A figure with one plain pair of axes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = new_figure(width, height)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x", color="#d0d7de", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -37,7 +35,7 @@ CROPPED_AT = 1000
 
 def draw_fronts(fronts: Sequence[Front], title: str = "", bound: Front | None = None, *, width: float = 7.0) -> Figure:
     """Error against privacy of several fronts; the exact one, or the lower bounds of `bound`, are a line none can cross."""
-    figure, axes = new_figure(width, 0.6 * width)
+    figure, axes = plain_figure(width, 0.6 * width)
     for front in fronts:
         front.plot(axes)
     if bound is not None:
@@ -57,7 +55,7 @@ GREEN, VIOLET = "#1a7f37", "#8250df"
 
 def front_figure(release: Release) -> Figure:
     """Loss against effective k, a colour for each method; the bias of each alternative is the size of its dot."""
-    figure, axes = new_figure()
+    figure, axes = plain_figure()
     ways = dict.fromkeys(entry.way for entry in release.front)
     for way, color in zip(ways, itertools.cycle((BLUE, GREEN, VIOLET)), strict=False):
         own = [entry for entry in release.front if entry.way == way]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacit.publish.comparison import lost_groups, side_by_side
 from tacit.publish.release import Release
 from tacit.report.page import Chapter, Picture, Text, WrittenTable, write
-from tacit.report.plots import BLUE, GREY, front_figure, new_figure
+from tacit.report.plots import BLUE, GREY, front_figure, plain_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +118,7 @@ def _shown(release: Release, j: int) -> Floats:
 
 
 def _lines(answers: tuple[str, ...], before: Floats, after: Floats) -> Figure:
-    figure, axes = new_figure(height=2.4)
+    figure, axes = plain_figure(height=2.4)
     axes.step(np.arange(len(before)), before, color=GREY, label="input")
     axes.step(np.arange(len(after)), after, color=BLUE, label="release, labels spread evenly")
     axes.set_ylabel("rows")
@@ -129,7 +129,7 @@ def _lines(answers: tuple[str, ...], before: Floats, after: Floats) -> Figure:
 
 
 def _bars(answers: tuple[str, ...], before: Floats, after: Floats) -> Figure:
-    figure, axes = new_figure(height=0.8 + 0.22 * len(answers))
+    figure, axes = plain_figure(height=0.8 + 0.22 * len(answers))
     places = np.arange(len(answers))[::-1]
     axes.barh(places + 0.2, before, 0.38, color=GREY, label="input")
     axes.barh(places - 0.2, after, 0.38, color=BLUE, label="release, labels spread evenly")
