@@ -103,14 +103,23 @@ def test_impossible_purposes_are_refused(data, out, options, message):
         run("--data", data, "--gamma", 19, *options, "--out", out)
 
 
-def test_a_column_that_tells_rows_apart_is_named_with_the_way_out(tmp_path, out):
+def test_a_column_that_tells_rows_apart_is_left_out_unless_it_is_named(tmp_path, out):
     rows = "".join(f"{row},{'yes' if row % 3 else 'no'}\n" for row in range(40))
     people = tmp_path / "class.csv"
     people.write_text("number,cheated\n" + rows, encoding="utf-8")
-    text = run("--data", people, "--gamma", 9, "--out", out).stdout
-    assert "number: nearly every row has a value of its own" in text
-    assert "--drop number." in text
-    assert "--drop" not in run("--data", people, "--drop", "number", "--gamma", 9, "--out", out).stdout
+    told = run("--data", people, "--gamma", 9, "--out", out)
+    assert "Left out: number. Nearly every row has a value of its own" in told.stderr
+    assert Scheme.read(out).schema.names == ("cheated",)
+    assert "Left out" not in run("--data", people, "--drop", "number", "--gamma", 9, "--out", out).stderr
+    assert "Left out" not in run("--data", people, "--groups", "number;cheated", "--gamma", 9, "--out", out).stderr
+    assert Scheme.read(out).schema.names == ("number", "cheated")
+
+
+def test_a_file_of_nothing_but_ids_is_refused(tmp_path, out):
+    people = tmp_path / "ids.csv"
+    people.write_text("number\n" + "".join(f"{row}\n" for row in range(40)), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="In number nearly every row has a value of its own"):
+        run("--data", people, "--gamma", 9, "--out", out)
 
 
 def test_what_others_know_anyway_is_proposed_as_public_with_what_it_costs(data, out):

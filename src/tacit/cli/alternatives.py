@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.output import print_table, print_text, progress
+from tacit.cli.output import note, print_table, print_text, progress
+from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Scheme
@@ -71,16 +72,23 @@ def public_proposal(made: SchemeDesign, redesigned: Callable[[list[str]], Scheme
     return {"attributes": known, "errors": costs}
 
 
-def show_identifiers(truths: Dataset | None, attributes: Iterable[str]) -> None:
-    """Say which attributes are different for nearly everyone: an id, of which there is nothing to estimate."""
-    if truths is None:
-        return
-    names = [name for name in attributes if _tells_rows_apart(truths, name)]
-    if names:
-        print_text(
-            f"! {_in_words(names)}: nearly every row has a value of its own, so there is no share to estimate, and each further "
-            f"disguised answer makes the errors of the others larger. Leave it out with --drop {','.join(names)}."
+def without_identifiers(truths: Dataset, named: Iterable[str]) -> Dataset:
+    """The truths without columns that are different for nearly everyone, such as an id, unless the user `named` them."""
+    apart = [name for name in truths.schema.names if name not in named and _tells_rows_apart(truths, name)]
+    if not apart:
+        return truths
+    kept = [name for name in truths.schema.names if name not in apart]
+    if not kept:
+        raise InvalidInput(
+            f"In {_in_words(apart)} nearly every row has a value of its own: there is no share to estimate. Give a column whose "
+            "answers many rows share; cut numbers into ranges first."
         )
+    note(
+        f"Left out: {_in_words(apart)}. Nearly every row has a value of its own, so there is no share to estimate. (Numbers: "
+        "cut them into ranges first. To disguise it all the same, name it in --groups. `tacit disguise` takes the rest of this "
+        "file with --drop-others.)"
+    )
+    return truths.select(kept)
 
 
 def _tells_rows_apart(truths: Dataset, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit.cli.alternatives import public_proposal, show_alternatives, show_identifiers, show_proposal
+from tacit.cli.alternatives import public_proposal, show_alternatives, show_proposal, without_identifiers
 from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
@@ -37,8 +38,8 @@ class AttributeOptions:
     drop: Annotated[str, typer.Option(help="Columns of --data that are left out, such as an id.")] = ""
     missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse"
 
-    def read(self) -> tuple[Schema, Dataset | None]:
-        """The attributes, and the truths that give the prior where there is a file of them."""
+    def read(self, named: Sequence[str]) -> tuple[Schema, Dataset | None]:
+        """The attributes, and the truths that give the prior where there is a file of them; ids only where they are named."""
         from tacit.channel.scheme import Scheme
         from tacit.dataset import Dataset
 
@@ -46,7 +47,7 @@ class AttributeOptions:
             raise InvalidInput("--answers and --schema both list the attributes. Give one of them.")
         left_out = listed_names(self.drop)
         if self.data is not None and self.schema is None and self.answers is None:
-            truths = _truths(self.data, left_out, self.missing)
+            truths = without_identifiers(_truths(self.data, left_out, self.missing), named)
             return truths.schema, truths
         if left_out:
             raise InvalidInput(
@@ -132,8 +133,9 @@ def design_scheme(
     """Write the scheme that keeps a privacy demand, and say what it protects, what it costs and where it is weak."""
     from tacit.design.ready_channels import scheme_from_device, scheme_from_fronts
 
-    attributes, truths = source.read()
     clear = listed_names(public)
+    together = [] if groups is None else listed_groups(groups)
+    attributes, truths = source.read([*clear, *itertools.chain.from_iterable(together)])
     if device is not None:
         _check_beside_device(groups, ready, purpose, demand)
     elif parameters:
@@ -199,7 +201,6 @@ def _deliver(
     print_text(f"{out}: {made.demand}.")
     show_measures(made.measures)
     show_alternatives(made, truths)
-    show_identifiers(truths, [name for group in made.scheme.groups for name in group.names])
     show_proposal(proposal)
 
 
