@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,13 +42,27 @@ def test_the_lines_of_the_help_page_are_those_of_the_commands() -> None:
     assert lines == own
 
 
-@pytest.mark.parametrize("path", [(), ("design",), ("mine",), ("survey",)])
+@pytest.mark.parametrize("path", [(), ("design",), ("mine",), ("survey",), *(path for path, _ in leaves(COMMANDS))])
 def test_no_help_line_is_cut(path: tuple[str, ...]) -> None:
     for flag in ("-h", "--help"):
         page = tacit(*path, flag)
         assert page.code == 0
-        assert "..." not in page.out.replace("[ARGS]...", "")
+        assert not re.search(r"\w\.\.\.$", page.out.partition("\n")[2], re.MULTILINE)
         assert all(len(line) <= 80 for line in page.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("mine", "tree"), "tacit mine tree [OPTIONS] REPORTS..."),
+        (("measure",), "tacit measure [OPTIONS] SCHEME"),
+        (("devices",), "tacit devices [OPTIONS] [NAME]"),
+        (("tally",), "tacit tally [OPTIONS] [REPORTS...]"),
+        (("survey", "open"), "tacit survey open [OPTIONS] FILE"),
+    ],
+)
+def test_usage_lines_name_the_arguments_as_they_are_written(path: tuple[str, ...], line: str) -> None:
+    assert tacit(*path, "-h").out.splitlines()[0] == f"Usage: {line}"
 
 
 def _after_help(code: str) -> None:

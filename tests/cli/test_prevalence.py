@@ -54,3 +54,10 @@ def test_refusals_are_one_sentence(study):
     assert "a chance lies between 0 and 1" in refused("prevalence", study, *ASKED, "--sampled", "1.5")
     assert "There is no file" in refused("prevalence", "nowhere.csv", *ASKED)
     assert "only one cluster" in refused("prevalence", study, *ASKED, "--clusters", "note")
+
+
+@pytest.mark.parametrize("address", ["spark:db.answers", "postgresql://localhost/db/answers"])
+def test_a_table_of_a_database_is_told_from_a_file_that_is_missing(address: str) -> None:
+    message = refused("prevalence", address, "--item", "x", "--device", "warner", "--parameters", "p=0.7")
+    assert f"{address!r} is an address of a table" in message
+    assert "There is no file" not in message

@@ -68,6 +68,23 @@ def test_all_five_studies_are_run_at_full_size_unless_asked_otherwise(
         assert f"0.401 in {study['name']}" in page
 
 
+def test_without_a_name_the_studies_are_listed_and_none_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    listed = tacit("reproduce").out
+    assert all(name in listed for name in STUDIES)
+    assert "tacit reproduce all" in listed
+    assert [study["name"] for study in tacit("reproduce", "--json").json["studies"]] == list(STUDIES)
+    assert not asked
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_are_announced_before_they_run(tmp_path: Path, asked: list[dict[str, Any]]) -> None:
+    assert tacit("reproduce", "all", "--out", tmp_path).err.startswith("Running optrr, trees, ")
+    assert len(asked) == len(STUDIES)
+
+
 def test_only_the_study_that_takes_the_health_table_gets_it(tmp_path: Path, asked: list[dict[str, Any]]) -> None:
     table = tmp_path / "health.csv"
     for name in ("frapp", "trees"):

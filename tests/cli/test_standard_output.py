@@ -52,3 +52,11 @@ def test_json_and_output_cannot_share_standard_output(files: Path) -> None:
     outcome = tacit("roles", "truths.csv", "--out", "-", "--json")
     assert outcome.code == 2
     assert "Leave one of them out" in outcome.json["error"]
+
+
+@pytest.mark.parametrize("command", [("measure", "-"), ("plan", "-", "--margin", "0.05")], ids=["measure", "plan"])
+def test_a_scheme_comes_in_through_the_pipe(
+    files: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO((files / "scheme.json").read_text(encoding="utf-8")))
+    assert tacit(*command, "--json").json.keys() & {"gamma", "respondents"}

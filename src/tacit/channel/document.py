@@ -140,7 +140,8 @@ def read_json(path: str | Path) -> Any:
     if not isinstance(path, str | Path):
         raise InvalidInput(f"A file's name is wanted, not {type(path).__name__}.")
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        text = sys.stdin.read() if str(path) == "-" else Path(path).read_text(encoding="utf-8")
+        return json.loads(text)
     except FileNotFoundError:
         raise InvalidInput(f"There is no file {str(path)!r}.") from None
     except IsADirectoryError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 # Where a command is: ``module:function`` below `tacit.cli`; a group has a help line and its own commands.
 Place = str | tuple[str, Mapping[str, str]]
@@ -45,6 +45,30 @@ class Imported(MutableMapping[str, Any]):
         return len(self._places)
 
 
+class Command(TyperCommand):
+    """A command whose usage line reads ``SCHEME``, ``[NAME]`` or ``REPORTS...``."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        for one in self._arguments():
+            one.metavar = (one.metavar or one.name or "").removesuffix("...").upper()
+
+    def _arguments(self) -> list[Any]:
+        return [one for one in self.params if one.param_type_name == "argument"]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        named = [f"{one.metavar}{'...' if one.nargs != 1 else ''}" for one in self._arguments()]
+        pieces = [name if one.required else f"[{name}]" for one, name in zip(self._arguments(), named, strict=True)]
+        return ["[OPTIONS]", *pieces]
+
+
+class CommandApp(typer.Typer):
+    """An app of such commands."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        return super().command(name, **{"cls": Command, **settings})
+
+
 class CommandGroup(TyperGroup):
     """A group that explains its commands in whole sentences, on several lines where they are long."""
 
@@ -70,6 +94,6 @@ def _built(name: str, place: Place) -> Any:
         return typer.main.get_command(known)
     from tacit.cli.option_groups import ungrouped
 
-    alone = typer.Typer(**PLAIN)
+    alone = CommandApp(**PLAIN)
     alone.command(name)(ungrouped(known))
     return typer.main.get_command(alone)

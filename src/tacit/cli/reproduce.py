@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli.output import JsonFlag, print_json, print_table, print_text, progress
+from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text, progress
 from tacit.extras import require_all
 
 if TYPE_CHECKING:
     from tacit.experiments.registry import Study, StudyResult
 
 
+LONG = "At full size each takes minutes of processor time; --quick runs a small version."
+
+
 def reproduce(
-    name: Annotated[str, typer.Argument(help="Name of a study, or all.")] = "all",
-    out: Annotated[Path, typer.Option(help="Folder for pages, pictures and numbers.")] = Path("out"),
+    name: Annotated[
+        str | None, typer.Argument(help="Name of a study, or all. Without it and --out the studies are listed.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for pages, pictures and numbers: 'out' if not said.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A small version that shows the way, not the numbers.")
     ] = False,
@@ -25,15 +31,21 @@ def reproduce(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Run a published study again: tables, plots, the published number or sentence beside ours."""
-    require_all("Running the studies again", ("mine", "design", "publish", "report"))
-    from tacit.experiments.page import write_study
     from tacit.experiments.registry import STUDIES, study
 
-    chosen = list(STUDIES.values()) if name == "all" else [study(name)]
+    if name is None and out is None:
+        _list(STUDIES.values(), json=json)
+        return
+    require_all("Running the studies again", ("mine", "design", "publish", "report"))
+    from tacit.experiments.page import write_study
+
+    chosen = list(STUDIES.values()) if name in (None, "all") else [study(name)]
+    if len(chosen) > 1 and not quick:
+        note(f"Running {', '.join(each.name for each in chosen)}, one after the other. {LONG}")
     documents = []
     for each in chosen:
         result = _run(each, quick, seed, health)
-        page = write_study(result, out)
+        page = write_study(result, out or Path("out"))
         documents.append({**result.to_document(), "page": str(page)})
         if not json:
             rows = [(row.what, row.published or "", row.ours) for row in result.comparisons]
@@ -43,6 +55,14 @@ def reproduce(
             print_text(f"The page is in {page}.")
     if json:
         print_json({"studies": documents})
+
+
+def _list(studies: Iterable[Study], *, json: bool) -> None:
+    if json:
+        print_json({"studies": [{"name": each.name, "title": each.title} for each in studies]})
+        return
+    print_table("Studies that can be run again", ("name", "study"), [(each.name, each.title) for each in studies])
+    print_text(f"`tacit reproduce NAME` runs one, `tacit reproduce all` every one. {LONG}")
 
 
 def _run(study: Study, quick: bool, seed: int, health: Path | None) -> StudyResult:

@@ -43,6 +43,15 @@ def is_parquet(path: str | Path) -> bool:
     return read.cache_info().currsize > 0 and Path(path) == read() and standard_input.holds_parquet(read())
 
 
+def _no_file(path: str) -> str:
+    if "://" in path or path.startswith("spark:"):
+        return (
+            f"{path!r} is an address of a table, and a file is read here: write the table to a CSV or Parquet file first. "
+            "`tacit estimate`, `mine`, `tally` and `publish` read tables of databases."
+        )
+    return f"There is no file {path!r}."
+
+
 def checked_file(path: str | Path) -> Path:
     """The file to open, ``-`` being standard input; refused where it cannot be read."""
     if not isinstance(path, str | os.PathLike):
@@ -53,7 +62,7 @@ def checked_file(path: str | Path) -> Path:
         path = fetched(path)
     file = standard_input.standard_input() if str(path) == standard_input.NAME else Path(path)
     if not file.exists():
-        raise InvalidInput(f"There is no file {str(path)!r}.")
+        raise InvalidInput(_no_file(str(path)))
     if file.is_dir():
         raise InvalidInput(f"{str(path)!r} is a folder, not a file.")
     if file.stat().st_size == 0:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
-from tacit.cli.commands import PLAIN, CommandGroup
+from tacit.cli.commands import PLAIN, CommandApp, CommandGroup
 from tacit.cli.survey import copies, results, serving, verifying, writing
 
-app = typer.Typer(
+app = CommandApp(
     cls=CommandGroup,
     no_args_is_help=True,
     help="Electronic surveys: answers are disguised on the respondent's own device, and no server ever receives a true one.",
