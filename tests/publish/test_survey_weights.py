@@ -12,8 +12,7 @@ import pytest
 
 from tacit import Dataset, check_release
 from tacit.errors import InvalidInput
-from tacit.publish import Protection
-from tacit.publish.manifests import remake
+from tacit.publish import Protection, remake
 from tacit.publish.risk import KnownClasses, expected_inverse, household_risk
 from tacit.publish.roles import ColumnRole, Roles
 from tests.cli.run import refused, tacit

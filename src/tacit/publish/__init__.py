@@ -11,9 +11,8 @@ from tacit.extras import require
 
 require("publish")
 
-from tacit.publish.anonymization import anonymize  # noqa: E402 - the extra is asked for first
+from tacit.publish.anonymization import anonymize, remake  # noqa: E402 - the extra is asked for first
 from tacit.publish.check import ReleaseCheck, check_release  # noqa: E402
-from tacit.publish.manifests import remake  # noqa: E402
 from tacit.publish.methods import Alternative  # noqa: E402
 from tacit.publish.release import Release  # noqa: E402
 from tacit.publish.settings import Effort, Preferences, Protection  # noqa: E402

@@ -1,13 +1,15 @@
-"""The door: from a table and a publisher's settings to a release."""
+"""The door: from a table and a publisher's settings, or the private manifest of an earlier release, to a release."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tacit.errors import names_homes
 from tacit.publish.comparison import compare
+from tacit.publish.manifests import answer_again, posed_again, read_private
 from tacit.publish.methods import find
 from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release import Release
@@ -91,3 +93,13 @@ def found_release(publication: Publication, progress: Progress | None = None) ->
         compared = compare(publication, progress)
         return Release.of(compared.publication, compared.answer, compared)
     return Release.of(publication, find(publication, method, progress))
+
+
+def remake(private: str | Path | Mapping[str, Any], data: Any, people: Any = None) -> Release:
+    """The release that a private manifest describes, made again from the same input without any search.
+
+    `people` is the table of the population, where k-map or presence was asked for and it was no file.
+    """
+    document = private if isinstance(private, Mapping) else read_private(private)
+    publication = posed_again(document, data, people)
+    return Release.of(publication, answer_again(publication, document))

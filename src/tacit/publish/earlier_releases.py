@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
+from tacit.publish.anonymous_table import AnonymousTable
 from tacit.publish.class_measures import class_sizes
 from tacit.publish.combinations import Combinations
-from tacit.publish.manifests import private_path, read_private, remake
+from tacit.publish.manifests import answer_again, posed_again, private_path, read_private
 from tacit.publish.publication import Publication
-from tacit.publish.release import Release
 from tacit.publish.release_input import CodedInput
 
 Codes = NDArray[np.int64]
@@ -27,6 +27,11 @@ class EarlierRelease:
 
     path: Path
     document: dict[str, Any]
+
+    def table(self, data: Any) -> AnonymousTable:
+        """What was released, made again from the same input."""
+        publication = posed_again(self.document, data)
+        return AnonymousTable.of(publication, answer_again(publication, self.document))
 
 
 def earlier_releases(publication: Publication, out: Path) -> list[EarlierRelease]:
@@ -52,9 +57,9 @@ def refuse_second_release(earlier: Sequence[EarlierRelease], out: Path) -> None:
         )
 
 
-def k_together(release: Release, earlier: Sequence[EarlierRelease]) -> int | None:
+def k_together(release: AnonymousTable, earlier: Sequence[EarlierRelease]) -> int | None:
     """The k of all these releases together: classes intersect; None where their rows cannot be put side by side."""
-    releases = [release, *(remake(entry.document, release.publication.data) for entry in earlier)]
+    releases = [release, *(entry.table(release.publication.data) for entry in earlier)]
     if not all(isinstance(each.input, CodedInput) for each in releases):
         return None
     columns = [_classes(each) for each in releases]
@@ -68,7 +73,7 @@ def k_together(release: Release, earlier: Sequence[EarlierRelease]) -> int | Non
     return int(sizes[sizes > 0].min())  # rows that no release shows have a number too
 
 
-def _classes(release: Release) -> Codes:
+def _classes(release: AnonymousTable) -> Codes:
     """The class of every row of the input; -1 where it is suppressed."""
     recoding = release.recoding
     number = recoding.class_numbers()
@@ -78,7 +83,7 @@ def _classes(release: Release) -> Codes:
     return np.concatenate(parts)
 
 
-def _persons(release: Release) -> Codes | None:
+def _persons(release: AnonymousTable) -> Codes | None:
     if release.publication.persons is None:
         return None
     person = release.publication.settings.protection.person or ""

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import InvalidInput
+from tacit.publish.anonymous_table import AnonymousTable
 from tacit.publish.column_readings import Reading, reading_from_document
 from tacit.publish.methods import Alternative, Answer, find, of_classes, of_cuts
 from tacit.publish.publication import Publication, pose_publication
-from tacit.publish.release import Release
 from tacit.publish.release_input import CodedInput
 from tacit.publish.settings import Settings
 from tacit.schema import Attribute, Schema
@@ -31,7 +31,7 @@ def private_path(path: str | Path) -> Path:
     return Path(f"{path}.private.json")
 
 
-def public_manifest(release: Release) -> dict[str, Any]:
+def public_manifest(release: AnonymousTable) -> dict[str, Any]:
     """What a reader of the release needs.
 
     Neither the hash of the input (it confirms guesses), nor the seed, nor alternatives, nor an answer that no released label
@@ -73,7 +73,7 @@ def public_manifest(release: Release) -> dict[str, Any]:
     }
 
 
-def _quasi_identifiers(release: Release) -> list[list[str]]:
+def _quasi_identifiers(release: AnonymousTable) -> list[list[str]]:
     """The sets that k holds for; where it holds for every m of one set, that set."""
     tally = release.recoding.tally
     if release.publication.settings.protection.every is not None:
@@ -81,14 +81,14 @@ def _quasi_identifiers(release: Release) -> list[list[str]]:
     return [[tally.names[j] for j in members] for members in tally.sets]
 
 
-def _sensitive(release: Release, name: str) -> dict[str, Any]:
+def _sensitive(release: AnonymousTable, name: str) -> dict[str, Any]:
     """A sensitive column: the answers that released rows show, in their order."""
     attribute = release.input.schema[name]
     shown = release.released_answers(name)
     return {"name": name, "ordered": attribute.ordered, "answers": [a for a in attribute.answers if a in shown]}
 
 
-def private_manifest(release: Release) -> dict[str, Any]:
+def private_manifest(release: AnonymousTable) -> dict[str, Any]:
     """What makes the release again from its input, and what else there was."""
     from tacit import __version__
 
@@ -117,7 +117,7 @@ def private_manifest(release: Release) -> dict[str, Any]:
     }
 
 
-def _readings(release: Release) -> Mapping[str, Reading]:
+def _readings(release: AnonymousTable) -> Mapping[str, Reading]:
     source = release.input
     return source.readings if isinstance(source, CodedInput) else {}
 
@@ -131,18 +131,6 @@ def read_private(path: str | Path) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != PRIVATE_FORMAT:
         raise InvalidInput(f"{str(path)!r} is no private manifest of a release. Give the file OUT.private.json.")
     return document
-
-
-def remake(private: str | Path | Mapping[str, Any], data: Any, people: Any = None) -> Release:
-    """The release that a private manifest describes, made again from the same input without any search.
-
-    `people` is the table of the population, where k-map or presence was asked for and it was no file.
-    """
-    document = private if isinstance(private, Mapping) else read_private(private)
-    publication = posed_again(document, data, people)
-    front = tuple(Alternative(**entry) for entry in document["front"])
-    answer = dataclasses.replace(_answer(publication, document), front=front, lower_bound=document["lower_bound"])
-    return Release.of(publication, answer)
 
 
 def posed_again(document: Mapping[str, Any], data: Any, people: Any = None) -> Publication:
@@ -160,6 +148,12 @@ def posed_again(document: Mapping[str, Any], data: Any, people: Any = None) -> P
             "Give the table that was published, unchanged."
         )
     return dataclasses.replace(publication, settings=settings)
+
+
+def answer_again(publication: Publication, document: Mapping[str, Any]) -> Answer:
+    """What was found, from what a private manifest keeps of it: nothing is searched."""
+    front = tuple(Alternative(**entry) for entry in document["front"])
+    return dataclasses.replace(_answer(publication, document), front=front, lower_bound=document["lower_bound"])
 
 
 def _answer(publication: Publication, document: Mapping[str, Any]) -> Answer:

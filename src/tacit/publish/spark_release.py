@@ -16,8 +16,9 @@ from typing import Any, Protocol
 from tacit.count.backend import asking
 from tacit.count.spark import SparkAddress, frame_of
 from tacit.errors import InvalidInput
+from tacit.publish.anonymous_table import AnonymousTable
 from tacit.publish.database_input import DatabaseInput
-from tacit.publish.release import Release
+from tacit.publish.promises import judged_table
 
 
 class ReleasePlace(Protocol):
@@ -36,10 +37,8 @@ class ReleasePlace(Protocol):
         """Remove whatever was written."""
 
 
-def write_on_spark(release: Release, address: str) -> dict[str, Any]:
+def write_on_spark(release: AnonymousTable, address: str) -> dict[str, Any]:
     """Write a release of a Spark table to Spark; returns what was counted from it."""
-    from tacit.publish.writing import judged_table
-
     source = release.input
     if not isinstance(source, DatabaseInput) or source.table.get_backend().name != "pyspark":
         raise InvalidInput(

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from tacit.dataset import Dataset
 from tacit.errors import InvalidInput
+from tacit.publish.anonymous_table import as_text_columns
 from tacit.publish.noisy_tables import Budget, NoisyTables, measure_tables, named_tables
 from tacit.publish.opening import Wanted, open_input
 from tacit.publish.released_rows import ReleasedColumns
+from tacit.publish.writing import write_synthetic
 from tacit.schema import Schema
 from tacit.table import as_arrow, read_table
 
@@ -88,8 +90,6 @@ class SyntheticRelease:
         """The synthetic rows as an Arrow table."""
         import pyarrow as pa
 
-        from tacit.publish.release import as_text_columns
-
         return pa.concat_tables(map(as_text_columns, self.batches()))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -97,8 +97,6 @@ class SyntheticRelease:
 
     def write(self, path: str | Path) -> Path:
         """Write the rows, and ``PATH.manifest.json`` with the promise and the noisy tables."""
-        from tacit.publish.writing import write_synthetic
-
         return write_synthetic(self, Path(path))
 
     def public_manifest(self) -> dict[str, Any]:
