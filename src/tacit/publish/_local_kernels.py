@@ -233,13 +233,14 @@ def greedy_penalty(rows, box, demand, scratch, floor):
 def best_cut(rows, box, demand, scratch, pilots, known):
     """The cut after which cutting on greedily leaves least penalty, among the `pilots` cheapest, and what is left on its sides.
 
-    `known` is what is left of the box when it is cut greedily, infinite where nobody has tried. Without a cut, -1.
+    `known` is what is left of the box when it is cut greedily, infinite where nobody has tried. Without a cut, -1. The last
+    figure is the penalty of the box uncut.
     """
     prices, places = np.empty(pilots), np.empty(pilots, np.int64)
-    cuts(rows, box, demand, scratch, prices, places)
+    whole = cuts(rows, box, demand, scratch, prices, places)
     best, least, below, above = places[0], known, np.inf, np.inf
     if prices[0] == np.inf or pilots == 1 or prices[1] == np.inf:
-        return best, below, above
+        return best, below, above, whole
     work = np.empty_like(box)
     for candidate in range(1 if known < np.inf else 0, pilots):
         if prices[candidate] == np.inf:
@@ -253,7 +254,7 @@ def best_cut(rows, box, demand, scratch, pilots, known):
                 left[side] = greedy_penalty(rows, sides[side], demand, scratch, least - left[0])
         if left[0] + left[1] < least:
             best, least, below, above = places[candidate], left[0] + left[1], left[0], left[1]
-    return best, below, above
+    return best, below, above, whole
 
 
 @njit(cache=True)

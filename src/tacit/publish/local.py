@@ -1,4 +1,4 @@
-"""Local recoding: rows generalized differently where that loses less; classes are boxes that never overlap."""
+"""Local recoding: rows generalized differently where that loses less; boxes never overlap unless they are peeled."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish._local_kernels import Rows, Scratch, best_cut, best_trim, part
+from tacit.publish.combinations import summed
+from tacit.publish.peeling import peeled_classes
 from tacit.publish.problem import Problem
 from tacit.publish.running_tally import code_type
 from tacit.publish.search import Progress
@@ -36,48 +38,106 @@ class LocalClasses:
 
 
 def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Progress | None = None) -> LocalClasses:
-    """Boxes cut until no cut is possible; ``pilots=1`` cuts greedily.
+    """Boxes cut until no cut is possible; along hierarchies what is peeled off them, where that loses less.
 
-    An interruption (Ctrl-C) leaves the boxes as they are: each of them may be published.
+    ``pilots=1`` cuts greedily. An interruption (Ctrl-C) leaves the boxes as they are: each of them may be published.
     """
     rows, scratch = _rows(problem), _scratch(problem)
-    everything = np.arange(len(rows.codes), dtype=np.int32)
-    effort = _piloting(len(everything)) if pilots is None else _Piloting(pilots, PILOTED)
-    open_boxes, finished = (
-        [(everything, math.inf)],
-        array("q"),
-    )  # of those that are done, their lengths, the last part first
-    settled, complete = 0, True
-    try:
-        while open_boxes:
-            box, known = open_boxes[
-                -1
-            ]  # taken off only with its successors at hand, so that an interruption loses no rows
-            tried = max(1, min(effort.cuts, effort.combinations // len(box)))
-            cut, below, above = best_cut(rows, box, problem.demand, scratch, tried, known)
-            if cut >= 0:
-                middle = part(rows, box, cut)
-                open_boxes[-1:] = [(box[:middle], below), (box[middle:], above)]
-                continue
-            finished.append(len(box))
-            open_boxes.pop()
-            settled += len(box)
-            if progress:
-                progress(settled / len(everything), "recoding")
-    except KeyboardInterrupt:
-        complete = False
-    lengths = np.array([*(len(box) for box, _ in open_boxes), *finished[::-1]], np.int64)
-    if int(lengths.sum()) > len(everything):  # interrupted after a box was done and before it was taken off
-        lengths = np.delete(lengths, len(open_boxes))
-    if complete and problem.demand.limit > 0:
-        boxes = _trimmed(problem, rows, scratch, np.split(everything, np.cumsum(lengths)[:-1]))
-        classes = _numbered(boxes, len(everything))
-    else:
-        classes = np.empty(len(everything), np.int32)
-        classes[everything] = np.repeat(
-            np.arange(len(lengths), dtype=np.int32), lengths
-        )  # boxes are parts of it, in their order
-    return LocalClasses(_without_strangers(problem, classes), complete)
+    peeled = peeled_classes(problem)
+    boxes = _Boxes(np.arange(len(rows.codes), dtype=np.int32))
+    if peeled is None:
+        boxes.cut(problem, rows, scratch, pilots, math.inf, progress)
+        return LocalClasses(_without_strangers(problem, _finished(problem, rows, scratch, boxes)), boxes.complete)
+    peeled = _trimmed_classes(problem, rows, scratch, peeled)
+    least = _penalty(rows, peeled)
+    # Boxes that lose more before their edges are suppressed may lose less afterwards.
+    most = math.inf if problem.demand.limit else least
+    boxes.cut(problem, rows, scratch, pilots, most, progress)
+    if boxes.lost < most and _penalty(rows, own := _finished(problem, rows, scratch, boxes)) < least:
+        return LocalClasses(own, boxes.complete)
+    return LocalClasses(peeled, boxes.complete)
+
+
+class _Boxes:
+    """Boxes on the way from one of everything to those that cannot be cut; at any time all of them may be published."""
+
+    def __init__(self, everything: Numbers) -> None:
+        self.everything = everything  # boxes are parts of it, in their order
+        self.lost = 0.0  # by those that are done
+        self.complete = True  # False when interrupted
+        self._open = [(everything, math.inf)]
+        self._finished = array("q")  # their lengths, the last part first
+
+    def cut(
+        self,
+        problem: Problem,
+        rows: Rows,
+        scratch: Scratch,
+        pilots: int | None,
+        most: float,
+        progress: Progress | None,
+    ) -> None:
+        """Cut every box that can be, until they lose as much as is given."""
+        effort = _piloting(len(self.everything)) if pilots is None else _Piloting(pilots, PILOTED)
+        settled = 0
+        try:
+            while self._open and self.lost < most:
+                # Taken off only with its successors at hand, so that an interruption loses no rows.
+                box, known = self._open[-1]
+                tried = max(1, min(effort.cuts, effort.combinations // len(box)))
+                cut, below, above, lost = best_cut(rows, box, problem.demand, scratch, tried, known)
+                if cut >= 0:
+                    middle = part(rows, box, cut)
+                    self._open[-1:] = [(box[:middle], below), (box[middle:], above)]
+                    continue
+                self._finished.append(len(box))
+                self._open.pop()
+                self.lost += lost
+                settled += len(box)
+                if progress:
+                    progress(settled / len(self.everything), "recoding")
+        except KeyboardInterrupt:
+            self.complete = False
+
+    @property
+    def lengths(self) -> Codes:
+        lengths = np.array([*(len(box) for box, _ in self._open), *self._finished[::-1]], np.int64)
+        if int(lengths.sum()) > len(self.everything):  # interrupted after a box was done and before it was taken off
+            lengths = np.delete(lengths, len(self._open))
+        return lengths
+
+    @property
+    def classes(self) -> Numbers:
+        """The box of every combination."""
+        classes, lengths = np.empty(len(self.everything), np.int32), self.lengths
+        classes[self.everything] = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+        return classes
+
+
+def _finished(problem: Problem, rows: Rows, scratch: Scratch, boxes: _Boxes) -> Numbers:
+    return _trimmed_classes(problem, rows, scratch, boxes.classes) if boxes.complete else boxes.classes
+
+
+def _trimmed_classes(problem: Problem, rows: Rows, scratch: Scratch, classes: Numbers) -> Numbers:
+    """The classes without edges, where rows may be left out."""
+    if problem.demand.limit == 0:
+        return classes
+    order = np.argsort(classes, kind="stable").astype(np.int32)
+    members = np.split(order, np.cumsum(np.bincount(classes))[:-1])
+    return _numbered(_trimmed(problem, rows, scratch, members), len(classes))
+
+
+def _penalty(rows: Rows, classes: Numbers) -> float:
+    """What all rows lose; those that are left out lose everything."""
+    low, high = tight_boxes(rows.codes, classes)
+    sizes = summed(classes + np.int32(1), rows.counts, len(low) + 1)
+    lost = np.zeros(len(low))
+    for j, first in enumerate(rows.first_span.tolist()):
+        answers, span = int(rows.first_value[j + 1] - rows.first_value[j]), high[:, j] - low[:, j]
+        lost += rows.scale[j] * (
+            span if first < 0 else rows.spans[first + low[:, j] * answers + high[:, j]] * (span > 0)
+        )
+    return float(lost @ sizes[1:] + sizes[0])
 
 
 @dataclass(frozen=True)
