@@ -97,6 +97,42 @@ def test_discoveries_by_hand() -> None:
     assert not discoveries(np.array([0.0061, 0.5, 0.5, 0.5]), 0.95).any()
 
 
+def test_hypotheses_that_were_left_out_after_a_look_count_as_tried() -> None:
+    # Of four that were tried two were chosen: the thresholds remain i * .05 / (4 * 25/12) = i * .006.
+    p = np.array([0.0119, 0.0061])
+    assert discoveries(p, 0.95, tried=4).tolist() == [True, True]
+    assert discoveries(np.array([0.0121, 0.0061]), 0.95, tried=4).tolist() == [False, False]
+    assert discoveries(np.array([0.0121, 0.0061]), 0.95).tolist() == [True, True]
+
+
+def data_sets_with_a_rule(metric: str, least: float, seeds: range) -> int:
+    """In how many studies of independent fair answers some rule is listed, at the threshold that all of them just meet.
+
+    The least support lies one standard error below that of every pair, so that the few pairs that are listed are
+    those whose support is far too large by chance: their confidence and lift are too large by the same chance.
+    """
+    names = [f"q{j}" for j in range(10)]
+    schema = Schema(tuple(Attribute(name, ("no", "yes")) for name in names))
+    scheme = Scheme.of(schema, [([name], channels.warner(0.8)) for name in names])
+    per_report = (0.8**2 + 0.2**2) / 2 / 0.6**2  # mean square of what a report adds to a share of one half
+    error = np.sqrt((per_report**2 - 1 / 16) / 2000)
+    listed = 0
+    for seed in seeds:
+        codes = np.random.default_rng(seed).integers(0, 2, (10, 2000))
+        reports = tacit.disguise(
+            Dataset(Table.from_codes(schema, dict(zip(names, codes, strict=True)))), scheme, seed=seed
+        )
+        found = FrequentItemsets(0.25 - error, max_length=2).fit(reports).itemsets_
+        listed += len(association_rules(found, metric, least)) > 0
+    return listed
+
+
+@pytest.mark.parametrize(("metric", "least"), [("confidence", 0.5), ("lift", 1.0)])
+def test_pairs_that_seem_frequent_by_chance_make_no_rules(metric: str, least: float) -> None:
+    # Every listed rule is false, so at most one study in twenty may list any; four of ten have a chance of .001.
+    assert data_sets_with_a_rule(metric, least, range(500, 510)) <= 3
+
+
 @pytest.mark.parametrize("certainty", [1.0, 0.3, -1, "sure", float("nan")])
 def test_a_certainty_that_is_none_is_refused(certainty: object) -> None:
     with pytest.raises(InvalidInput, match="certainty is the wanted chance"):

@@ -37,18 +37,19 @@ def above(excess: Array, errors: Array) -> Array:
     return ndtr(-scores)
 
 
-def discoveries(p_values: Array, certainty: float) -> NDArray[np.bool_]:
+def discoveries(p_values: Array, certainty: float, tried: int | None = None) -> NDArray[np.bool_]:
     """Which of all hypotheses tried are refuted, with an expected share of false ones of at most ``1 - certainty``.
 
     Benjamini and Yekutieli (2001): it holds however the tests depend on each other, and supports of itemsets that share
-    answers do.
+    answers do. Where the hypotheses were chosen by the same reports from among more, `tried` is the number of all of them;
+    the others count as not refuted.
     """
-    tried = len(p_values)
+    tried = len(p_values) if tried is None else tried
     order = np.argsort(p_values, kind="stable")
     ranks = np.arange(1, tried + 1)
-    within = p_values[order] <= ranks * (1 - certainty) / (tried * np.sum(1 / ranks))
+    within = p_values[order] <= ranks[: len(order)] * (1 - certainty) / (tried * np.sum(1 / ranks))
     last = int(np.flatnonzero(within)[-1]) + 1 if within.any() else 0
-    discovered = np.zeros(tried, dtype=np.bool_)
+    discovered = np.zeros(len(order), dtype=np.bool_)
     discovered[order[:last]] = True
     return discovered
 

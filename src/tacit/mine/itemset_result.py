@@ -68,6 +68,7 @@ class Itemsets(Told):
     unknown: tuple[str, ...] = ()
     certainty: float | None = None
     notes: tuple[str, ...] = ()
+    n_splits: int = 0  # of all itemsets that could have been listed: the rules that were tried
 
     def __len__(self) -> int:
         return sum(len(part.codes) for part in self.found)

@@ -104,7 +104,9 @@ def _listed(searched: Search, supports: Supports, min_support: float, certainty:
     noisy = noisy_lengths(searched.tried, min_support, n_reports, certainty)
     kept = [part for part in certain(searched.tried, min_support, certainty) if len(part.names) not in noisy]
     notes = tuple(noise_in_words(noisy, min_support))
-    return Itemsets(in_order(kept), supports, min_support, n_reports, searched.unknown, certainty, notes)
+    judged = [part for part in searched.tried if len(part.names) not in noisy]
+    n_splits = sum(len(part.codes) * (2 ** len(part.names) - 2) for part in judged)
+    return Itemsets(in_order(kept), supports, min_support, n_reports, searched.unknown, certainty, notes, n_splits)
 
 
 def checked_support(min_support: float) -> float:

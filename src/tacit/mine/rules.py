@@ -151,7 +151,8 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
     """Every way to split a frequent itemset in two whose `metric` reaches the threshold.
 
     Where the itemsets were found with a certainty, a rule is listed if it reaches the threshold with that certainty,
-    false discoveries controlled over all splits that were looked at.
+    false discoveries controlled over the splits of all itemsets that were looked at: those that seem frequent by chance
+    seem to go together by the same chance.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
         if len(part.names) > 1
         for split in _splits_over(itemsets, part, metric, float(min_threshold))
     ]
-    kept = tried if itemsets.certainty is None else _certain(tried, itemsets.certainty)
+    kept = tried if itemsets.certainty is None else _certain(tried, itemsets.certainty, itemsets.n_splits)
     rules = sorted((split.rule for split in kept), key=lambda rule: -getattr(rule, metric).value)
     return Rules(tuple(rules), metric, float(min_threshold), itemsets.certainty)
 
@@ -206,11 +207,11 @@ class _Split:
     p_value: float
 
 
-def _certain(tried: Sequence[_Split], certainty: float) -> list[_Split]:
-    if not tried:
+def _certain(judged: Sequence[_Split], certainty: float, n_splits: int) -> list[_Split]:
+    if not judged:
         return []
-    kept = discoveries(np.array([split.p_value for split in tried]), certainty)
-    return [split for split, is_found in zip(tried, kept, strict=True) if is_found]
+    kept = discoveries(np.array([split.p_value for split in judged]), certainty, n_splits)
+    return [split for split, is_found in zip(judged, kept, strict=True) if is_found]
 
 
 def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: float) -> Iterator[_Split]:
