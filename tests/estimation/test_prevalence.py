@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import tacit
 from tacit import TacitError, devices
@@ -159,6 +160,24 @@ def test_inattention_is_told_by_a_control_item():
         assert abs(value - truth) < 5 * error < 0.05
     pulled = tacit.prevalence(table, "x", device)["yes"]
     assert abs(pulled.share - TRUTH) > 5 * pulled.standard_error
+
+
+@pytest.mark.parametrize(("device", "yes"), [(devices.triangular(0.1), 4600), (devices.warner(0.95), 4000)])
+def test_an_interval_with_a_control_item_is_as_wide_as_its_error_says(device, yes):
+    """It was up to 30% too narrow: the law was scaled at the share among all, and taken at that of the attentive."""
+    n, seen = 20_000, np.arange(20_000)
+    table = {"x": (seen < yes).astype(int), "c": (seen >= n - 3800).astype(int)}
+    share = tacit.prevalence(table, "x", device, control="c=0")["yes"]
+    assert (share.high - share.low) / 2 == pytest.approx(norm.ppf(0.975) * share.standard_error, rel=0.01)
+
+
+def test_a_weighted_sample_in_which_nobody_says_yes_leaves_some_possible():
+    table = {"x": ["no"] * 30, "w": [1.0, 2.0, 3.0] * 10}
+    sampled, everybody = (
+        tacit.prevalence(table, "x", "warner", "p=1", weights="w", sampled=part)["yes"] for part in (None, 1.0)
+    )
+    assert (sampled.low, everybody.low, everybody.high) == (0, 0, 0)
+    assert 0.05 < sampled.high < 0.15  # 1 - .05 ** (1/30) = .095 by the exact one-sided interval
 
 
 @pytest.mark.soak

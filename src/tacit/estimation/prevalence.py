@@ -21,7 +21,7 @@ from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.device_estimates import DeviceEstimate, SampleCounts, estimate_device, with_control
 from tacit.estimation.device_reports import DIRECT, MISSING
-from tacit.estimation.intervals import ShareLaw, checked_level, interval_within
+from tacit.estimation.intervals import ROUNDING, ShareLaw, checked_level, interval_within
 from tacit.estimation.prevalence_result import AnswerShare, Difference, GroupPrevalence, OpenParameter, Prevalence
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws, estimated
@@ -374,14 +374,24 @@ class _Errors:
     def _intervals(self, estimate: DeviceEstimate, errors: Array) -> list[tuple[float, float]]:
         """Intervals by the device's own law, widened by the effect of the design and by Student's distribution."""
         n = estimate.n_answers
-        effect = errors**2 / np.maximum(np.diag(estimate.covariance)[:n], 1e-300)
-        known = effect == 0  # everybody was asked, and directly: nothing is left to chance
-        effect = np.where(known, 1.0, effect * (self._quantile() / checked_level(self._level)) ** 2)
-        laws = np.array([estimate.variance_law(answer) for answer in range(n)]).T
-        ends = ShareLaw(*(laws * effect)).interval(estimate.values[:n], self._level)
+        values = estimate.values[:n]
+        law = ShareLaw(*np.array([estimate.variance_law(answer) for answer in range(n)]).T)
+        # Everybody was asked, and directly: nothing is left to chance.
+        known = (errors <= ROUNDING) & (self._sample is not None and bool((self._sample.sampled == 1).all()))
+        effect = self._effect(law, values, errors)
+        ends = ShareLaw(law.constant * effect, law.slope * effect, law.curvature * effect).interval(values, self._level)
         held = estimate.constrained[:n]
         low, high = np.where(known, held, ends.low), np.where(known, held, ends.high)
         return [(float(one), float(other)) for one, other in zip(low, high, strict=True)]
+
+    def _effect(self, law: ShareLaw, values: Array, errors: Array) -> Array:
+        """What the law's variances are multiplied by; law and errors are compared at the same shares."""
+        if self._sample is None:
+            return np.ones(len(values))
+        plain = law.variance(np.clip(values, 0, 1))
+        told = (errors > ROUNDING) & (plain > 0)
+        effect = np.divide(errors**2, plain, out=np.ones(len(values)), where=told)
+        return effect * (self._quantile() / checked_level(self._level)) ** 2
 
     def parameters(self, which: int) -> dict[str, OpenParameter]:
         estimate, start = self._estimates[which], self._starts[which]
