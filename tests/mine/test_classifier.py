@@ -52,7 +52,10 @@ def test_predictions_are_made_for_any_table_of_answers(classifier: type) -> None
     expected = model.predict(table)
     for records in (tacit.Dataset(table), frame, frame.to_pandas(), frame.select(["sex", "age", "smokes"])):
         np.testing.assert_array_equal(model.predict(records), expected)
-    assert model.score(table) == pytest.approx((expected == np.array(["no", "yes"])[table["drinks"]]).mean())
+    is_right = expected == np.array(["no", "yes"])[table["drinks"]]
+    assert model.score(table) == pytest.approx(is_right.mean())
+    weights = np.arange(len(is_right)) + 1.0
+    assert model.score(table, sample_weight=weights) == pytest.approx(np.average(is_right, weights=weights))
     np.testing.assert_allclose(model.predict_proba(table).sum(axis=1), 1)
 
 

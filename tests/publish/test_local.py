@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.publish import check_release, local, remake
-from tacit.publish._local_kernels import best_cut
+from tacit.publish._local_kernels import Sides, best_cut
 from tacit.publish.local import recode_locally, tight_boxes
 from tacit.publish.recoding import numbers_of
 from tacit.publish.tally import tally_rows
@@ -59,6 +59,14 @@ def test_an_interruption_leaves_publishable_boxes(cuts, monkeypatch):
     assert set(found.classes) == set(range(found.classes.max() + 1))
     assert np.bincount(found.classes, problem.tally.counts).min() >= 7
     assert (found.classes.max() > 0) == (cuts > 0)
+
+
+def test_boxes_do_not_depend_on_whether_more_than_their_size_is_judged(monkeypatch):
+    problem = posed(small_tally(3, sizes=(9, 6, 5), rows=500), k=7)
+    alone = recode_locally(problem).classes
+    nothing = np.empty(0, np.int64)
+    monkeypatch.setattr(local, "_sides", lambda _: Sides(nothing, nothing, nothing))
+    np.testing.assert_array_equal(recode_locally(problem).classes, alone)
 
 
 def test_microaggregation_publishes_the_means_of_local_classes(tmp_path):

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tacit.report.chapters.design import design
 from tacit.report.chapters.mining import _far_off
 from tacit.report.chapters.people import links, one_person, the_crowd
 from tacit.report.chapters.study import study
 from tacit.report.demo import CHAPTERS, write_demo
 from tacit.report.demo_data import PRIVATE, PUBLIC, DemoData
-from tacit.report.page import Marks, WrittenTable
+from tacit.report.page import Curves, Marks, Picture, WrittenTable
 from tests.cli.run import tacit
 
 
@@ -33,6 +34,7 @@ def test_the_demonstration_has_every_chapter(page: Path) -> None:
     assert inside >= 0.8 * total
     assert not re.search(r"-\d+(\.\d+)?%", text)  # no share below none
     assert len(text) < 1_000_000
+    assert re.search(r"marital-status: .*?: \d+ ± \d+% earn more than 50K \(\d+ ± \d+% of all\)", text)
     assert not re.search(r'(?:src|href)="(?!#)', text.replace('xlink:href="#', ""))
 
 
@@ -68,6 +70,17 @@ def test_an_estimate_far_from_the_truth_is_explained() -> None:
     (told,) = _far_off([("naive Bayes", 2.6)])
     assert "2.6 standard errors" in told.text
     assert "one estimate in 107" in told.text  # two-sided, normal
+
+
+def test_the_design_chart_shows_the_errors_of_its_table_without_a_drawing_library() -> None:
+    blocks = design(DemoData(7)).blocks
+    assert not any(isinstance(block, Picture) for block in blocks)
+    (curves,) = (block for block in blocks if isinstance(block, Curves))
+    (table,) = (block for block in blocks if isinstance(block, WrittenTable))
+    drawn = {f"{privacy:.0%}": f"{error:.2%}" for privacy, error in curves.first}
+    assert all(drawn[row[0]] == row[1] for row in table.rows)
+    for privacy, error in curves.second:  # nothing lies below what is possible
+        assert error > min(least for other, least in curves.first if other <= privacy)
 
 
 def test_the_study_is_near_the_regression_on_the_truth() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import InvalidInput
-from tacit.report.page import Chapter, Picture, Text, WrittenTable, render, write
+from tacit.report.page import HIGH, WIDE, Chapter, Curves, Marks, Picture, Text, WrittenTable, render, write
 from tacit.report.plots import plain_figure
 
 
@@ -56,6 +56,30 @@ def test_words_start_on_the_left_and_numbers_line_up_on_the_right() -> None:
     assert '<td class="words">Never-married</td>' in table
     assert "<td>0.80 ± 0.03</td>" in table
     assert "<td>&lt; 0.0001</td>" in table
+
+
+def test_curves_lie_within_their_chart_and_say_their_numbers() -> None:
+    curves = Curves(
+        [(0.2, 0.004), (0.53, 0.009)], [(0.42, 0.01), (0.54, 0.06)], ("best", "other"), ("wrong", "error"), "a < b"
+    ).render()
+    places = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', curves)]
+    assert len(places) == 4
+    assert all(0 < x < WIDE and 0 < y < HIGH for x, y in places)
+    (left, low), (right, high), (third, _), (_, top) = places
+    assert left < third < right  # 0.2, 0.42, 0.53
+    assert top < high < low  # a larger error stands higher
+    assert "<title>best: wrong 20.0%, error 0.40%</title>" in curves
+    assert re.findall(r">([\d.]+%)</text>", curves) == ["0.5%", "1%", "2%", "5%", "20%", "30%", "40%", "50%"]
+    assert "a &lt; b" in curves
+    parser = Balanced()
+    parser.feed(curves)
+    assert parser.open == []
+
+
+def test_no_difference_is_marked_where_estimates_lie_on_both_sides_of_it() -> None:
+    both = Marks.of(["a", "b"], [-1.0, 2.0], [-2.0, 1.0], [0.0, 3.0], [-1.0, 2.0], "Coefficients").render()
+    assert both.count('class="zero" style="left:38.83%"') == 2  # -2 to 3, and 3% more
+    assert 'class="zero"' not in Marks.of(["a"], [0.4], [0.3], [0.5], [0.4], "Shares").render()
 
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:

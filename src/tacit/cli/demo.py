@@ -19,7 +19,7 @@ def demo(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Run the whole story on bundled census data and write one self-contained page."""
-    require_all("The demonstration", ("mine", "design", "publish", "regress", "report"))
+    require_all("The demonstration", ("mine", "design", "publish", "regress"))
     with progress("Starting") as bar:
         from tacit.report.demo import CHAPTERS, write_demo
 

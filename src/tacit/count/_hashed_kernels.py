@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import unlocked_kernel
 
 # Reports whose two numbers stay in the first-level cache while all answers go by.
 BLOCK_REPORTS = 2048
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def add_support(
     factors: NDArray[np.int32], shifts: NDArray[np.int32], limit: np.int32, counts: NDArray[np.int64]
 ) -> None:
@@ -47,7 +48,7 @@ def add_support(
             counts[answer] += total
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def add_support_of(
     answers: NDArray[np.int32],
     factors: NDArray[np.int32],

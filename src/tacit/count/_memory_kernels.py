@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import unlocked_kernel
 
-@njit(cache=True, nogil=True)
+
+@unlocked_kernel
 def extend_codes(codes: NDArray[np.uint32], column: NDArray[Any], size: np.uint32) -> None:
     """Append one column to mixed-radix codes, in place; compiles to vector instructions."""
     for row in range(len(codes)):
         codes[row] = codes[row] * size + np.uint32(column[row])
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def add_to_histogram(codes: NDArray[np.uint32], histogram: NDArray[np.uint32]) -> None:
     """Count codes into the rows of ``(copies, cells)``, which are to be summed; there may be up to four copies.
 
@@ -35,7 +36,7 @@ def add_to_histogram(codes: NDArray[np.uint32], histogram: NDArray[np.uint32]) -
         first[codes[row]] += np.uint32(1)
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def crossed(
     values: NDArray[np.uint32],
     ends: NDArray[np.int64],
@@ -61,14 +62,14 @@ def crossed(
     return out, out_ends
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def multiply_looked_up(products: NDArray[np.float64], codes: NDArray[np.uint32], weights: NDArray[np.float64]) -> None:
     """Multiply each row's product by the weight of its cell."""
     for row in range(len(products)):
         products[row] *= weights[codes[row]]
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def multiply_summed(
     products: NDArray[np.float64], values: NDArray[np.uint32], ends: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> None:
@@ -82,7 +83,7 @@ def multiply_summed(
         start = ends[row]
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def add_moments(products: NDArray[np.float64], moments: NDArray[np.float64]) -> None:
     """Add the sum and the sum of squares of a block to ``moments = (sum, squares, and the rounding error of each)``.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from tacit.kernels import unlocked_kernel
 
 # Words of all columns that go through the second-level cache together: 2 KB each.
 BLOCK_WORDS = 256
@@ -25,7 +27,7 @@ def _count_ones(typing_context: Any, word: Any) -> Any:
 _ones: Any = intrinsic(_count_ones)
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def add_common_bits(bits: NDArray[np.uint64], counts: NDArray[np.int64]) -> None:
     """Add to ``counts[i, j]``, i at most j, how many bits columns i and j have in common; an even number of columns.
 
@@ -49,7 +51,7 @@ def add_common_bits(bits: NDArray[np.uint64], counts: NDArray[np.int64]) -> None
                 counts[i + 1, j + 1] += np.int64(fourth)
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def add_common_to_all(bits: NDArray[np.uint64], combinations: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
     """Add to each count how many bits all rows of its combination have in common.
 

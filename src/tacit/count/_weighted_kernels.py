@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import unlocked_kernel
 
-@njit(cache=True, nogil=True)
+
+@unlocked_kernel
 def add_weights(
     codes: NDArray[Any], others: NDArray[Any], size: np.uint32, weights: NDArray[np.float64], sums: NDArray[np.float64]
 ) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import invert
 from tacit.design.problem import Posed
+from tacit.kernels import kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -31,7 +31,7 @@ class Lagrangian(NamedTuple):
     penalty: float
 
 
-@njit(cache=True)
+@kernel
 def log_trace(matrix: Array, prior: Array, gradient: Array, work: Array, order: Codes) -> float:
     """Logarithm of the inverse information's trace; fills its gradient ``G[v, v] p[u] - 2 (B^T J^-1)[v, u]``.
 
@@ -56,7 +56,7 @@ def log_trace(matrix: Array, prior: Array, gradient: Array, work: Array, order: 
     return np.log(total)
 
 
-@njit(cache=True)
+@kernel
 def _fill_covariance(matrix: Array, prior: Array, inverse: Array, transposed: Array, covariance: Array) -> float:
     """Fill the inverse's transpose and the inverse information; returns the trace of the latter."""
     n = matrix.shape[0]
@@ -78,7 +78,7 @@ def _fill_covariance(matrix: Array, prior: Array, inverse: Array, transposed: Ar
     return total
 
 
-@njit(cache=True)
+@kernel
 def fill_gains(matrix: Array, posed: Posed, joint: Array, gains: Array) -> None:
     """For every report the chance of it together with each truth, and what each guess gains."""
     n = matrix.shape[0]
@@ -93,7 +93,7 @@ def fill_gains(matrix: Array, posed: Posed, joint: Array, gains: Array) -> None:
                     gains[v, x] += posed.accuracy[x, u] * joint[v, u]
 
 
-@njit(cache=True)
+@kernel
 def add_bounds(matrix: Array, posed: Posed, lagrangian: Lagrangian, gradient: Array, work: Array) -> float:
     """Value of the bounds' augmented Lagrangian; adds its gradient."""
     n, prior = matrix.shape[0], posed.prior
@@ -126,7 +126,7 @@ def add_bounds(matrix: Array, posed: Posed, lagrangian: Lagrangian, gradient: Ar
     return value / (2.0 * penalty)
 
 
-@njit(cache=True)
+@kernel
 def _cap_posteriors(
     joint: Array, prior: Array, delta: float, multipliers: Array, penalty: float, gradient: Array, forces: Array
 ) -> float:
@@ -145,7 +145,7 @@ def _cap_posteriors(
     return value
 
 
-@njit(cache=True)
+@kernel
 def update_multipliers(matrix: Array, posed: Posed, lagrangian: Lagrangian, work: Array) -> float:
     """First-order update of the multipliers; returns the largest violation."""
     n = matrix.shape[0]
@@ -167,7 +167,7 @@ def update_multipliers(matrix: Array, posed: Posed, lagrangian: Lagrangian, work
     return max(worst, gained - lagrangian.budget)
 
 
-@njit(cache=True)
+@kernel
 def change_guesses(guesses: Codes, multipliers: Array) -> int:
     """Let another guess be the best one where that lowers the error; returns for how many reports.
 

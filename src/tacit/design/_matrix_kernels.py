@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -17,7 +18,7 @@ BELOW_BOUND = 1e-12
 SINGULAR = 1e-12  # pivots below this: the matrix has no inverse to working precision
 
 
-@njit(cache=True)
+@kernel
 def invert(matrix: Array, inverse: Array, order: Codes) -> bool:
     """Write the inverse (Gauss-Jordan in place, row pivoting); False if the matrix is singular to working precision.
 
@@ -43,7 +44,7 @@ def invert(matrix: Array, inverse: Array, order: Codes) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel
 def _eliminate(inverse: Array, k: int, pivot: int) -> None:
     n = inverse.shape[0]
     if pivot != k:
@@ -61,7 +62,7 @@ def _eliminate(inverse: Array, k: int, pivot: int) -> None:
                 inverse[i, j] -= factor * inverse[k, j]
 
 
-@njit(cache=True)
+@kernel
 def inverse_trace(matrix: Array, prior: Array, inverse: Array, order: Codes) -> float:
     """Trace of the inverse information of a square channel, ``sum_v q_v |A^-1[:, v]|^2``; infinite if singular."""
     if not invert(matrix, inverse, order):
@@ -78,7 +79,7 @@ def inverse_trace(matrix: Array, prior: Array, inverse: Array, order: Codes) -> 
     return total
 
 
-@njit(cache=True)
+@kernel
 def right_guesses(matrix: Array, prior: Array, accuracy: Array) -> float:
     """What the best guesser gains: ``sum_v max_x sum_u accuracy[x, u] A[v, u] p[u]``."""
     n = matrix.shape[0]
@@ -94,7 +95,7 @@ def right_guesses(matrix: Array, prior: Array, accuracy: Array) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def exact_guesses(matrix: Array, prior: Array) -> float:
     """`right_guesses` where only the exact guess counts."""
     n = matrix.shape[0]
@@ -107,7 +108,7 @@ def exact_guesses(matrix: Array, prior: Array) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def largest_posterior(matrix: Array, prior: Array) -> float:
     worst = 0.0
     n = matrix.shape[0]
@@ -123,7 +124,7 @@ def largest_posterior(matrix: Array, prior: Array) -> float:
     return worst
 
 
-@njit(cache=True)
+@kernel
 def repair(matrix: Array, prior: Array, delta: float) -> None:
     """Lower entries whose posterior exceeds `delta` and hand their mass to the column's entries with room.
 
@@ -142,7 +143,7 @@ def repair(matrix: Array, prior: Array, delta: float) -> None:
     blend(matrix, prior, delta)
 
 
-@njit(cache=True)
+@kernel
 def _repair_column(matrix: Array, j: int, prior: Array, delta: float, room: Array) -> None:
     n = matrix.shape[0]
     freed = 0.0
@@ -170,7 +171,7 @@ def _repair_column(matrix: Array, j: int, prior: Array, delta: float, room: Arra
             matrix[v, j] += freed / n
 
 
-@njit(cache=True)
+@kernel
 def blend(matrix: Array, prior: Array, delta: float) -> None:
     """Mix with the channel whose every column is the distribution of the reports, just enough to meet the bound."""
     n = matrix.shape[0]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import invert
+from tacit.kernels import kernel
 
 Array = NDArray[np.float64]
 
 SINGULAR = 1e-12  # share of the information in one direction below which nothing is known about it
 
 
-@njit(cache=True)
+@kernel
 def added_traces(joint: Array, prior: Array) -> Array:
     """For every pair of reports (rows of the joint distribution) what telling them as one adds to ``trace J^-1``.
 
@@ -42,7 +42,7 @@ def added_traces(joint: Array, prior: Array) -> Array:
     return added
 
 
-@njit(cache=True)
+@kernel
 def merge_reports(
     joint: Array, prior: Array, size: int, budget_price: float, noise: float, rng: np.random.Generator
 ) -> Array:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import exact_guesses, inverse_trace, repair, right_guesses
 from tacit.design.problem import Posed
+from tacit.kernels import kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
-@njit(cache=True)
+@kernel
 def measure(matrices: Array, posed: Posed, privacy: Array, trace: Array) -> None:
     """Fill the two objectives of every matrix."""
     prior = posed.prior
@@ -27,7 +27,7 @@ def measure(matrices: Array, posed: Posed, privacy: Array, trace: Array) -> None
         trace[i] = inverse_trace(matrices[i], prior, inverse, order)
 
 
-@njit(cache=True)
+@kernel
 def first_population(matrices: Array, prior: Array, delta: float, rng: np.random.Generator) -> None:
     """Random matrices between pure chance and the truth, so that the first generation spans the privacies."""
     size, n = matrices.shape[0], matrices.shape[1]
@@ -44,7 +44,7 @@ def first_population(matrices: Array, prior: Array, delta: float, rng: np.random
         repair(matrices[i], prior, delta)
 
 
-@njit(cache=True)
+@kernel
 def cross(first: Array, second: Array, rng: np.random.Generator) -> None:
     """Swap all columns right of a random cut."""
     n = first.shape[0]
@@ -53,7 +53,7 @@ def cross(first: Array, second: Array, rng: np.random.Generator) -> None:
             first[v, u], second[v, u] = second[v, u], first[v, u]
 
 
-@njit(cache=True)
+@kernel
 def mutate(matrix: Array, rng: np.random.Generator) -> None:
     """Move chance within one column: to one entry from the others in proportion, or from it to where there is room."""
     n = matrix.shape[0]
@@ -81,7 +81,7 @@ def mutate(matrix: Array, rng: np.random.Generator) -> None:
         matrix[i, u] /= total
 
 
-@njit(cache=True)
+@kernel
 def scaled_objectives(privacy: Array, trace: Array) -> Array:
     """Privacy and the logarithm of the error, each brought to [0, 1] over those that are finite."""
     size = privacy.shape[0]
@@ -102,7 +102,7 @@ def scaled_objectives(privacy: Array, trace: Array) -> Array:
     return scaled
 
 
-@njit(cache=True)
+@kernel
 def spea2_fitness(scaled: Array) -> Array:
     """Strength of the dominators plus density ``1 / (distance to the nearest + 2)``; below one: not dominated."""
     size = scaled.shape[0]
@@ -128,7 +128,7 @@ def spea2_fitness(scaled: Array) -> Array:
     return fitness
 
 
-@njit(cache=True)
+@kernel
 def environmental_selection(scaled: Array, fitness: Array, size: int) -> Codes:
     """Indices of the next archive: the undominated, truncated where too many, filled by fitness where too few."""
     order = np.argsort(fitness)
@@ -140,7 +140,7 @@ def environmental_selection(scaled: Array, fitness: Array, size: int) -> Codes:
     return truncate(scaled, order[:n_undominated], size)
 
 
-@njit(cache=True)
+@kernel
 def truncate(scaled: Array, undominated: Codes, size: int) -> Codes:
     """Remove, one at a time, the point nearest to its neighbours until `size` remain.
 
@@ -172,12 +172,12 @@ def truncate(scaled: Array, undominated: Codes, size: int) -> Codes:
     return ranked[nearest < np.inf]
 
 
-@njit(cache=True)
+@kernel
 def _nearest(i: int, before: Codes, after: Codes, scaled: Array, ranked: Codes) -> float:
     return min(_distance(i, before[i], scaled, ranked), _distance(i, after[i], scaled, ranked))
 
 
-@njit(cache=True)
+@kernel
 def _distance(i: int, j: int, scaled: Array, ranked: Codes) -> float:
     if j < 0 or j >= ranked.shape[0]:
         return np.inf
@@ -186,7 +186,7 @@ def _distance(i: int, j: int, scaled: Array, ranked: Codes) -> float:
     return a * a + b * b
 
 
-@njit(cache=True)
+@kernel
 def _more_crowded(i: int, j: int, before: Codes, after: Codes, scaled: Array, ranked: Codes) -> bool:
     """Whether the sorted distances of i to all others come before those of j (SPEA2's truncation order)."""
     left_i, right_i, left_j, right_j = before[i], after[i], before[j], after[j]
@@ -206,7 +206,7 @@ def _more_crowded(i: int, j: int, before: Codes, after: Codes, scaled: Array, ra
             right_j = after[right_j]
 
 
-@njit(cache=True)
+@kernel
 def meet_optimal_set(
     matrices: Array, privacy: Array, trace: Array, best: Array, best_privacy: Array, best_trace: Array
 ) -> bool:
@@ -225,7 +225,7 @@ def meet_optimal_set(
     return changed
 
 
-@njit(cache=True)
+@kernel
 def offspring(
     parents: Array,
     fitness: Array,
@@ -247,7 +247,7 @@ def offspring(
             mutate(children[i], rng)
 
 
-@njit(cache=True)
+@kernel
 def evolve(
     generations: int,
     patience: int,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.design._lagrangian_kernels import (
@@ -23,6 +22,7 @@ from tacit.design._lagrangian_kernels import (
     update_multipliers,
 )
 from tacit.design.problem import Posed
+from tacit.kernels import kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -45,7 +45,7 @@ class Aim(NamedTuple):
     hopeless: float  # it gives up where the logarithm of the trace would stay above this
 
 
-@njit(cache=True)
+@kernel
 def simplex_shift(values: Array) -> float:
     """What to take from every value, stopping at zero, to make them the nearest distribution (Michelot)."""
     top = values.max()  # measured from here the largest value stays above every shift, however large they all are
@@ -63,7 +63,7 @@ def simplex_shift(values: Array) -> float:
         shift = (total - 1.0) / kept
 
 
-@njit(cache=True)
+@kernel
 def projected_direction(
     matrix: Array, gradient: Array, length: float, direction: Array, values: Array
 ) -> tuple[float, float]:
@@ -83,7 +83,7 @@ def projected_direction(
     return slope, largest
 
 
-@njit(cache=True)
+@kernel
 def descend(matrix: Array, posed: Posed, lagrangian: Lagrangian, steps: int, work: Array) -> tuple[int, float]:
     """Spectral projected gradient steps on the augmented Lagrangian, in place; returns the steps taken and its value."""
     n = matrix.shape[0]
@@ -118,7 +118,7 @@ def descend(matrix: Array, posed: Posed, lagrangian: Lagrangian, steps: int, wor
     return steps, value
 
 
-@njit(cache=True)
+@kernel
 def move(matrix: Array, gradient: Array, trial: Array, next_gradient: Array) -> float:
     """Take the trial as the new matrix; returns Barzilai and Borwein's step length, from what has changed."""
     moved = 0.0
@@ -136,7 +136,7 @@ def move(matrix: Array, gradient: Array, trial: Array, next_gradient: Array) -> 
     return min(max(moved / curvature, 1e-10), 1e6)
 
 
-@njit(cache=True)
+@kernel
 def polish(matrix: Array, posed: Posed, aim: Aim, rounds: int, steps: int) -> float:
     """Local optimum near `matrix` (in place), by so many rounds of so many steps; returns the largest violation left."""
     n, penalty = matrix.shape[0], aim.penalty

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -51,7 +52,7 @@ class PricedPosteriors(NamedTuple):
     largest: float
 
 
-@njit(cache=True)
+@kernel
 def _sums(code: int, prices: Prices, rows: Array) -> Sums:
     n = len(rows)
     rows[:] = 0.0
@@ -69,7 +70,7 @@ def _sums(code: int, prices: Prices, rows: Array) -> Sums:
     return Sums(size, square, price, rows)
 
 
-@njit(cache=True)
+@kernel
 def _exchanged(sums: Sums, answer: int, sign: float, prices: Prices) -> Sums:
     """The sums with one answer more (or less, by the sign); the rows change in place."""
     square = sums.square + 2.0 * sign * sums.rows[answer] + prices.matrix[answer, answer]
@@ -78,13 +79,13 @@ def _exchanged(sums: Sums, answer: int, sign: float, prices: Prices) -> Sums:
     return Sums(sums.size + int(sign), square, sums.price + sign * prices.price[answer], sums.rows)
 
 
-@njit(cache=True)
+@kernel
 def _even(size: int, square: float, price: float, budget_price: float) -> float:
     """Excess of the posterior that is uniform on a set."""
     return (square / size - price - budget_price) / size
 
 
-@njit(cache=True)
+@kernel
 def _capped(sums: Sums, rest: int, prices: Prices) -> float:
     """Excess of the posterior that holds delta on a set, and what is left on one more answer."""
     delta = prices.delta
@@ -93,7 +94,7 @@ def _capped(sums: Sums, rest: int, prices: Prices) -> float:
     return kept + share * (2.0 * delta * sums.rows[rest] + share * prices.matrix[rest, rest] - prices.price[rest])
 
 
-@njit(cache=True)
+@kernel
 def _noted(
     code: int, sums: Sums, prices: Prices, threshold: float, asked: PricedPosteriors, count: int
 ) -> tuple[int, float]:
@@ -115,7 +116,7 @@ def _noted(
     return count, largest
 
 
-@njit(cache=True)
+@kernel
 def _strongest(asked: PricedPosteriors, count: int, wanted: int) -> int:
     """Move the strongest to the front; returns how many are left."""
     if count <= wanted:
@@ -126,7 +127,7 @@ def _strongest(asked: PricedPosteriors, count: int, wanted: int) -> int:
     return wanted
 
 
-@njit(cache=True)
+@kernel
 def among_all(prices: Prices, wanted: int, threshold: float) -> PricedPosteriors:
     """Go through every posterior; returns the `wanted` strongest above the threshold, and the largest excess of all."""
     n = len(prices.price)
@@ -150,7 +151,7 @@ def among_all(prices: Prices, wanted: int, threshold: float) -> PricedPosteriors
     return PricedPosteriors(asked.sets[:count], asked.rests[:count], asked.excess[:count], largest)
 
 
-@njit(cache=True)
+@kernel
 def _better_set(code: int, sums: Sums, prices: Prices, value: float) -> tuple[int, float]:
     """The best set with one answer more, less or exchanged; the same set where none is better."""
     n, best, better = len(prices.price), value + UPHILL * abs(value), code
@@ -172,7 +173,7 @@ def _better_set(code: int, sums: Sums, prices: Prices, value: float) -> tuple[in
     return better, best
 
 
-@njit(cache=True)
+@kernel
 def uphill(prices: Prices, starts: Codes) -> PricedPosteriors:
     """From each set climb by adding, dropping or exchanging an answer; returns the uniform posteriors met on the way."""
     count, room = 0, (MOST_CLIMBED + 1) * len(starts)
@@ -190,7 +191,7 @@ def uphill(prices: Prices, starts: Codes) -> PricedPosteriors:
     return PricedPosteriors(sets[:count], np.full(count, -1, np.int64), excess[:count], excess[:count].max())
 
 
-@njit(cache=True)
+@kernel
 def _best_rest(code: int, sums: Sums, prices: Prices) -> tuple[int, float]:
     best, rest = -np.inf, -1
     for j in range(len(prices.price)):
@@ -201,7 +202,7 @@ def _best_rest(code: int, sums: Sums, prices: Prices) -> tuple[int, float]:
     return rest, best
 
 
-@njit(cache=True)
+@kernel
 def uphill_capped(prices: Prices, starts: Codes) -> PricedPosteriors:
     """As `uphill`, among posteriors that hold delta on a set: exchange an answer, and give the rest to the best other one."""
     n, count = len(prices.price), len(starts)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.estimation import expectation
+from tacit.kernels import kernel
 
 Floats = NDArray[np.float64]
 
-_stride_of = njit(cache=True)(expectation.stride_of)
-_leap = njit(cache=True)(expectation.leap)
+_stride_of = kernel(expectation.stride_of)
+_leap = kernel(expectation.leap)
 
 
-@njit(cache=True)
+@kernel
 def most_likely_rows(counts: Floats, matrix: Floats, tolerance: float, max_steps: int) -> tuple[Floats, int]:
     """For each row of counted reports the most likely distribution of its truths, and the most steps that one took.
 
@@ -30,7 +30,7 @@ def most_likely_rows(counts: Floats, matrix: Floats, tolerance: float, max_steps
     return truths, most
 
 
-@njit(cache=True)
+@kernel
 def _most_likely(shares: Floats, matrix: Floats, tolerance: float, max_steps: int, truth: Floats) -> int:
     """Leaves the most likely distribution in `truth`, by SQUAREM (Varadhan and Roland 2008), and counts its steps."""
     size = len(shares)
@@ -51,7 +51,7 @@ def _most_likely(shares: Floats, matrix: Floats, tolerance: float, max_steps: in
     return max_steps + (remaining > tolerance)
 
 
-@njit(cache=True)
+@kernel
 def _expectation_step(shares: Floats, matrix: Floats, truth: Floats, after: Floats) -> tuple[float, float]:
     """Leaves the next distribution in `after`; the log-likelihood, and a bound on what is still to be gained."""
     likelihood, steepest = 0.0, 0.0
@@ -70,7 +70,7 @@ def _expectation_step(shares: Floats, matrix: Floats, truth: Floats, after: Floa
     return likelihood, steepest - 1
 
 
-@njit(cache=True)
+@kernel
 def _extrapolate(truth: Floats, first: Floats, second: Floats, jump: Floats) -> None:
     """Leaves in `jump` where two steps of EM seem to lead, inside the simplex."""
     length, bend = 0.0, 0.0

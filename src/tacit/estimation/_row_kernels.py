@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Patterns = NDArray[np.uint16]
@@ -173,7 +172,7 @@ class Narrowed(NamedTuple):
     lost: int
 
 
-@njit(cache=True)
+@kernel
 def narrowed(
     before: Narrowed, layout: Layout, is_constant: Flags, nothing: Patterns, place: int, answers: Places
 ) -> Narrowed:

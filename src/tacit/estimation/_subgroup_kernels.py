@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tacit.estimation._row_kernels import Floats, Kinds, Layout, Places, Rows
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 
 
 class Weighed(NamedTuple):
@@ -244,22 +243,24 @@ def _add_own_products(products: Floats, own: Floats, seen: Floats) -> None:
                         )
 
 
-@inner_kernel
-def pattern_sums(
-    rows: Rows, kinds: Kinds, masked: Floats, layout: Layout, target: int, free: Places, shape: tuple[int, int],
-    with_products: bool, most_seen: int,
-) -> PatternSums:  # fmt: skip
-    """The sums over all rows; `shape` is how many patterns an attribute and the target may have.
+@kernel
+def add_patterns(
+    sums: PatternSums,
+    rows: Rows,
+    kinds: Kinds,
+    masked: Floats,
+    layout: Layout,
+    target: int,
+    free: Places,
+    most_seen: int,
+) -> None:
+    """Add up all rows, with products where there is room for them.
 
     ``masked[attribute, pattern, term]`` is what is left of each factor within the conditions. At most so many numbers are
     held of what is seen from the kinds of a group; of more kinds, some are looked at after the others.
     """
-    n_terms, size = masked.shape[2], masked.shape[2] ** 2
-    wanted = size if with_products else 0
-    sums = PatternSums(
-        np.zeros((len(free), shape[0], shape[1], size)), np.zeros((len(free), shape[0], shape[1], wanted, wanted)),
-        np.zeros((shape[1], n_terms)), np.zeros((shape[1], n_terms, n_terms)), np.zeros(2),
-    )  # fmt: skip
+    n_terms, size, n_shown = masked.shape[2], masked.shape[2] ** 2, sums.pairs.shape[2]
+    with_products = sums.products.shape[3] > 0
     weighed = _weighed(kinds, masked, layout)
     home = _home(kinds, weighed, masked, layout, target)
     outside, by_kind = _outside(rows, kinds, weighed, home)
@@ -270,15 +271,14 @@ def pattern_sums(
     for group in range(len(is_asked)):
         if is_asked[group] and group != home.group:
             n_kinds = kinds.first[group + 1] - kinds.first[group]
-            room = max(1, min(n_kinds, most_seen // (shape[1] * (n_terms + size))))
+            room = max(1, min(n_kinds, most_seen // (n_shown * (n_terms + size))))
             for low in range(0, n_kinds, room):
                 seen = Seen(
-                    np.zeros((room, shape[1], n_terms)),
-                    np.zeros((room if with_products else 0, shape[1], n_terms, n_terms)),
+                    np.zeros((room, n_shown, n_terms)),
+                    np.zeros((room if with_products else 0, n_shown, n_terms, n_terms)),
                 )
                 _seen(seen, low, rows, kinds, weighed, home, outside, group)
                 _add_seen(sums, seen, low, kinds, weighed, masked, layout, free, group)
-    return sums
 
 
 @inner_kernel
@@ -333,17 +333,15 @@ def _add_crossed(crossed: Floats, within: Floats, of_class: Floats, of_other: Fl
                         crossed[other, two, answer, one] += added
 
 
-@inner_kernel
-def answer_tables(
-    sums: PatternSums, factors: Floats, layout: Layout, target: int, free: Places, n_classes: int
-) -> tuple[Floats, Floats]:
-    """Sums over rows of contributions by answer and class, and of their products, of every free attribute.
+@kernel
+def add_answers(
+    tables: Floats, crossed: Floats, sums: PatternSums, factors: Floats, layout: Layout, target: int, free: Places
+) -> None:
+    """Add contributions by answer and class, and their products where there is room for them, of every free attribute.
 
     ``factors[attribute, pattern, term, answer]`` hold zeros for the answers that the conditions rule out.
     """
     n_terms, n_answers, home = factors.shape[2], factors.shape[3], layout.group_of[target]
-    tables = np.zeros((len(free), n_answers, n_classes))
-    crossed = np.zeros((len(free) if sums.products.size else 0, n_answers, n_classes, n_answers, n_classes))
     within = np.zeros((n_answers, n_answers))
     for position in range(len(free)):
         place = free[position]
@@ -354,7 +352,7 @@ def answer_tables(
             _add_table(
                 tables[position], sums.pairs[position, :, :, one], factors[place, :, first], factors[target, :, kind]
             )
-            for two in range(one, size if sums.products.size else 0):
+            for two in range(one, size if len(crossed) else 0):
                 second, other = _terms_of(two, is_together, n_terms)
                 for pattern in range(sums.pairs.shape[2]):
                     _answers_crossed(
@@ -370,45 +368,21 @@ def answer_tables(
                         factors[target, pattern, other],
                         one != two,
                     )
-    return tables, crossed
 
 
-@inner_kernel
-def class_table(by_pattern: PatternSums, factors: Floats, n_classes: int) -> tuple[Floats, Floats]:
-    """Sums over rows of contributions by class alone, and of their products; ``factors[pattern, term, class]``."""
-    sums, crossed = np.zeros(n_classes), np.zeros((n_classes, n_classes))
-    for kind in range(by_pattern.targets.shape[0]):
-        for one in range(by_pattern.targets.shape[1]):
+@kernel
+def add_classes(sums: Floats, crossed: Floats, targets: Floats, target_products: Floats, factors: Floats) -> None:
+    """Add contributions by class alone, and their products; ``factors[pattern, term, class]``."""
+    n_classes = len(sums)
+    for kind in range(targets.shape[0]):
+        for one in range(targets.shape[1]):
             for of_class in range(n_classes):
-                sums[of_class] += by_pattern.targets[kind, one] * factors[kind, one, of_class]
-            for two in range(one, by_pattern.targets.shape[1]):
-                value = by_pattern.target_products[kind, one, two]
+                sums[of_class] += targets[kind, one] * factors[kind, one, of_class]
+            for two in range(one, targets.shape[1]):
+                value = target_products[kind, one, two]
                 for of_class in range(n_classes if value != 0.0 else 0):
                     for other in range(n_classes):
                         added = value * factors[kind, one, of_class] * factors[kind, two, other]
                         crossed[of_class, other] += added
                         if one != two:
                             crossed[other, of_class] += added
-    return sums, crossed
-
-
-class SubgroupSums(NamedTuple):
-    """Contributions by answer and class and their products, by class and theirs, and of the size and its square."""
-
-    tables: Floats  # [free, answer, class]
-    products: Floats  # [free, answer, class, answer, class]
-    classes: Floats
-    class_products: Floats
-    size: Floats
-
-
-@njit(cache=True)
-def subgroup_sums(
-    rows: Rows, kinds: Kinds, masked: Floats, factors: Floats, layout: Layout, target: int, free: Places,
-    shape: tuple[int, int], n_classes: int, with_products: bool, most_seen: int,
-) -> SubgroupSums:  # fmt: skip
-    """The sums over all people of what the rows say; products of tables where they are wanted."""
-    sums = pattern_sums(rows, kinds, masked, layout, target, free, shape, with_products, most_seen)
-    tables, crossed = answer_tables(sums, factors, layout, target, free, n_classes)
-    classes, products = class_table(sums, factors[target], n_classes)
-    return SubgroupSums(tables, crossed, classes, products, sums.everything)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,16 @@ LARGEST_KEY = 1 << 62
 MOST_SEEN = 1 << 20
 
 
+class SubgroupSums(NamedTuple):
+    """Contributions by answer and class and their products, by class and theirs, and of the size and its square."""
+
+    tables: Array  # [free, answer, class]
+    products: Array  # [free, answer, class, answer, class]
+    classes: Array
+    class_products: Array
+    size: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Wanted:
     """What is asked of every subgroup: by which target, and whether with the errors of tables."""
@@ -41,6 +51,29 @@ class Wanted:
         place = rows.places[target]
         return cls(
             rows, place, rows.schema[target].size, (rows.factors.shape[1], int(rows.nothing[place]) + 1), with_errors
+        )
+
+    def no_patterns(self, n_free: int, n_terms: int) -> _subgroup_kernels.PatternSums:
+        """Room for the sums by pattern."""
+        of_all, of_target = self.patterns
+        wanted = n_terms**2 if self.with_errors else 0
+        return _subgroup_kernels.PatternSums(
+            np.zeros((n_free, of_all, of_target, n_terms**2)),
+            np.zeros((n_free, of_all, of_target, wanted, wanted)),
+            np.zeros((of_target, n_terms)),
+            np.zeros((of_target, n_terms, n_terms)),
+            np.zeros(2),
+        )
+
+    def no_sums(self, n_free: int, n_answers: int, size: Array) -> SubgroupSums:
+        """Room for the sums by answer and class, with the size that is known already."""
+        cells = (n_answers, self.n_classes)
+        return SubgroupSums(
+            np.zeros((n_free, *cells)),
+            np.zeros((n_free if self.with_errors else 0, *cells, *cells)),
+            np.zeros(self.n_classes),
+            np.zeros((self.n_classes, self.n_classes)),
+            size,
         )
 
 
@@ -74,13 +107,18 @@ class RowSubgroup:
         """Nothing is left to be counted."""
 
     @cached_property
-    def _means(self) -> _subgroup_kernels.SubgroupSums:
-        wanted, left = self.wanted, self.left
-        sums = _subgroup_kernels.subgroup_sums(
-            left.rows, left.kinds, left.masked, left.factors, wanted.rows.layout, wanted.target, self.places,
-            wanted.patterns, wanted.n_classes, wanted.with_errors, MOST_SEEN,
-        )  # fmt: skip
-        return _subgroup_kernels.SubgroupSums(*(part / wanted.rows.people for part in sums))
+    def _means(self) -> SubgroupSums:
+        # Three kernels, not one that calls them: numba would compile everything below that one a second time.
+        wanted, left, free = self.wanted, self.left, self.places
+        target, layout = wanted.target, wanted.rows.layout
+        by_pattern = wanted.no_patterns(len(free), left.masked.shape[2])
+        _subgroup_kernels.add_patterns(by_pattern, left.rows, left.kinds, left.masked, layout, target, free, MOST_SEEN)
+        sums = wanted.no_sums(len(free), left.factors.shape[3], by_pattern.everything)
+        _subgroup_kernels.add_answers(sums.tables, sums.products, by_pattern, left.factors, layout, target, free)
+        _subgroup_kernels.add_classes(
+            sums.classes, sums.class_products, by_pattern.targets, by_pattern.target_products, left.factors[target]
+        )
+        return SubgroupSums(*(part / wanted.rows.people for part in sums))
 
     def shares(self) -> ClassShares:
         _, _, classes, products, moments = self._means

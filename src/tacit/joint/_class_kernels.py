@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import inner_kernel, unlocked_kernel
 
 Float = NDArray[np.float64]
 Cells = NDArray[np.int32]
@@ -19,7 +20,7 @@ Cells = NDArray[np.int32]
 SMALLEST = 1e-250
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def row_products(cells: Cells, values: Float) -> Float:
     """``out[row, component]``: the product of ``values[cell, component]`` over the cells of the row."""
     n, width, K = cells.shape[0], cells.shape[1], values.shape[1]
@@ -35,7 +36,7 @@ def row_products(cells: Cells, values: Float) -> Float:
     return out
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def cell_sums(cells: Cells, weights: Float, n_cells: int) -> Float:
     """``out[cell, component]``: the sum of ``weights[row, component]`` over the rows that have the cell."""
     K = weights.shape[1]
@@ -48,7 +49,7 @@ def cell_sums(cells: Cells, weights: Float, n_cells: int) -> Float:
     return out
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def expectation(cells: Cells, chances: Float, weights: Float, counts: Float) -> tuple[float, Float]:
     """The E step of a mixture: log-likelihood, and people by cell and component.
 
@@ -78,7 +79,7 @@ def expectation(cells: Cells, chances: Float, weights: Float, counts: Float) -> 
     return total, people
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _together(cells: Cells, chances: Float, weights: Float, here: Float) -> float:
     """Chance of one row; writes that of the row together with each component into `here`."""
     K = chances.shape[1]
@@ -94,7 +95,7 @@ def _together(cells: Cells, chances: Float, weights: Float, here: Float) -> floa
     return whole
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def row_shares(cells: Cells, chances: Float, weights: Float) -> tuple[Float, Float]:
     """Log-likelihood of each row, and the posterior of its components."""
     n, K = cells.shape[0], chances.shape[1]
@@ -104,7 +105,7 @@ def row_shares(cells: Cells, chances: Float, weights: Float) -> tuple[Float, Flo
     return logs, shares
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _by_logarithms(cells: Cells, chances: Float, weights: Float, shares: Float) -> float:
     """Log-likelihood of one row; writes the posterior of its components into `shares`."""
     K = chances.shape[1]

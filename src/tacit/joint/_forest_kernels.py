@@ -12,8 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import unlocked_kernel
 
 Float = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,7 +34,7 @@ class Branches(NamedTuple):
     cells: Integers  # where each attribute's distributions given its parent begin, and where the last end
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _upward(evidence: Float, table: Float, branches: Branches, inner: Float, message: Float) -> float:
     """Gather evidence from the leaves to the roots; returns the logarithm of its chance.
 
@@ -60,7 +61,7 @@ def _upward(evidence: Float, table: Float, branches: Branches, inner: Float, mes
     return logs + math.log(scale)
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _handed_up(message: Float, inner: Float, slots: Integers, above: int) -> float:
     """Multiply the parent's evidence by a message, scaled so that its largest entry is one; returns the scale."""
     if above < 0:
@@ -75,7 +76,7 @@ def _handed_up(message: Float, inner: Float, slots: Integers, above: int) -> flo
     return top
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _downward(
     share: float,
     people: float,
@@ -107,7 +108,7 @@ def _downward(
             answers[slots[j] + u] += share * belief[slots[j] + u]
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _widest(branches: Branches) -> int:
     """The most answers that any parent has."""
     slots, cells, widest = branches.slots, branches.cells, 1
@@ -116,7 +117,7 @@ def _widest(branches: Branches) -> int:
     return widest
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _summed(logs: Float, scales: Float) -> tuple[float, float]:
     """The largest logarithm of terms that count, and the scaled sum of all terms in its units."""
     top = -np.inf
@@ -132,7 +133,7 @@ def _summed(logs: Float, scales: Float) -> tuple[float, float]:
     return top, whole
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _best_answer(table: Float, inner: Float) -> tuple[int, float]:
     """The answer for which the product of the two is largest, and that product."""
     best, highest = 0, -1.0
@@ -142,7 +143,7 @@ def _best_answer(table: Float, inner: Float) -> tuple[int, float]:
     return best, highest
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def propagate(
     evidence: Float,
     scales: Float,
@@ -197,7 +198,7 @@ def propagate(
     return reached, counts, in_components, answers
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _gathered(
     evidence: Float,
     free: bool,
@@ -214,7 +215,7 @@ def _gathered(
         logs[k] = log + math.log(max(weights[k], 1e-300))
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def _priors(tables: Float, branches: Branches) -> tuple[Float, Float]:
     """Shares of pairs of a parent's and its child's answers, and of answers, where nothing is known."""
     K, n = tables.shape[0], branches.parents.shape[0]
@@ -227,7 +228,7 @@ def _priors(tables: Float, branches: Branches) -> tuple[Float, Float]:
     return counts, answers
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def likeliest(evidence: Float, table: Float, branches: Branches) -> NDArray[np.int64]:
     """The likeliest record of each row for one term and one component (max-product)."""
     n_rows, n_slots = evidence.shape

@@ -156,7 +156,7 @@ class Forest:
 
     def propagated(self, evidence: ForestEvidence) -> _Propagated:
         layout = self._layout
-        sums = propagate(
+        logs, counts, in_components, answers = propagate(
             evidence.rows,
             evidence.scales,
             evidence.free,
@@ -165,7 +165,7 @@ class Forest:
             self._flat,
             layout.branches,
         )
-        return _Propagated(*sums, people=evidence.counts)
+        return _Propagated(logs, counts, in_components, answers, evidence.counts)
 
 
 @dataclass(frozen=True, eq=False)

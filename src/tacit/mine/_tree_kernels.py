@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -47,12 +46,12 @@ def _worth(shares: Floats, criterion: int) -> float:
         if size > 0:
             gain -= size / total * _impurity(shares[branch], size, criterion)
     if criterion == 1:
-        information = _impurity(of_branches, total, 0)
+        information = _impurity(of_branches, total, criterion)
         gain = gain / information if information > 0 else 0.0
     return gain
 
 
-@njit(cache=True)
+@inner_kernel
 def n_branches(branch_of: Places) -> int:
     """How many branches a split has, from the branch of each answer."""
     largest = -1
@@ -61,7 +60,7 @@ def n_branches(branch_of: Places) -> int:
     return largest + 1
 
 
-@njit(cache=True)
+@inner_kernel
 def branch_shares(table: Floats, branch_of: Places, n_branches: int) -> Floats:
     """Shares ``[branch, class]`` of a split; answers that are left out have branch -1."""
     shares = np.zeros((n_branches, table.shape[1]))
@@ -72,7 +71,7 @@ def branch_shares(table: Floats, branch_of: Places, n_branches: int) -> Floats:
     return shares
 
 
-@njit(cache=True)
+@kernel
 def split_worths(tables: Floats, factors: Floats, branch_of: Places, table_of: Places, criterion: int) -> Floats:
     """What each split gains: of the table ``table_of[split]``, into the branches ``branch_of[split, answer]``.
 
@@ -105,7 +104,7 @@ def _present(shares: Floats) -> tuple[Floats, Floats, int]:
     return sizes, of_classes, present
 
 
-@njit(cache=True)
+@kernel
 def excess_contrasts(shares: Floats) -> Floats:
     """Weights ``[which, branch, class]`` that give each branch's excess of each class; none if one branch holds everybody.
 
@@ -132,7 +131,6 @@ def excess_contrasts(shares: Floats) -> Floats:
     return contrasts
 
 
-@njit(cache=True)
 def n_contrasts(branches: int, classes: int) -> int:
     """How many excesses a split is tested by."""
     return (1 if branches == 2 else branches) * (1 if classes == 2 else classes)
@@ -152,7 +150,7 @@ def _variance(weights: Floats, covariance: Floats) -> float:
     return variance
 
 
-@njit(cache=True)
+@kernel
 def greatest_score(table: Floats, covariance: Floats, branch_of: Places, factors: Floats) -> float:
     """The square of the greatest excess of a class in a branch of a split, in standard errors of the disguise.
 
@@ -178,7 +176,7 @@ def greatest_score(table: Floats, covariance: Floats, branch_of: Places, factors
     return greatest
 
 
-@njit(cache=True)
+@kernel
 def class_figures(counts: Floats, covariance: Floats, factors: Floats) -> tuple[Floats, Floats, int]:
     """Proportions of the classes with their errors, each class multiplied by its factor, and which is the greatest.
 
@@ -197,7 +195,7 @@ def class_figures(counts: Floats, covariance: Floats, factors: Floats) -> tuple[
     return clipped_shares(weighed), errors, greatest
 
 
-@njit(cache=True)
+@inner_kernel
 def clipped_shares(counts: Floats) -> Floats:
     """Proportions of estimates, those below zero clipped; even where there is no mass."""
     total = 0.0
@@ -209,7 +207,7 @@ def clipped_shares(counts: Floats) -> Floats:
     return shares
 
 
-@njit(cache=True)
+@inner_kernel
 def share_variances(counts: Floats, covariance: Floats) -> Floats:
     """Variances of proportions, by the delta method; without end where there is no mass."""
     total = 0.0

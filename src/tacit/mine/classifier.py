@@ -124,8 +124,10 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
             return disguised_accuracy(self, X).accuracy
         table = true_table(X)
         if y is None and table is not None:
-            y = np.array(self.target_.answers)[table[self.target_.name]]
-        elif y is None and self._coding is None:
+            # Codes are compared here: scikit-learn's score would first load all of its metrics.
+            is_right = self.predicted_codes(self._records(table)) == table[self.target_.name]
+            return float(np.average(is_right, weights=sample_weight))
+        if y is None and self._coding is None:
             frame = as_arrow(X)
             checked_columns(frame.column_names, [self.target_.name], drop_others=True)
             y = np.array(frame[self.target_.name].to_pylist()).astype(str)

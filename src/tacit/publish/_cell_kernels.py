@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tacit.kernels import kernel
 from tacit.publish._demand_kernels import holds
 from tacit.publish._halves_kernels import power_above, spread
 
 
-@njit(cache=True)
+@kernel
 def number_rows(labels, rows, strides, keys, number):
     """Number the rows by their labels; attributes with a stride of 0 do not count. Returns how many numbers there are."""
     capacity = power_above(2 * len(rows))
@@ -34,7 +34,7 @@ def number_rows(labels, rows, strides, keys, number):
     return distinct
 
 
-@njit(cache=True)
+@kernel
 def suppress_cells(labels, counts, sensitive, strides, patterns, demand, class_of, pattern_of):
     """Put rows into classes that agree in all attributes but those of a pattern, patterns in the given order.
 

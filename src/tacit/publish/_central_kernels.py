@@ -21,10 +21,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._demand_kernels import holds
 from tacit.publish._proof_kernels import may_stop, must_stop, reach_ahead, reach_behind
 from tacit.publish._share_kernels import add_rectangle, add_up, weak_blocks
@@ -492,7 +491,7 @@ def trace_blocks(usable, cost, status, bit, size, ahead, start):
         b = a
 
 
-@njit(cache=True)
+@kernel
 def bound_by_blocks(instance, demand, status, far, target, charges, shares, central, price, rounds, rate):
     """Lower bound of a node by the blocks of a central attribute; strikes its blocks and decides its cuts in `status`.
 

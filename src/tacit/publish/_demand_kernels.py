@@ -10,10 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,7 +38,7 @@ class Demand(NamedTuple):
     most_presence: float
 
 
-@njit(cache=True)
+@kernel
 def distance(sensitive, size, overall, start, stop, ordered):
     """The t of a class: how far its answers from `start` to `stop` are from the shares in all released rows.
 
@@ -135,7 +134,7 @@ def holds(size, shown, demand):
     return len(shown) == 0 or diversity_share(shown, size, demand, demand.overall) >= 1
 
 
-@njit(cache=True)
+@kernel
 def strengths(sizes, sensitive, demand):
     """Size of every class; below k, in proportion, where its sensitive answers are not diverse enough.
 

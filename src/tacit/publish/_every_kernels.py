@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import kernel
 from tacit.publish._halves_kernels import power_above, spread
 from tacit.publish._space_kernels import decode
 
@@ -34,7 +34,7 @@ class Tables(NamedTuple):
     first_with: NDArray[np.int64]  # of each attribute on that list, and its length
 
 
-@njit(cache=True)
+@kernel
 def smallest_class(tables, t, space, block, limit):
     """Rows of the smallest class of one table under a generalization; anything below `limit` where it is below."""
     width = tables.columns.shape[1]
@@ -69,7 +69,7 @@ def smallest_class(tables, t, space, block, limit):
     return least
 
 
-@njit(cache=True)
+@kernel
 def keeps(tables, j, space, block, k):
     """Whether all tables with attribute `j` hold k rows in every class; and how many cells were counted to say so."""
     first, last, counted = tables.first_with[j], tables.first_with[j + 1], 0
@@ -83,7 +83,7 @@ def keeps(tables, j, space, block, k):
     return True, counted
 
 
-@njit(cache=True)
+@kernel
 def price_attribute(block, space, j):
     """The penalty of one attribute, as a mean over the rows."""
     start, stop = space.first_value[j], space.first_value[j + 1]
@@ -98,7 +98,7 @@ def price_attribute(block, space, j):
     return space.weight[j] * total / (stop - start - 1)
 
 
-@njit(cache=True)
+@kernel
 def savings(bits, j, space, block, noise, open_bits, saving):
     """Write what setting each open bit of attribute `j` would save of the penalty, times its noise."""
     decode(bits, space, block)
@@ -113,7 +113,7 @@ def savings(bits, j, space, block, noise, open_bits, saving):
     decode_one(bits, space, j, block)
 
 
-@njit(cache=True)
+@kernel
 def decode_one(bits, space, j, block):
     """As `decode`, of one attribute alone."""
     start, stop, bit = space.first_value[j], space.first_value[j + 1], space.first_bit[j]
@@ -128,7 +128,7 @@ def decode_one(bits, space, j, block):
         block[v] = current
 
 
-@njit(cache=True)
+@kernel
 def recreate(bits, tables, space, k, noise):
     """Set bits while every table stays full enough, those that save most first; returns the loss and the cells counted."""
     block, saving = np.empty(space.first_value[-1], np.int64), np.zeros(len(bits))
@@ -155,7 +155,7 @@ def recreate(bits, tables, space, k, noise):
     return loss, counted
 
 
-@njit(cache=True)
+@kernel
 def retry(current, tables, space, k, rng):
     """Generalize a few attributes fully and cut again; returns what comes of it, its loss, and the cells counted."""
     trial = current.copy()

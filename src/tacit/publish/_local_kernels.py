@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._demand_kernels import holds
 
 NO_CUT = np.int64(-1)
@@ -48,6 +47,17 @@ class Scratch(NamedTuple):
     rows: NDArray[np.int64]
     shown: NDArray[np.int64]  # [answer, sensitive answer]
     above: NDArray[np.float64]  # penalty of a row in the tight box of this answer and all above
+
+
+class Sides(NamedTuple):
+    """Room for the sensitive answers, and the people, of a box, below a cut and above it.
+
+    Kernels get None in its place where nothing is asked of a class but its size. What else may be asked is then not compiled.
+    """
+
+    whole: NDArray[np.int64]
+    below: NDArray[np.int64]
+    above: NDArray[np.int64]
 
 
 @inner_kernel
@@ -115,15 +125,45 @@ def widen(run_low, run_high, low, high, v):
 
 
 @inner_kernel
-def move(above, below, shown, v):
-    """Move the sensitive answers of one answer's rows from above a cut to below it."""
-    for s in range(len(above)):
-        above[s] -= shown[v, s]
-        below[s] += shown[v, s]
+def show_box(sides, rows, box):
+    """Sum up what all rows of a box show."""
+    if sides is not None:
+        for s in range(len(sides.whole)):
+            sides.whole[s] = 0
+        for i in box:
+            for s in range(rows.sensitive.shape[1]):
+                sides.whole[rows.sensitive[i, s]] += rows.counts[i]
+            if len(rows.people) > 0:
+                sides.whole[-1] += rows.people[i]
 
 
 @inner_kernel
-def price_attribute(rows, j, base, answers, total, total_shown, demand, scratch, prices, places):
+def show_above(sides):
+    """Put all that a box shows above the cut."""
+    if sides is not None:
+        for s in range(len(sides.whole)):
+            sides.below[s], sides.above[s] = 0, sides.whole[s]
+
+
+@inner_kernel
+def move(sides, shown, v):
+    """Move what the rows of one answer show from above a cut to below it."""
+    if sides is not None:
+        for s in range(len(sides.whole)):
+            sides.above[s] -= shown[v, s]
+            sides.below[s] += shown[v, s]
+
+
+@inner_kernel
+def both_hold(below, above, sides, demand):
+    """Whether both sides of a cut, each large enough, show what is asked beside their size."""
+    if sides is None:
+        return True
+    return holds(below, sides.below, demand) and holds(above, sides.above, demand)
+
+
+@inner_kernel
+def price_attribute(rows, j, base, answers, total, demand, scratch, sides, prices, places):
     """The cheapest cuts of a profiled attribute: penalty left on both sides, where both may be published."""
     low, high, entries = scratch.low, scratch.high, scratch.entries
     run_low, run_high = box_of(low, high, answers - 1)
@@ -131,9 +171,11 @@ def price_attribute(rows, j, base, answers, total, total_shown, demand, scratch,
         if entries[v] > 0:
             widen(run_low, run_high, low, high, v)
             scratch.above[v] = extent(rows, run_low, run_high)
-    run_low, run_high = box_of(low, high, 0)
-    below, below_shown, above_shown = scratch.rows[0], np.zeros_like(total_shown), total_shown.copy()
-    move(above_shown, below_shown, scratch.shown, 0)
+    lowest = np.int64(0)  # written out, it would have a type of its own and be compiled for it
+    run_low, run_high = box_of(low, high, lowest)
+    below = scratch.rows[lowest]
+    show_above(sides)
+    move(sides, scratch.shown, lowest)
     for v in range(1, answers):
         if entries[v] == 0:
             continue
@@ -142,12 +184,10 @@ def price_attribute(rows, j, base, answers, total, total_shown, demand, scratch,
             break
         if below >= demand.k:
             price = below * extent(rows, run_low, run_high) + above * scratch.above[v]
-            if price < prices[-1] and (
-                len(total_shown) == 0 or (holds(below, below_shown, demand) and holds(above, above_shown, demand))
-            ):
+            if price < prices[-1] and both_hold(below, above, sides, demand):
                 keep_cheapest(prices, places, price, rows.first_value[j] + base + v)
         below += scratch.rows[v]
-        move(above_shown, below_shown, scratch.shown, v)
+        move(sides, scratch.shown, v)
         widen(run_low, run_high, low, high, v)
 
 
@@ -163,7 +203,7 @@ def tight(rows, box):
 
 
 @inner_kernel
-def cuts(rows, box, demand, scratch, prices, places):
+def cuts(rows, box, demand, scratch, sides, prices, places):
     """Write the cheapest cuts of a box with the penalty left after each, infinite where there are fewer.
 
     A cut is the place of the lowest answer above it on the axis of all answers. Returns the penalty of the box uncut.
@@ -174,23 +214,18 @@ def cuts(rows, box, demand, scratch, prices, places):
     whole = total * extent(rows, low, high)
     if total < 2 * demand.k or whole == 0:
         return whole
-    total_shown = np.zeros(scratch.shown.shape[1], np.int64)
-    for i in box:
-        for s in range(rows.sensitive.shape[1]):
-            total_shown[rows.sensitive[i, s]] += rows.counts[i]
-        if len(rows.people) > 0:
-            total_shown[-1] += rows.people[i]
+    show_box(sides, rows, box)
     for j in range(len(low)):
         if high[j] > low[j]:
             answers = np.int64(high[j]) - low[j] + 1
             for v in range(answers):
                 scratch.entries[v] = 0
             profile(rows, box, j, low[j], scratch)
-            price_attribute(rows, j, low[j], answers, total, total_shown, demand, scratch, prices, places)
+            price_attribute(rows, j, low[j], answers, total, demand, scratch, sides, prices, places)
     return whole
 
 
-@njit(cache=True)
+@kernel
 def part(rows, box, cut):
     """Put the combinations below a cut to the front of the box; returns how many they are."""
     j = 0
@@ -208,7 +243,7 @@ def part(rows, box, cut):
 
 
 @inner_kernel
-def greedy_penalty(rows, box, demand, scratch, floor):
+def greedy_penalty(rows, box, demand, scratch, sides, floor):
     """Penalty left when every box is cut where that leaves least, to the end; gives up above `floor`. Reorders the box."""
     starts, stops, waiting = np.empty(len(box) + 1, np.int64), np.empty(len(box) + 1, np.int64), 1
     starts[0], stops[0] = 0, len(box)
@@ -218,7 +253,7 @@ def greedy_penalty(rows, box, demand, scratch, floor):
         waiting -= 1
         start, stop = starts[waiting], stops[waiting]
         inside = box[start:stop]
-        whole = cuts(rows, inside, demand, scratch, prices, places)
+        whole = cuts(rows, inside, demand, scratch, sides, prices, places)
         if prices[0] == np.inf:
             total += whole
         elif prices[0] > 0:
@@ -229,15 +264,15 @@ def greedy_penalty(rows, box, demand, scratch, floor):
     return total
 
 
-@njit(cache=True)
-def best_cut(rows, box, demand, scratch, pilots, known):
+@kernel
+def best_cut(rows, box, demand, scratch, sides, pilots, known):
     """The cut after which cutting on greedily leaves least penalty, among the `pilots` cheapest, and what is left on its sides.
 
     `known` is what is left of the box when it is cut greedily, infinite where nobody has tried. Without a cut, -1. The last
     figure is the penalty of the box uncut.
     """
     prices, places = np.empty(pilots), np.empty(pilots, np.int64)
-    whole = cuts(rows, box, demand, scratch, prices, places)
+    whole = cuts(rows, box, demand, scratch, sides, prices, places)
     best, least, below, above = places[0], known, np.inf, np.inf
     if prices[0] == np.inf or pilots == 1 or prices[1] == np.inf:
         return best, below, above, whole
@@ -248,16 +283,16 @@ def best_cut(rows, box, demand, scratch, pilots, known):
         for i in range(len(box)):
             work[i] = box[i]
         middle = part(rows, work, places[candidate])
-        sides, left = (work[:middle], work[middle:]), np.zeros(2)
+        halves, left = (work[:middle], work[middle:]), np.zeros(2)
         for side in range(2):  # one call in a loop: two would be compiled into this kernel twice
             if left[0] < least:
-                left[side] = greedy_penalty(rows, sides[side], demand, scratch, least - left[0])
+                left[side] = greedy_penalty(rows, halves[side], demand, scratch, sides, least - left[0])
         if left[0] + left[1] < least:
             best, least, below, above = places[candidate], left[0] + left[1], left[0], left[1]
     return best, below, above, whole
 
 
-@njit(cache=True)
+@kernel
 def best_trim(rows, box, demand, scratch, left):
     """The edge of a box whose suppression lowers the penalty most, a suppressed row costing 1, with at most `left` rows in it.
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._demand_kernels import holds
 
 
@@ -125,7 +124,7 @@ def joined(found, left, counts, sensitive, demand, classes):
     return last + 1 if holds(rows[last], shown[last], demand) else 0
 
 
-@njit(cache=True)
+@kernel
 def peel(codes, counts, sensitive, keys, levels, demand, classes):
     """Write the class of every combination; returns how many there are, 0 where not even all together may be published.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import kernel
 from tacit.publish._class_kernels import measure_all
 from tacit.publish._space_kernels import decode, price_blocks
 from tacit.publish.achievement import EPSILON
@@ -22,7 +22,7 @@ NOISE = 0.5
 TOLERANCE = 0.05
 
 
-@njit(cache=True)
+@kernel
 def rank_fronts(first, second):
     """Front of every point of two objectives to be minimised; 0 is not dominated.
 
@@ -49,7 +49,7 @@ def rank_fronts(first, second):
     return rank
 
 
-@njit(cache=True)
+@kernel
 def crowding(first, second, rank):
     """Crowding distance of every point within its front (Deb et al. 2002)."""
     distance = np.zeros(len(first))
@@ -65,7 +65,7 @@ def crowding(first, second, rank):
     return distance
 
 
-@njit(cache=True)
+@kernel
 def achieved(measures, share):
     """`Preference.achievement` of one row of measures."""
     return max(share * (measures[0] + EPSILON), (1 - share) * (measures[1] + EPSILON))
@@ -78,7 +78,7 @@ class Lessons(NamedTuple):
     number: NDArray[np.int64]  # of lessons, in a single entry
 
 
-@njit(cache=True)
+@kernel
 def try_bits(bits, posed, scratch):
     """Achievement of one chromosome, infinite where it cannot be published."""
     tallies, space, demand, rows, share = posed
@@ -86,7 +86,7 @@ def try_bits(bits, posed, scratch):
     return achieved(scratch.measures[0], share) if scratch.measures[0, 3] >= demand.k else np.inf
 
 
-@njit(cache=True)
+@kernel
 def learn(bits, posed, scratch, lessons):
     """Remember why `bits` failed: the cuts next to the weakest class, whatever else is cut elsewhere."""
     if posed[2].limit > 0 or lessons.number[0] >= len(lessons.masks):
@@ -116,13 +116,13 @@ def learn(bits, posed, scratch, lessons):
     lessons.number[0] += 1
 
 
-@njit(cache=True)
+@kernel
 def mark(mask, b, bit):
     if bit:
         mask[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
 
 
-@njit(cache=True)
+@kernel
 def warned(bits, lessons, mask):
     """Whether a lesson already says that `bits` cannot be published."""
     mask[:] = 0
@@ -147,13 +147,13 @@ class Scratch(NamedTuple):
     mask: NDArray[np.uint64]
 
 
-@njit(cache=True)
+@kernel
 def plain_nwp(bits, space, block, penalty):
     decode(bits, space, block)
     return price_blocks(block, space, penalty)
 
 
-@njit(cache=True)
+@kernel
 def ruin(bits, space, rng):
     """Generalize one to five random attributes fully."""
     for _ in range(1 + rng.integers(0, 5)):
@@ -161,7 +161,7 @@ def ruin(bits, space, rng):
         bits[space.first_bit[j] : space.first_bit[j + 1]] = 0
 
 
-@njit(cache=True)
+@kernel
 def savings(bits, j, space, scratch, noise, open_bits, saving):
     """Write what setting each open bit of attribute `j` would save of the penalty, times its noise."""
     base = plain_nwp(bits, space, scratch.block, scratch.penalty)
@@ -173,7 +173,7 @@ def savings(bits, j, space, scratch, noise, open_bits, saving):
             bits[b] = 0
 
 
-@njit(cache=True)
+@kernel
 def recreate(bits, lessons, posed, budget, noise, scratch):
     """Set bits again while the release stays publishable and gets better, those that save most penalty first."""
     space = posed[1]
@@ -205,7 +205,7 @@ def recreate(bits, lessons, posed, budget, noise, scratch):
     return value, spent
 
 
-@njit(cache=True)
+@kernel
 def polish(start, lessons, posed, budget, rng, found):
     """Ruin and recreate from `start` for `budget` evaluations; `found` collects the improvements."""
     space = posed[1]

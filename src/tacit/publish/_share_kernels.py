@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._demand_kernels import holds
 
 
@@ -181,7 +180,7 @@ def move_shares(instance, demand, classes, cuts, shares, rate):
                     shares[i, j] /= total
 
 
-@njit(cache=True)
+@kernel
 def average_shares(shares, counts, place, distinct):
     """The shares of merged combinations: the mean of those of their rows."""
     merged, rows = np.zeros((distinct, shares.shape[1])), np.zeros(distinct)

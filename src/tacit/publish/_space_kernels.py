@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -26,7 +27,7 @@ class Space(NamedTuple):
     marginal: Floats  # share of rows with each answer
 
 
-@njit(cache=True)
+@kernel
 def decode(bits, space, block):
     """Write the block of every answer: cuts counted from the left, or the level whose number is the count of ones."""
     first_bit, first_value, levels = space.first_bit, space.first_value, space.levels
@@ -46,7 +47,7 @@ def decode(bits, space, block):
                 block[v] = levels[fineness, v]
 
 
-@njit(cache=True)
+@kernel
 def price_blocks(block, space, penalty):
     """Write the penalty of every answer, ``w (|block| - 1) / (|S| - 1)``, and return the mean over all rows (NWP)."""
     total = 0.0

@@ -19,10 +19,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import inner_kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._proof_kernels import (
     FORBIDDEN,
     FORCED,
@@ -76,7 +75,7 @@ def paths_at(instance, limit, status, charges, price):
     return total, spent
 
 
-@njit(cache=True)
+@kernel
 def dearest_paths(instance, limit, status, charges, target):
     """The largest bound over the prices of a suppressed row, in which it is concave; leaves its paths in `charges`."""
     best, spent = paths_at(instance, limit, status, charges, charges.price[0])
@@ -118,7 +117,7 @@ def dearest_paths(instance, limit, status, charges, target):
     return best
 
 
-@njit(cache=True)
+@kernel
 def trace_dearest(instance, limit, status, charges, target, cuts):
     """The same, and writes the `cuts` of these paths unless they reach `target`."""
     best = dearest_paths(instance, limit, status, charges, target)
@@ -239,7 +238,7 @@ def allow_blocks(instance, status, far, charges):
         most_lost(instance, j, status, charges)
 
 
-@njit(cache=True)
+@kernel
 def bound_shared(instance, demand, status, far, target, charges, shares, cuts, rounds, rate):
     """Lower bound of a node, infinite if it holds nothing; decides cuts in `status` and traces the bound's own `cuts`.
 
@@ -264,7 +263,7 @@ def bound_shared(instance, demand, status, far, target, charges, shares, cuts, r
     return best
 
 
-@njit(cache=True)
+@kernel
 def cost_beside(instance, limit, status, charges, j, cost):
     """Write for every stretch of cuts of an attribute, first to last, what it would cost at least to make none of them."""
     size = instance.first_value[j + 1] - instance.first_value[j]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish._local_kernels import Rows, Scratch, best_cut, best_trim, part
+from tacit.publish._local_kernels import Rows, Scratch, Sides, best_cut, best_trim, part
 from tacit.publish.combinations import summed
 from tacit.publish.peeling import peeled_classes
 from tacit.publish.problem import Problem
@@ -79,13 +79,13 @@ class _Boxes:
     ) -> None:
         """Cut every box that can be, until they lose as much as is given."""
         effort = _piloting(len(self.everything)) if pilots is None else _Piloting(pilots, PILOTED)
-        settled = 0
+        settled, sides = 0, _sides(problem)
         try:
             while self._open and self.lost < most:
                 # Taken off only with its successors at hand, so that an interruption loses no rows.
                 box, known = self._open[-1]
                 tried = max(1, min(effort.cuts, effort.combinations // len(box)))
-                cut, below, above, lost = best_cut(rows, box, problem.demand, scratch, tried, known)
+                cut, below, above, lost = best_cut(rows, box, problem.demand, scratch, sides, tried, known)
                 if cut >= 0:
                     middle = part(rows, box, cut)
                     self._open[-1:] = [(box[:middle], below), (box[middle:], above)]
@@ -292,6 +292,12 @@ def _scratch(problem: Problem) -> Scratch:
         np.empty((most, int(problem.demand.first_sensitive[-1])), np.int64),
         np.empty(most),
     )
+
+
+def _sides(problem: Problem) -> Sides | None:
+    """Room for what both sides of a cut show, where more is asked of them than their size."""
+    shown = int(problem.demand.first_sensitive[-1])
+    return Sides(*(np.empty(shown, np.int64) for _ in range(3))) if shown else None
 
 
 def _numbered(boxes: list[Numbers], combinations: int) -> Numbers:

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, exp, floor, log, log10
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,12 @@ figure svg { max-width: min(100%, 36rem); height: auto; } figcaption, .note { co
 .chart .dot { top: 50%; width: 9px; height: 9px; margin: -4.5px; border-radius: 50%; background: var(--mark); }
 .chart .truth { top: 50%; width: 8px; height: 8px; margin: -4px; transform: rotate(45deg); background: var(--other); }
 .chart .raw { top: 15%; height: 70%; width: 2px; margin-left: -1px; background: var(--soft); }
-.key span { margin-right: 1rem; white-space: nowrap; }
+.chart .zero { top: 0; height: 100%; width: 1px; background: var(--soft); }
+caption { text-align: left; } .key { margin-bottom: .5rem; } .key span { margin-right: 1rem; white-space: nowrap; }
+figure svg.curves { display: block; width: 100%; max-width: 26rem; background: none; }
+.curves text { font-size: 11px; fill: var(--soft); } .curves line { stroke: var(--line); }
+.curves polyline { fill: none; stroke: var(--mark); stroke-width: 1.5; } .curves circle { fill: var(--mark); }
+.curves .second polyline { stroke: var(--other); } .curves .second circle { fill: var(--other); }
 .key i { display: inline-block; vertical-align: middle; margin-right: .35rem; }
 .tree, .tree ul { list-style: none; padding-left: 1rem; border-left: 2px solid var(--line); margin: .2rem 0; font-size: .95em; }
 @media (max-width: 30rem) { .chart { grid-template-columns: 6.2rem 1fr 3.6rem; } }
@@ -180,6 +186,8 @@ class Marks:
         for label, estimate, low, high, truth, raw in self.rows:
             left, right = self._at(low), self._at(high)
             marks = f'<i class="range" style="left:{_percent(left)};width:{_percent(right - left)}"></i>'
+            if self.scale[0] < 0:
+                marks += f'<i class="zero" style="left:{_percent(self._at(0))}"></i>'
             if raw is not None:
                 marks += f'<i class="raw" style="left:{_percent(self._at(raw))}"></i>'
             marks += f'<i class="truth" style="left:{_percent(self._at(truth))}"></i>'
@@ -194,6 +202,75 @@ class Marks:
     def _at(self, value: float) -> float:
         least, most = self.scale
         return (value - least) / (most - least)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Two lines above a scale of shares, in steps of equal ratio; each point says its numbers when it is pointed at."""
+
+    first: Sequence[tuple[float, float]]
+    second: Sequence[tuple[float, float]]
+    names: tuple[str, str]
+    axes: tuple[str, str]  # across and upwards
+    caption: str
+
+    def render(self) -> str:
+        points = [*self.first, *self.second]
+        left, right = min(x for x, _ in points), max(x for x, _ in points)
+        scale = (left, right, log(min(y for _, y in points)), log(max(y for _, y in points)))
+        lines = [_level(y, scale) for y in _round_numbers(exp(scale[2]), exp(scale[3]))]
+        lines += [_column(tenth / 10, scale) for tenth in range(ceil(10 * left), floor(10 * right) + 1)]
+        for curve, name, kind in zip((self.first, self.second), self.names, ("first", "second"), strict=True):
+            lines.append(f'<g class="{kind}">{_curve(curve, name, self.axes, scale)}</g>')
+        across, upwards = map(html.escape, self.axes)
+        lines.append(f'<text x="0" y="10">{upwards}</text>')
+        lines.append(f'<text x="{WIDE}" y="{HIGH - 2}" text-anchor="end">{across}</text>')
+        text = html.escape(self.caption)
+        drawn = f'<svg class="curves" viewBox="0 0 {WIDE} {HIGH}" role="img" aria-label="{text}">{"".join(lines)}</svg>'
+        key = [("bar", self.names[0]), ("bar second", self.names[1])]
+        return f"<figure>{_key(key)}{drawn}<figcaption>{text}</figcaption></figure>"
+
+
+# A phone shows it at its own size.
+WIDE, HIGH, ASIDE, ABOVE, BELOW = 360, 220, 34, 18, 36
+Scale = tuple[float, float, float, float]  # least and greatest share, and logarithms of the other numbers
+
+
+def _place(x: float, y: float, scale: Scale) -> tuple[float, float]:
+    left, right, low, high = scale
+    across = (x - left) / (right - left) * (WIDE - ASIDE - 6)
+    upwards = (log(y) - low) / (high - low) * (HIGH - ABOVE - BELOW - 10)
+    return ASIDE + across, HIGH - BELOW - 5 - upwards
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten between two numbers."""
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    return [times * 10.0**power for power in powers for times in (1, 2, 5) if low <= times * 10.0**power <= high]
+
+
+def _level(y: float, scale: Scale) -> str:
+    _, at = _place(scale[0], y, scale)
+    return (
+        f'<line x1="{ASIDE}" x2="{WIDE}" y1="{at:.1f}" y2="{at:.1f}"/>'
+        f'<text x="{ASIDE - 4}" y="{at + 4:.1f}" text-anchor="end">{100 * y:g}%</text>'
+    )
+
+
+def _column(x: float, scale: Scale) -> str:
+    at, _ = _place(x, exp(scale[2]), scale)
+    return f'<text x="{at:.1f}" y="{HIGH - BELOW + 14}" text-anchor="middle">{x:.0%}</text>'
+
+
+def _curve(points: Sequence[tuple[float, float]], name: str, axes: tuple[str, str], scale: Scale) -> str:
+    places = [_place(x, y, scale) for x, y in points]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dots = "".join(
+        f'<circle cx="{at_x:.1f}" cy="{at_y:.1f}" r="2.5">'
+        f"<title>{html.escape(f'{name}: {axes[0]} {x:.1%}, {axes[1]} {y:.2%}')}</title></circle>"
+        for (at_x, at_y), (x, y) in zip(places, points, strict=True)
+    )
+    return f'<polyline points="{line}"/>{dots}'
 
 
 @dataclass(frozen=True)
@@ -235,17 +312,20 @@ KEY_MARK = "position:static;width:10px;height:10px;margin:0 .35rem 0 0"
 KEY_MARKS = {"raw": "position:static;width:2px;height:14px;margin:0 .5rem 0 .2rem"}
 
 
-def _chart(rows: Sequence[str], caption: str, key: Sequence[tuple[str, str]]) -> str:
+def _key(key: Sequence[tuple[str, str]]) -> str:
     named = "".join(
         f'<span><i class="{mark}" style="{KEY_MARKS.get(mark, KEY_MARK)}"></i>{html.escape(text)}</span>'
         for mark, text in key
     )
-    listed = f'<div class="chart key" style="display:block">{named}</div>' if key else ""
+    return f'<div class="chart key" style="display:block">{named}</div>' if key else ""
+
+
+def _chart(rows: Sequence[str], caption: str, key: Sequence[tuple[str, str]]) -> str:
     text = html.escape(caption)
-    return f'<figure>{listed}<div class="chart">{"".join(rows)}</div><figcaption>{text}</figcaption></figure>'
+    return f'<figure>{_key(key)}<div class="chart">{"".join(rows)}</div><figcaption>{text}</figcaption></figure>'
 
 
-Block = Text | WrittenTable | Picture | Bars | Marks | Outline
+Block = Text | WrittenTable | Picture | Bars | Marks | Curves | Outline
 
 
 @dataclass(frozen=True)

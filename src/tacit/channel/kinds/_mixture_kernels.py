@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import unlocked_kernel
 
 ONE = 1 << 32
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def draw_reports(
     truth: NDArray[Any],
     words: NDArray[np.uint32],
@@ -39,7 +40,7 @@ def draw_reports(
         out[row] = own if word < coin else other
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def largest_word(words: NDArray[np.uint32]) -> np.uint32:
     largest = np.uint32(0)
     for row in range(words.shape[0]):

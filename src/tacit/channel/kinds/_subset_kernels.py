@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import unlocked_kernel
 
 # Where a row that ran out of words goes on: how many rows are complete, and how many members the next one still lacks.
 # A row is never begun anew: rows that need more words would be begun anew more often, and those hold the truth less.
@@ -21,7 +22,7 @@ for _position in range(64):
     POSITIONS[(int(DE_BRUIJN) << _position) % (1 << 64) >> 58] = _position
 
 
-@njit(cache=True, nogil=True)
+@unlocked_kernel
 def draw_sets(
     truth: NDArray[np.int64],
     words: NDArray[np.uint32],

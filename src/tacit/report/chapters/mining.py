@@ -21,6 +21,7 @@ TARGET = "income"
 DEPTH = 3  # as deep as a tree fits a screen
 NAMED = 4  # answers of a branch that are written out
 MIN_SUPPORT = 0.05
+MIN_LIFT = 1.2
 SHOWN = 8
 
 
@@ -48,16 +49,18 @@ def mining(data: DemoData) -> Chapter:
                 "Two models learn from four fifths of the reports to tell who earns more than 50K. The other fifth, also "
                 "disguised, tests them: the first column is the share of right predictions as estimated from these reports, ± "
                 "one standard error. The second is the true share, the third that of the same model learned from the "
-                "true records."
+                "true records. Naive Bayes looks at every answer, so all their disguises must be undone together to test it: "
+                "its standard error is larger."
             ),
             WrittenTable(("model", "estimated from reports", "true", "learned from the truth"), rows),
             *_far_off(far),
-            Text("The tree. Every number in it is an estimate from disguised reports:"),
+            Text("The tree. Every number in it is an estimate from disguised reports, ± one standard error:"),
             Outline(_branch(tree.to_document(), "everybody")),
             Text(
                 "Rules: answers that go together. A confidence of .8 means that 80% of the people to whom the left side applies "
                 "also give the answer on the right; a lift of 4, that this is 4 times as frequent among them as among all. Shown "
-                "are the rules with the largest lift, each certain at 95% although many were tried."
+                "are the rules with the largest lift, ± one standard error. Many were tried; of those that pass the test for a "
+                f"lift above {MIN_LIFT:g}, at most 5% are expected to be wrong."
             ),
             WrittenTable(("if", "then", "confidence", "lift"), [_row(rule) for rule in _rules(data)]),
         ),
@@ -82,7 +85,11 @@ def _branch(node: dict[str, Any], path: str) -> OutlineNode:
         _branch(branch["node"], f"{node['attribute']}: {_some(branch['answers'])}")
         for branch in node.get("branches", ())
     )
-    return OutlineNode(f"{path}: {min(max(share, 0), 1):.0%} earn more than 50K ({size:.0%} of all)", below)
+    error, size_error = node["class_errors"][">50K"], node["size_error"]
+    told = (
+        f"{100 * share:.0f} ± {100 * error:.0f}% earn more than 50K ({100 * size:.0f} ± {100 * size_error:.0f}% of all)"
+    )
+    return OutlineNode(f"{path}: {told}", below)
 
 
 def _some(answers: list[str]) -> str:
@@ -97,7 +104,7 @@ def _rules(data: DemoData) -> list[Rule]:
     """Rules with one answer on the right, no two with the same answers."""
     itemsets = FrequentItemsets(MIN_SUPPORT, slack=0.5).fit(data.reports).itemsets_
     kept: dict[frozenset[Any], Rule] = {}
-    for rule in association_rules(itemsets, "lift", 1.2):
+    for rule in association_rules(itemsets, "lift", MIN_LIFT):
         if len(rule.consequents) == 1:
             kept.setdefault(frozenset((*rule.antecedents, *rule.consequents)), rule)
     return list(kept.values())[:SHOWN]

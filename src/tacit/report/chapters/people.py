@@ -30,7 +30,8 @@ def one_person(data: DemoData) -> Chapter:
         (
             Text(
                 f"Somebody is asked six questions. Sex and age are public. Each of the other four answers goes through chance "
-                f"before it leaves the person's hands: the true answer is {GAMMA:g} times as likely to be sent as any one other."
+                f"before it leaves the person's hands: the true answer is {GAMMA:g} times as likely to be sent as any one other. "
+                "(35,45] stands for above 35 and up to 45."
             ),
             WrittenTable(("question", "true answer", "what is sent", "the truth is sent"), rows),
             Bars(bars, f"What is sent about income if {truth['income']} is true."),

@@ -44,7 +44,8 @@ def study(data: DemoData) -> Chapter:
             ),
             WrittenTable(("term", "odds ratio", "95% interval", "p", "from the truth"), _rows(result, clear, terms)),
             Text(
-                f"{inside} of the {len(terms)} intervals hold the value that the true records give. "
+                f"{inside} of the {len(terms)} intervals hold the value that the true records give; an interval of 95% misses "
+                "one time in twenty. "
                 f"The standard errors are about {worse:.1f} times those of asking directly: for the same precision the disguise "
                 f"takes about {worse**2:.0f} times as many respondents.",
                 "note",
