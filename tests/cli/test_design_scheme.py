@@ -145,3 +145,11 @@ def test_a_column_of_ids_is_left_out_when_said(tmp_path: Path) -> None:
     assert Scheme.read(tmp_path / "scheme.json").schema.names == ("smokes",)
     assert "'ids'" in refused(*given, "--drop", "ids")
     assert "--drop" in refused(*given[:2], "--answers", "a=no,yes", "--drop", "id", *given[4:])
+
+
+def test_answers_that_differ_only_in_capitals_or_spaces_are_named(tmp_path, out):
+    people = tmp_path / "class.csv"
+    people.write_text("cheated,sex\n" + "nein,f\nNein,m\nnein ,f\nja,m\n" * 10, encoding="utf-8")
+    told = run("--data", people, "--gamma", 9, "--out", out).stderr
+    assert "cheated: 'Nein', 'nein' and 'nein ' count as 3 different answers" in told
+    assert "sex:" not in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from tacit.channel.scheme import Scheme
     from tacit.dataset import Dataset
     from tacit.design.scheme import SchemeDesign
+    from tacit.schema import Schema
 
 # As many true records as show what a guesser gets, within seconds.
 TRIED_ROWS = 5000
@@ -89,6 +91,20 @@ def without_identifiers(truths: Dataset, named: Iterable[str]) -> Dataset:
         "file with --drop-others.)"
     )
     return truths.select(kept)
+
+
+def note_look_alikes(schema: Schema) -> None:
+    """Say which answers differ in nothing but capitals and spaces: mostly one answer, typed in several ways."""
+    for attribute in schema:
+        ways = defaultdict(list)
+        for answer in attribute.answers:
+            ways[" ".join(answer.casefold().split())].append(repr(answer))
+        for alike in ways.values():
+            if len(alike) > 1:
+                note(
+                    f"{attribute.name}: {_in_words(alike)} count as {len(alike)} different answers, but differ only in capitals "
+                    "or spaces. If they mean the same, write them alike in the file and design again."
+                )
 
 
 def _tells_rows_apart(truths: Dataset, name: str) -> bool:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit.cli.alternatives import public_proposal, show_alternatives, show_proposal, without_identifiers
+from tacit.cli.alternatives import (
+    note_look_alikes,
+    public_proposal,
+    show_alternatives,
+    show_proposal,
+    without_identifiers,
+)
 from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
@@ -48,6 +54,7 @@ class AttributeOptions:
         left_out = listed_names(self.drop)
         if self.data is not None and self.schema is None and self.answers is None:
             truths = without_identifiers(_truths(self.data, left_out, self.missing), named)
+            note_look_alikes(truths.schema)
             return truths.schema, truths
         if left_out:
             raise InvalidInput(
