@@ -18,6 +18,7 @@ from tacit.schema import RESERVED, Attribute, Schema
 from tacit.table import Table, as_arrow, decode, encode, infer_schema, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
 from tacit.table.files import data_places, is_parquet, read_metadata, table_writer, with_partitions
+from tacit.table.standard_input import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -242,15 +243,15 @@ def carried_scheme(path: str | Path) -> Scheme:
     """The scheme that a report file carries."""
     note = read_metadata(path) or {}
     if "question_document" in note:
-        raise InvalidInput(f"{str(path)!r} holds reports of an open question, which `tacit mine heavy` reads.")
+        raise InvalidInput(f"{shown(path)} holds reports of an open question, which `tacit mine heavy` reads.")
     if "scheme_document" not in note:
         raise InvalidInput(
-            f"{str(path)!r} does not carry its scheme. Give the document it was disguised with: --scheme S."
+            f"{shown(path)} does not carry its scheme. Give the document it was disguised with: --scheme S."
         )
     scheme = Scheme.from_document(note["scheme_document"])
     if scheme.hash != note.get("scheme"):
         raise SchemeMismatch(
-            f"The scheme that {str(path)!r} carries was changed: its hash is another. Give --scheme S."
+            f"The scheme that {shown(path)} carries was changed: its hash is another. Give --scheme S."
         )
     return scheme
 
@@ -272,12 +273,12 @@ def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:
     if note is None or "scheme" not in note:
         if not scheme.is_identity:
             warnings.warn(
-                f"{str(path)!r} does not say under which scheme it was disguised; going on as if it were this one.",
+                f"{shown(path)} does not say under which scheme it was disguised; going on as if it were this one.",
                 MissingSchemeNote,
                 stacklevel=3,
             )
         return False
-    return is_noted_simulation(note, scheme, repr(str(path)))
+    return is_noted_simulation(note, scheme, shown(path))
 
 
 def is_noted_simulation(note: Mapping[str, Any], scheme: Scheme, place: str) -> bool:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit.errors import InvalidInput
+from tacit.reports import carried_scheme
 from tacit.table import standard_input
 from tacit.table.files import column_names, is_parquet, read_table
 
@@ -57,3 +58,9 @@ def test_standard_input_is_named_in_a_refusal(piped):
     piped(b"PAR1 and nothing of a table")
     with pytest.raises(InvalidInput, match=r"^Standard input cannot be read as Parquet"):
         read_table("-")
+
+
+def test_reports_that_carry_no_scheme_are_named_as_they_came_in(piped):
+    piped(b"x\n1\n0\n")
+    with pytest.raises(InvalidInput, match=r"^Standard input does not carry its scheme"):
+        carried_scheme(standard_input.standard_input())
