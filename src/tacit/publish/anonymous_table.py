@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 INTERRUPTED = {
     "search": "The search was interrupted: this is the best release until then, and nothing is proven.",
     "proof": "The proof was interrupted: this is the best release until then, and its bound is the one reached by then.",
-    "recoding": "Local recoding was interrupted: classes that were still to be cut are published as they were.",
+    "recoding": "Local recoding was interrupted: had it gone on, classes might be smaller and the release lose less.",
 }
 KEPT_ORDER = (
     "The rows are in the order of the input. If that was sorted by anything, or if somebody knows who stood where, the places "
