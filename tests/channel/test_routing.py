@@ -131,5 +131,5 @@ def test_wrong_records_are_refused(listed, message):
 def test_too_many_legal_records_are_refused():
     long = Routing(tuple(asked(f"q{n}", () if n == 0 else after("q0", "yes")) for n in range(18)))
     (block,) = long.blocks()
-    with pytest.raises(InvalidInput, match="more than 65,536 legal records"):
+    with pytest.raises(InvalidInput, match="in more than 65,536 ways"):
         long.records(block, [attribute(one.name, NOT_ASKED) for one in block])

@@ -110,7 +110,7 @@ def test_a_missing_column_is_refused_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("values", [[1, 2], ["1", "maybe"], [True, None]])
 def test_a_bit_that_is_no_bit_is_refused(tmp_path: Path, values: list[Any]) -> None:
     engine = engine_over(tmp_path, {"a=a0": values, "a=a1": [0, 1]}, attribute("a", 2, "bits"))
-    with pytest.raises(InvalidInput, match="The bit 'a=a0' must be 0 or 1 in every row; in 1 it is not"):
+    with pytest.raises(InvalidInput, match="The column 'a=a0' must hold 0 or 1 in every row; in 1 it does not"):
         engine.tally(["a"])
 
 

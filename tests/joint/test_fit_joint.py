@@ -235,7 +235,7 @@ def test_a_table_too_large_to_write_out_is_refused() -> None:
     fitted = fit_joint(Reports.from_truth(truth), models=["classes"], classes=1)
     with pytest.raises(InvalidInput, match="more than 16,777,216"):
         fitted.table(schema.names)
-    with pytest.raises(InvalidInput, match="an exact table needs at most 65,536 whole records"):
+    with pytest.raises(InvalidInput, match="an exact table needs at most 65,536 possible records"):
         fit_joint(Reports.from_truth(truth), models=["table"])
 
 

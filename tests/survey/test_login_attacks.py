@@ -156,7 +156,7 @@ def test_one_code_opens_one_session_also_for_two_who_come_at_once(
 
 
 @pytest.mark.postgres
-def test_one_code_opens_one_session_on_two_servers_of_one_database(
+def test_one_code_opens_one_session_on_two_servers_of_one_postgres_database(
     postgres_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = fresh_database(postgres_url)
