@@ -23,6 +23,7 @@ NAMED = 4  # answers of a branch that are written out
 MIN_SUPPORT = 0.05
 MIN_LIFT = 1.2
 SHOWN = 8
+ROUNDING = 1e-9  # an error of the size of everybody, which is known
 
 
 def mining(data: DemoData) -> Chapter:
@@ -85,11 +86,15 @@ def _branch(node: dict[str, Any], path: str) -> OutlineNode:
         _branch(branch["node"], f"{node['attribute']}: {_some(branch['answers'])}")
         for branch in node.get("branches", ())
     )
-    error, size_error = node["class_errors"][">50K"], node["size_error"]
-    told = (
-        f"{100 * share:.0f} ± {100 * error:.0f}% earn more than 50K ({100 * size:.0f} ± {100 * size_error:.0f}% of all)"
-    )
-    return OutlineNode(f"{path}: {told}", below)
+    told = f"{_percent(share, node['class_errors']['>50K'])} earn more than 50K"
+    of_all = f" ({_percent(size, node['size_error'])} of all)" if node["size_error"] > ROUNDING else ""
+    return OutlineNode(f"{path}: {told}{of_all}", below)
+
+
+def _percent(share: float, error: float) -> str:
+    """A share with its error in percent, with a decimal where the error would read as none."""
+    places = 0 if error >= 0.005 else 1
+    return f"{100 * share:.{places}f} ± {100 * error:.{places}f}%"
 
 
 def _some(answers: list[str]) -> str:
