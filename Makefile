@@ -8,6 +8,8 @@ WORKERS ?= 2
 OUT ?= out
 LOWEST := .venv-lowest
 # uv installs several times faster than pip; where it cannot run, pip does the same.
+# Its cache gains nothing here and grows by two gigabytes with each environment, because Spark comes as a source archive.
+export UV_NO_CACHE := 1
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
 .PHONY: setup setup-locked notebooks dist wheel sbom lock demo test check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lowest clean
