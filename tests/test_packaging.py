@@ -108,3 +108,15 @@ def test_the_bill_of_materials_lists_what_the_server_needs(tmp_path: Path) -> No
     references = {component["bom-ref"] for component in bom["components"]} | {bom["metadata"]["component"]["bom-ref"]}
     assert all(set(entry["dependsOn"]) <= references for entry in bom["dependencies"])
     assert "://" not in out.read_text(encoding="utf-8")
+
+
+def test_a_disk_too_full_for_the_tests_is_named_before_they_start(tmp_path: Path) -> None:
+    df = tmp_path / "df"
+    df.write_text("#!/bin/sh\nprintf 'Avail\\n  314\\n'\n")
+    df.chmod(0o755)
+    run = subprocess.run(
+        [ROOT / ".ci" / "run"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, text=True, timeout=20
+    )
+    assert run.returncode == 1
+    assert run.stderr == "Tacit's tests need 6,000 MB on this disk; 314 MB are free. Free some, then start again.\n"
+    assert run.stdout == ""
