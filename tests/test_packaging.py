@@ -118,5 +118,5 @@ def test_a_disk_too_full_for_the_tests_is_named_before_they_start(tmp_path: Path
         [ROOT / ".ci" / "run"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, text=True, timeout=20
     )
     assert run.returncode == 1
-    assert run.stderr == "Tacit's tests need 6,000 MB on this disk; 314 MB are free. Free some, then start again.\n"
+    assert run.stderr == "Tacit's tests need 4,000 MB on this disk; 314 MB are free. Free some, then start again.\n"
     assert run.stdout == ""
