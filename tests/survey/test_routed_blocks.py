@@ -223,6 +223,21 @@ def test_a_whole_questionnaire_beyond_the_cap_is_refused_with_the_way_out() -> N
     assert "before anybody consents" in document["warnings"][0]
 
 
+def test_opening_counts_the_bit_of_a_second_round_as_the_page_does() -> None:
+    names = [{"name": f"q{n}"} for n in range(32)]
+    once = Definition.from_yaml(written(*names))
+    check_whole(once)
+    assert "second_round" not in promise(once)[0]
+    twice = Definition({**once.document, "second_round": True, "second_program": once.document["programs"][0][0]})
+    with pytest.raises(InvalidInput, match=r"amplification of 1\.39e\+12"):
+        check_whole(twice)
+    document, lines = promise(twice)
+    assert document["second_round"]["gamma"] == pytest.approx((7 / 3) ** 33, rel=1e-5)
+    assert document["second_round"]["worst_posterior"] == pytest.approx(49 / 58, rel=1e-5)  # of .7, told again by 7/3
+    said = "one bit more of a second round: amplification 1.391e+12, and its best guesser at most 84% sure"
+    assert any(said in line for line in lines)
+
+
 def reported(survey: StoredSurvey, n: int) -> list[tuple[str, ...]]:
     (group,) = survey.definition.scheme.groups
     records = np.random.default_rng(5).choice(len(group.legal), n, p=group.legal.even())

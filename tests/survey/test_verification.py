@@ -12,6 +12,7 @@ import pytest
 from tacit import channels
 from tacit.channel.document import document_hash
 from tacit.randomness import ONE
+from tacit.survey.block_figures import AskedBlock
 from tacit.survey.definition import Definition
 from tacit.survey.verification import WHOLE_CAP, Examination, _cap_objections, examine
 from tests.survey.page import node
@@ -283,3 +284,43 @@ def test_a_refusal_for_all_answers_together_counts_the_second_round_in() -> None
     (objection,) = _cap_objections({}, Examination((), (), second=2 * WHOLE_CAP))
     assert objection.reason == "exceeds"
     assert "2,000,000,000,000 times; at most 1,000,000,000,000" in objection.message
+
+
+CODES = """
+name: codes
+title: Codes
+introduction: Codes of people.
+contact: office@example.org
+pages:
+- title: Codes
+  questions:
+  - {name: member, kind: choice, text: Are you a member?, sensitive: false, answers: ["no", "yes"]}
+  - {name: code, kind: choice, text: Which code?, sensitive: true, prefer_not_to_say: false, WHEN answers: ANSWERS}
+groups:
+- {questions: [code], channel: {kind: local-hashing, gamma: 8}, prior: PRIOR}
+"""
+
+
+@pytest.mark.parametrize("when", ["", 'when: {member: "yes"},'])
+def test_a_stated_prior_counts_whether_or_not_public_answers_decide_who_is_asked(when: str) -> None:
+    """Reports of a hash are too many to list, so the label is a bound: of 70% an amplification of 8 makes 94.9%."""
+    answers, prior = [f"c{number}" for number in range(40)], [0.7, *[0.3 / 39] * 39, *([0.0] if when else [])]
+    text = CODES.replace("WHEN", when).replace("ANSWERS", str(answers)).replace("PRIOR", str(prior))
+    document = Definition.from_yaml(text).document
+    assert document["label"]["answers"]["code"] == pytest.approx(0.7 * 8 / (0.7 * 8 + 0.3), rel=1e-6)
+    (page,) = node("examine", "page_checks.mjs", documents=[document])
+    assert page["reasons"] == []  # among them would be that the stated label is not what the programs do
+
+
+def skewed_prior(document: Document) -> None:
+    document["scheme"]["prior"] = {"drinks": [0.9, 0.05, 0.05]}
+
+
+def test_bounds_of_a_block_that_is_not_written_out_know_the_stated_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drinks() -> AskedBlock:
+        (block,) = [one for one in examine(changed(skewed_prior)).deals[0] if one.names == ("drinks",)]
+        return block
+
+    written = drinks()
+    monkeypatch.setattr("tacit.survey.block_figures.WRITTEN", 0)
+    assert 0.9 < written.worst["drinks"] <= drinks().worst["drinks"] + 1e-9 < 1

@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 
 # Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
 WRITTEN = 1 << 18
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +145,9 @@ def _figures(
     n_reports = math.prod(group.node.report_count for group in groups)
     is_written = n_reports * max(int(mask.sum()) for mask in situations.values()) <= WRITTEN
     told, worst = {}, dict.fromkeys((one.name for one in records.attributes), 0.0)
+    figures = _written if is_written else _bounds
     for key, mask in situations.items():
-        told[key], sures = _written(document, groups, records, mask) if is_written else _bounds(groups, records, mask)
+        told[key], sures = figures(document, groups, records, mask)
         worst = {name: max(worst[name], sures[name]) for name in worst}
     return [(one, told[mask.tobytes()]) for one, mask in zip(known, masks, strict=True)], worst
 
@@ -168,7 +170,8 @@ def _routed_by_public(
 ) -> tuple[list[Situation], dict[str, float]] | None:
     """The figures of one large question that public answers decide about; None where its records must be written out.
 
-    Whoever is asked has one of all answers but the last, which is not to be asked; whoever is not has no other.
+    Whoever is asked has one of all answers but the last, which is not to be asked; whoever is not has no other. Under a
+    stated prior a bound from the amplification.
     """
     group, question = groups[0], questions[0]
     if len(groups) > 1 or len(group.names) > 1 or group.records is not None or is_listed(group.node):
@@ -178,6 +181,9 @@ def _routed_by_public(
     if figures is None:
         return None
     gamma, sure = float(figures[0]), float(figures[1])
+    stated = _stated(document, group)
+    if stated is not None and stated[:asked].any():
+        sure = max(sure, made_sure(float(stated[:asked].max() / stated[:asked].sum()), gamma))
     routing, (own,) = _routing(document, questions, set(group.names))
     situations: list[Situation] = [
         (known, gamma if own.is_asked(known) else 1.0) for known in routing.public_situations([own])
@@ -238,20 +244,25 @@ def _asked(question: Document, reported: Mapping[tuple[str, str | None], str], e
     )
 
 
-def _written(
-    document: Document, groups: Sequence[GroupProgram], records: Records, mask: NDArray[np.bool_]
-) -> tuple[float, dict[str, float]]:
+def _possible_answers(records: Records, mask: NDArray[np.bool_]) -> list[dict[str, str]]:
     names = [one.name for one in records.attributes]
-    answers = [
+    return [
         dict(zip(names, one, strict=True))
         for one, is_possible in zip(records.answers, mask, strict=True)
         if is_possible
     ]
+
+
+def _written(
+    document: Document, groups: Sequence[GroupProgram], records: Records, mask: NDArray[np.bool_]
+) -> tuple[float, dict[str, float]]:
+    answers = _possible_answers(records, mask)
     law = np.ones((1, len(answers)))
     for group in groups:
         rows = _group_law(json.dumps(group.program), group.radices, tuple(group.digits(record) for record in answers))
         law = (law[:, None, :] * rows[None, :, :]).reshape(-1, len(answers))
     law = law[law.any(axis=1)]
+    names = [one.name for one in records.attributes]
     worst = dict.fromkeys(names, 0.0)
     for prior in _priors(document, groups, answers, records.even(mask)[mask]):
         joint_chances = law * prior
@@ -308,16 +319,18 @@ def _stated(document: Document, group: GroupProgram) -> Array | None:
 
 
 def _bounds(
-    groups: Sequence[GroupProgram], records: Records, mask: NDArray[np.bool_]
+    document: Document, groups: Sequence[GroupProgram], records: Records, mask: NDArray[np.bool_]
 ) -> tuple[float, dict[str, float]]:
-    """Figures that the truth cannot exceed: the product of the groups' amplifications, applied to the even prior."""
+    """Figures that the truth cannot exceed: the product of the groups' amplifications, applied to the priors."""
     several = mask.sum() > 1  # where the public answers leave one record, nothing is left to tell
     gamma = math.prod(float(amplification(group.program, group.radices)) for group in groups) if several else 1.0
     worst = dict.fromkeys((one.name for one in records.attributes), 0.0)
-    weights = records.even(mask)
-    for axis, attribute in enumerate(records.attributes):
-        for code, answer in enumerate(attribute.answers):
-            share = float(weights[records.codes[:, axis] == code].sum())
-            if answer != NOT_ASKED and share > 0:
-                worst[attribute.name] = max(worst[attribute.name], made_sure(share, gamma))
+    for prior in _priors(document, groups, _possible_answers(records, mask), records.even(mask)[mask]):
+        for axis, attribute in enumerate(records.attributes):
+            shares = np.bincount(records.codes[mask, axis], prior, len(attribute.answers)) / max(
+                float(prior.sum()), TINY
+            )
+            for answer, share in zip(attribute.answers, shares, strict=True):
+                if answer != NOT_ASKED and share > 0:
+                    worst[attribute.name] = max(worst[attribute.name], made_sure(float(share), gamma))
     return gamma, worst

@@ -11,8 +11,10 @@ import numpy as np
 
 from tacit.design.plan import plan
 from tacit.errors import InvalidInput, NotEstimable
+from tacit.survey.block_figures import made_sure
 from tacit.survey.definition import Definition, surest
 from tacit.survey.quotas import MET_NOT_GUARANTEED
+from tacit.survey.verification import second_round_gamma
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Group
@@ -38,10 +40,12 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     except NotEstimable as error:
         raise NotEstimable(f"{untold(definition)}: {error}") from error
     answers, gamma = definition.whole.answers(), definition.whole.gamma
+    second = second_round_gamma(definition.document)
     sure = {group.names: _surest_of(group, answers) for group in definition.groups}
+    told = _with_second(gamma, max(sure.values(), default=0.0), second) if second > 1 else None
     apart = never_dealt_together(definition)
     public = definition.scheme.public_names
-    warnings = _warnings(gamma)
+    warnings = _warnings(gamma * second)
     if "quotas" in definition.document:
         warnings.append(
             f"Quotas are compared on the device when the page is opened and before it sends. {MET_NOT_GUARANTEED}"
@@ -62,6 +66,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "never_together": apart,
         "public": list(public),
         "gamma": _finite(gamma),
+        **({"second_round": told} if told else {}),
         "plan": needed.to_document(),
         "warnings": warnings,
     }
@@ -73,7 +78,17 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     if public:
         lines.append(f"  not disguised: {', '.join(public)}")
     lines.append(f"  all answers of one person together: amplification {_said(gamma)}")
+    if told:
+        lines.append(
+            f"  with the one bit more of a second round: amplification {_said(gamma * second)}, and its best guesser at most "
+            f"{told['worst_posterior']:.0%} sure of an answer"
+        )
     return described, [*lines, *plan_lines(needed), *warnings]
+
+
+def _with_second(gamma: float, sure: float, second: float) -> dict[str, Any]:
+    """What reports tell together with the bit of the second round."""
+    return {"gamma": _finite(gamma * second), "worst_posterior": made_sure(sure, second)}
 
 
 def _surest_of(group: Group, answers: Iterable[AnswerMeasures]) -> float:
@@ -121,6 +136,7 @@ def check_whole(definition: Definition) -> None:
     gamma = definition.whole.gamma
     if math.isinf(gamma):
         gamma = definition.whole.bounded_gamma
+    gamma *= second_round_gamma(definition.document)
     if gamma <= WHOLE_CAP * (1 + 1e-9):
         return
     typical = max(one for one in bounded if math.isfinite(one))

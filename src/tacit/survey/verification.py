@@ -66,7 +66,7 @@ def examine(document: Document) -> Examination:
         return Examination(tuple(shape), ())
     try:
         deals = tuple(tuple(asked_blocks(document, deal)) for deal in range(len(dealt(document))))
-        second = float(amplification(document.get("second_program"), [2])) if document["second_round"] else 1.0
+        second = second_round_gamma(document)
     except InvalidInput as error:
         return Examination((objection("program", (), f"The instructions for the disguise do not hold: {error}"),), ())
     objections = [
@@ -75,6 +75,11 @@ def examine(document: Document) -> Examination:
         *_cap_objections(document, Examination((), deals, second)),
     ]
     return Examination(tuple(dict.fromkeys(objections)), deals, second)
+
+
+def second_round_gamma(document: Document) -> float:
+    """Amplification of the one bit of a second round, which at worst speaks of the same answer; 1 where none is announced."""
+    return float(amplification(document.get("second_program"), [2])) if document["second_round"] else 1.0
 
 
 # What everything that is sent tells.

@@ -145,20 +145,25 @@ export function figuresOf(definition, block) {
   const isWritten = lists.every(({ records }) => reports * records.length <= WRITTEN);
   const worst = {};
   const parts = lists.flatMap(({ records, publics }) => {
-    const gamma = isWritten ? collect(worst, definition, block, records) : bound(worst, block, records);
+    const gamma = isWritten ? collect(worst, definition, block, records) : bound(worst, definition, block, records);
     return publics.map((known) => ({ known, gamma }));
   });
   return { gamma: parts.reduce((most, { gamma }) => Math.max(most, gamma), 1), parts, worst };
 }
 
 // One large question that public answers decide about: whoever is asked has one of all answers but the last, which is not to
-// be asked; whoever is not has no other. Null where its records must be written out.
+// be asked; whoever is not has no other. Under a stated prior a bound from the amplification. Null where its records must be
+// written out.
 function routedByPublic(definition, { groups: [group, ...others], questions: [question] }) {
   if (others.length > 0 || group.names.length > 1 || group.records || isListed(group.node) || question.when.length === 0) return null;
-  const told = amongFirst(group.node, countOf(question) + specialOf(question).length);
-  if (!told) return null;
-  const parts = publicSituations(definition, [question]).map((known) => ({ known, gamma: isAskedAfter(question, known, definition) ? told.gamma : 1 }));
-  return { gamma: parts.reduce((most, { gamma }) => Math.max(most, gamma), 1), parts, worst: { [group.names[0]]: told.sure } };
+  const asked = countOf(question) + specialOf(question).length;
+  const figures = amongFirst(group.node, asked);
+  if (!figures) return null;
+  const stated = (definition.scheme.prior?.[group.names[0]] ?? []).slice(0, asked);
+  const given = stated.reduce((all, one) => all + one, 0);
+  const sure = given > 0 ? Math.max(figures.sure, told(Math.max(...stated) / given, figures.gamma)) : figures.sure;
+  const parts = publicSituations(definition, [question]).map((known) => ({ known, gamma: isAskedAfter(question, known, definition) ? figures.gamma : 1 }));
+  return { gamma: parts.reduce((most, { gamma }) => Math.max(most, gamma), 1), parts, worst: { [group.names[0]]: sure } };
 }
 
 // A group whose law is not written out; under a stated prior its figures are bounds from the amplification.
@@ -179,12 +184,15 @@ function largeFigures(definition, { node, names, sizes }) {
 // How sure an amplification can make someone of what had this share before.
 export const told = (share, gamma) => (gamma === Infinity ? 1 : (share * gamma) / (share * gamma + 1 - share));
 
-function bound(worst, block, records) {
+function bound(worst, definition, block, records) {
   const gamma = records.length > 1 ? block.groups.reduce((all, { node }) => all * amplification(node), 1) : 1;
   const names = attributesOf(block);
-  const weights = evenWeights(records, names);
-  for (const name of names) {
-    for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, told(share, gamma));
+  for (const weights of priorsOf(definition, block, records, evenWeights(records, names))) {
+    const total = weights.reduce((all, one) => all + one, 0);
+    if (total === 0) continue;
+    for (const name of names) {
+      for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, told(share / total, gamma));
+    }
   }
   return gamma;
 }
