@@ -7,7 +7,9 @@ import pytest
 
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
+from tacit.count import MemoryEngine
 from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation import conjunctions
 from tacit.table import Table
 from tests.estimation.simulation import (
     REPEATS,
@@ -141,3 +143,30 @@ def test_conditions_that_mean_nothing_are_refused() -> None:
     short = Scheme.of(SCHEMA, [(["smokes", "drinks", "age"], channels.cut_and_paste(2, 0.3))])
     with pytest.raises(NotEstimable, match=r"at most 2 answers of a record.*about 3 attributes together"):
         tacit.estimate_share(simulated(short, 50, 1), {"smokes": "yes", "drinks": "yes", "age": "old"})
+
+
+@pytest.mark.parametrize(
+    ("where", "products"),
+    [
+        ({"sex": "m"}, 1),
+        ({"smokes": "yes", "age": "old"}, 1),
+        ({"sex": "m", "smokes": "yes"}, 1),
+        ({"sex": "m", "smokes": "yes", "age": "old"}, 2),
+    ],
+    ids=["only public", "only disguised", "one disguised", "several disguised"],
+)
+def test_public_answers_are_summed_apart_only_where_errors_depend_on_them(
+    where: dict[str, str], products: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme = Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.7)), (["age"], channels.warner(0.6))])
+    reports, asked = simulated(scheme, 1000, 1), []
+    totals = MemoryEngine.totals
+    monkeypatch.setattr(MemoryEngine, "totals", lambda self, wanted: asked.append(len(wanted)) or totals(self, wanted))
+    share = tacit.estimate_share(reports, where)
+    assert asked == [products]
+    # The law knows how many give the public answers all the same, or need not know it.
+    monkeypatch.setattr(
+        conjunctions._Question, "hinges_on_public", property(lambda question: bool(question.public_parts))
+    )
+    always = tacit.estimate_share(reports, where)
+    assert (share.standard_error, *share.interval()) == (always.standard_error, *always.interval())

@@ -20,7 +20,7 @@ from tacit.estimation.intervals import ShareLaw, combined_law
 from tacit.estimation.inversion import checked_covariance, filled
 from tacit.estimation.pooling import never_together
 from tacit.estimation.result import Sampling, ShareEstimate, checked_pooling
-from tacit.estimation.uncertainty import Expected, Moments, PartSquares, possible_square, share_law
+from tacit.estimation.uncertainty import Expected, Moments, PartSquares, hinges_on_public, possible_square, share_law
 from tacit.schema import Schema
 
 # The answers each attribute of a conjunction may have: one, or one of several.
@@ -67,25 +67,23 @@ def shares(
     made: list[list[_Share]] = [[] for _ in conditions]
     asked = filled(sources)
     for source in asked:
-        telling = {index: parts for index, mask in enumerate(masks) if (parts := _telling_parts(source, mask))}
-        public = {
-            index: clear
-            for index, parts in telling.items()
-            if (clear := [part for part in parts if part.channel.is_clear])
+        questions = {
+            i: _Question(tuple(parts), mask) for i, mask in enumerate(masks) if (parts := _telling(source, mask))
         }
-        wanted = [weights_for(parts, masks[index]) for of in (telling, public) for index, parts in of.items()]
+        public = {i: question.public_parts for i, question in questions.items() if question.hinges_on_public}
+        wanted = [weights_for(question.parts, question.masks) for question in questions.values()]
+        wanted += [weights_for(parts, masks[i]) for i, parts in public.items()]
         totals, rows = source.engine.totals(wanted), source.engine.n_rows
-        seen = dict(zip(public, totals.sums[len(telling) :], strict=True))
-        for (index, parts), total, squares in zip(telling.items(), totals.sums, totals.squares, strict=False):
-            share = float(seen.get(index, rows)) / rows
-            made[index].append(_Share(tuple(parts), masks[index], float(total), float(squares), rows, share))
+        seen = dict(zip(public, totals.sums[len(questions) :], strict=True))
+        for (i, question), total, squares in zip(questions.items(), totals.sums, totals.squares, strict=False):
+            made[i].append(_Share(question, float(total), float(squares), rows, float(seen.get(i, rows)) / rows))
     for mask, of_it in zip(masks, made, strict=True):
         if not of_it:
             _refuse(asked, mask)
     return [_combined(condition, of_it, sampling) for condition, of_it in zip(conditions, made, strict=True)]
 
 
-def _telling_parts(source: Source, masks: Masks) -> list[Part]:
+def _telling(source: Source, masks: Masks) -> list[Part]:
     """The groups a condition touches; none where the source does not ask for all of it, or asks in vain."""
     if not set(masks) <= set(source.questionnaire.attributes):
         return []
@@ -101,15 +99,35 @@ def _refuse(sources: Sequence[Source], masks: Masks) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Share:
-    """One source's estimate of a share: the total of its reports' contributions, and of their squares."""
+class _Question:
+    """A condition that one source is asked for, by the groups that tell of it."""
 
     parts: tuple[Part, ...]
     masks: Masks
+
+    @cached_property
+    def squares(self) -> list[PartSquares]:
+        return [_squares(part, [self.masks[name] for name in part.attributes]) for part in self.parts]
+
+    @property
+    def public_parts(self) -> list[Part]:
+        return [part for part in self.parts if part.channel.is_clear]
+
+    @property
+    def hinges_on_public(self) -> bool:
+        """Whether errors depend on how many give its public answers: one more sum over the reports."""
+        return bool(self.public_parts) and hinges_on_public(self.squares)
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """One source's estimate of a share: the total of its reports' contributions, and of their squares."""
+
+    question: _Question
     total: float
     squares: float
     rows: int
-    public: float  # the share of all who give the public answers of the condition
+    public: float  # the share of all who give the public answers of the condition; 1 where it does not matter
 
     @property
     def mean(self) -> float:
@@ -119,22 +137,18 @@ class _Share:
         """How its variance depends on the share."""
         mean, square = np.array(self.mean), np.array(self.squares / self.rows)
         near = Expected(mean, square, np.array(self.public))
-        return share_law(self._each, mean, square, self.rows, near, respondents=respondents)
+        return share_law(self.question.squares, mean, square, self.rows, near, respondents=respondents)
 
     def variance(self, p: float, sampling: Sampling) -> float:
         """Near a share p."""
-        square = possible_square(self._each, np.array(p), np.array(self.squares / self.rows))
+        square = possible_square(self.question.squares, np.array(p), np.array(self.squares / self.rows))
         return float(Moments(p, square, self.rows).variance(sampling))
-
-    @cached_property
-    def _each(self) -> list[PartSquares]:
-        return [_squares(part, [self.masks[name] for name in part.attributes]) for part in self.parts]
 
     @property
     def information(self) -> float:
         """Reports over the summed square of one report's contributions to all cells, for a uniform truth."""
         square = 1.0
-        for part in self.parts:
+        for part in self.question.parts:
             uniform = np.full(part.channel.shape, 1 / math.prod(part.channel.shape))
             square *= float(part.estimator.solve_squares(part.channel.apply(uniform)).sum())
         return self.rows / square

@@ -146,7 +146,7 @@ def share_law(
     `near` is what a distribution near the estimate makes one expect.
     """
     of = _contributed(parts)
-    least = _missed(parts, [None if part.is_clear else part.least for part in parts], np.minimum)
+    least, _ = _mistaken(parts)
     others = near.public - near.share
     # Whoever does not give the public answers contributes nothing.
     usual = np.divide(near.square - near.share * of.inside, others, out=np.array(of.mistaken), where=others > 0)
@@ -157,6 +157,21 @@ def share_law(
         return ShareLaw.of(nobody + growth, nobody, n, respondents=respondents)
 
     return law_near(mean, up_to)
+
+
+def hinges_on_public(parts: Sequence[PartSquares]) -> bool:
+    """Whether the law depends on how many people give the public answers of a cell.
+
+    It does where those who give them and are not of the cell contribute differently, as they may miss one group or another.
+    """
+    least, most = _mistaken(parts)
+    return bool((least < (1 - ROUNDING) * most).any())
+
+
+def _mistaken(parts: Sequence[PartSquares]) -> tuple[Array, Array]:
+    """The least and the most that those contribute who give the public answers of a cell and are not of it."""
+    least = _missed(parts, [None if part.is_clear else part.least for part in parts], np.minimum)
+    return least, _missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
 
 
 def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -> Array:
@@ -172,7 +187,7 @@ def _contributed(parts: Sequence[PartSquares]) -> Contributed:
     """Squares of contributions to the cells of a table, from those of its groups."""
     least = _missed(parts, [part.least for part in parts], np.minimum)
     most = _missed(parts, [part.most for part in parts], np.maximum)
-    mistaken = _missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
+    _, mistaken = _mistaken(parts)
     return Contributed(outer_product([part.inside for part in parts]), least, most, mistaken, mistaken)
 
 
