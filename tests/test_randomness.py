@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -143,3 +147,22 @@ def test_a_seed_gives_other_words_than_numpys_generator_with_the_same_seed() -> 
     ours = SeededRandomness(1).words(1000)
     theirs = np.random.default_rng(1).integers(0, ONE, size=1000, dtype=np.uint32)
     assert not (ours == theirs).any()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_does_not_draw_its_parents_words_again() -> None:
+    # One coin for two people: their reports would differ only where their answers do.
+    script = """
+import os
+from tacit.randomness import SystemRandomness
+randomness = SystemRandomness()
+randomness.words(5)
+reader, writer = os.pipe()
+if not os.fork():
+    os.write(writer, randomness.words(8).tobytes())
+    os._exit(0)
+os.wait()
+print(os.read(reader, 32) == randomness.words(8).tobytes())
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "False\n"

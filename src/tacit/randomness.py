@@ -38,12 +38,18 @@ class SystemRandomness:
     _CHUNK = 1 << 18
 
     def __init__(self) -> None:
+        self._zeros = bytes(self._CHUNK)
+        self._begin()
+
+    def _begin(self) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         self._stream = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
-        self._zeros = bytes(self._CHUNK)
+        self._process = os.getpid()
 
     def words(self, count: int) -> Words:
+        if os.getpid() != self._process:  # a fork would draw its parent's words once more
+            self._begin()
         out = np.empty(count, dtype=np.uint32)
         view = out.view(np.uint8).data
         zeros = memoryview(self._zeros)
