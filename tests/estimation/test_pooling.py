@@ -15,7 +15,7 @@ import tacit
 from tacit import Attribute, Reports, Scheme, channels
 from tacit.count import MemoryEngine, Source, sources
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation import inversion, pooling
+from tacit.estimation import contribution, inversion, pooling
 from tacit.estimation.group_parts import apply, parts_for
 from tacit.estimation.information import information, interactions
 from tacit.estimation.inversion import inverted
@@ -167,7 +167,7 @@ def test_errors_do_not_depend_on_blocks_or_on_the_way_they_are_computed(monkeypa
     reports = side_by_side("two schemes", 3)
     names = ["smokes", "drinks", "age", "sex"]
     whole = tacit.estimate(reports, names)
-    monkeypatch.setattr(pooling, "BLOCK_ENTRIES", 50)
+    monkeypatch.setattr(contribution, "BLOCK_ENTRIES", 50)
     assert np.allclose(tacit.estimate(reports, names).standard_errors, whole.standard_errors, rtol=1e-12)
     table = inverted(sources(reports)[0], names)
     weights = np.random.default_rng(1).normal(size=(5, 24))

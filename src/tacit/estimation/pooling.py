@@ -8,248 +8,28 @@ for a uniform truth, not from the data, so the pooled estimate stays unbiased.
 
 from __future__ import annotations
 
-import functools
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.contribution import CellMoments, Contribution
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.information import Names, information, interactions
 from tacit.estimation.intervals import TINY, ShareLaw
 from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
 from tacit.estimation.result import Sampling
 from tacit.estimation.simplex import floored, projected
-from tacit.estimation.uncertainty import Contributed, Moments, law_near
+from tacit.estimation.uncertainty import law_near
 
 MOST_POOLED = 12  # attributes: 2**12 interactions
 POOLED_CELLS = 1 << 14  # of one source's table; the work grows with its square
-BLOCK_ENTRIES = 1 << 22  # of a weighing matrix at a time: 32 MB
-
-
-@dataclass(frozen=True)
-class Told:
-    """Mean squares and means of what one source's reports add to each cell.
-
-    `spread` is their least variance for anybody not of it, `public` the share of people who give its public answers.
-    """
-
-    squares: Contributed
-    means: Contributed
-    spread: Array
-    public: Array
-
-    def reshaped(self, shape: tuple[int, ...]) -> Told:
-        spread, public = self.spread.reshape(shape), self.public.reshape(shape)
-        return Told(self.squares.reshaped(shape), self.means.reshaped(shape), spread, public)
-
-
-@dataclass(frozen=True, eq=False)
-class Truths:
-    """Mean squares and means of what people of some truths contribute to some cells, ``[cell, truth]``."""
-
-    squares: Array
-    means: Array
-    own: NDArray[np.bool_]  # the truth that is the cell
-    others: NDArray[np.bool_]
-    mistaken: NDArray[np.bool_]  # others whose public answers are those of the cell
-    shares: Array  # of people with these truths
-
-    def told(self, *, asks_all: bool) -> Told:
-        others, mistaken = (self.others, self.mistaken) if asks_all else (self.others | self.own, self.own)
-        # A table of one cell has no others.
-        others, mistaken = (them | (self.own & ~them.any(axis=1, keepdims=True)) for them in (others, mistaken))
-        own = np.argmax(self.own, axis=1)
-        nearest = np.argmax(np.where(mistaken, self.squares, -1.0), axis=1)
-        people = np.where(mistaken, self.shares, 0.0)
-        squares, means = (_ranges(each, own, others, nearest, people) for each in (self.squares, self.means))
-        spread = np.min(self.squares - self.means**2, axis=1, where=others, initial=np.inf)
-        return Told(squares, means, spread, np.where(mistaken | self.own, self.shares, 0.0).sum(axis=1))
-
-
-def _ranges(
-    of: Array, own: NDArray[np.intp], others: NDArray[np.bool_], nearest: NDArray[np.intp], people: Array
-) -> Contributed:
-    rows = np.arange(len(of))
-    least = np.min(of, axis=1, where=others, initial=np.inf)
-    most = np.max(of, axis=1, where=others, initial=-np.inf)
-    mistaken, total = of[rows, nearest], people.sum(axis=1)
-    usual = np.divide((of * people).sum(axis=1), total, out=mistaken.copy(), where=total > 0)
-    return Contributed(of[rows, own], least, most, mistaken, usual)
-
-
-def _joined(blocks: Sequence[Told], shape: tuple[int, ...]) -> Told:
-    """One table of what was told of consecutive cells."""
-    squares, means = _whole([told.squares for told in blocks]), _whole([told.means for told in blocks])
-    spread, public = np.concatenate([[told.spread, told.public] for told in blocks], axis=1)
-    return Told(squares, means, spread, public).reshaped(shape)
-
-
-def _whole(blocks: Sequence[Contributed]) -> Contributed:
-    parts = zip(*((of.inside, of.least, of.most, of.mistaken, of.usual) for of in blocks), strict=True)
-    return Contributed(*(np.concatenate(part) for part in parts))
-
-
-@dataclass(frozen=True, eq=False)
-class Contribution:
-    """What one source adds to a pooled table: its weighted interactions.
-
-    They are a linear map of its own table whose entry for two cells depends only on the attributes in which the cells
-    agree; `by_agreement` has an axis of length 2 per attribute, 1 standing for "agree".
-    """
-
-    table: Inverted
-    by_agreement: Array
-
-    @classmethod
-    def of(cls, table: Inverted, weights: dict[Names, float], others: int) -> Contribution:
-        """`others` is the number of joint answers of the wanted attributes that the source does not ask."""
-        values = np.zeros((2,) * len(table.names))
-        for interaction, weight in weights.items():
-            values[tuple(int(name in interaction) for name in table.names)] = weight
-        for axis, size in enumerate(table.probabilities.shape):
-            # Outside the interaction an even spread; inside, the deviation from the mean along this axis.
-            step = np.array([[1 / size, -1 / size], [1 / size, 1 - 1 / size]])
-            values = np.moveaxis(np.tensordot(step, values, axes=(1, axis)), 0, axis)
-        return cls(table, values / others)
-
-    def _blocks(self) -> Iterator[Array]:
-        """Consecutive rows of the map."""
-        size = self.table.probabilities.size
-        width = max(1, BLOCK_ENTRIES // size)
-        for start in range(0, size, width):
-            yield self._rows(np.arange(start, min(start + width, size)))
-
-    def _rows(self, cells: NDArray[np.intp]) -> Array:
-        """The rows of the map for some cells."""
-        agreement = np.zeros((len(cells), self.table.probabilities.size), dtype=np.uint16)
-        for column in self._codes:
-            agreement <<= 1
-            agreement |= column[cells, None] == column[None, :]
-        return self.by_agreement.reshape(-1)[agreement]
-
-    @cached_property
-    def _codes(self) -> tuple[NDArray[np.intp], ...]:
-        """The answer to each attribute in each cell."""
-        shape = self.table.probabilities.shape
-        return np.unravel_index(np.arange(math.prod(shape)), shape)
-
-    def matrix(self) -> Array:
-        """The map as a matrix, ``[cell, own cell]``."""
-        return np.concatenate(list(self._blocks()))
-
-    def _squares(self, rows: Array) -> Array:
-        """Mean squares of one report's contributions to the cells of these rows of the map."""
-        if self.table.shows_one:
-            return self.table.combined_squares(rows)
-        return np.einsum("sc,sc->s", rows @ self._products, rows)
-
-    @cached_property
-    def _products(self) -> Array:
-        return self.table.mean_products()
-
-    @cached_property
-    def means(self) -> Array:
-        """Mean of one report's contributions to each cell, as counted."""
-        p = self.table.probabilities
-        return np.concatenate([rows @ p.reshape(-1) for rows in self._blocks()]).reshape(p.shape)
-
-    @cached_property
-    def moments(self) -> Moments:
-        """Means and mean squares of one report's contributions to each cell, as counted."""
-        squares = np.concatenate([self._squares(rows) for rows in self._blocks()])
-        return Moments(self.means, squares.reshape(self.means.shape), self.table.n_reports)
-
-    @property
-    def covariance(self) -> Array:
-        """Covariance of the contributions to every two cells, as counted."""
-        rows = self.matrix()
-        means = self.means.reshape(-1)
-        products = rows @ self._products @ rows.T
-        return (products - np.multiply.outer(means, means)) / self.table.n_reports
-
-    def told(self, *, asks_all: bool) -> Told:
-        """What people of each cell contribute to it, and what all others do.
-
-        If the source does not ask everything that is wanted, others may give the very answers of the cell that it asks.
-        """
-        truths = self._truths() if self.table.shows_one else iter([self._truths_that_miss()])
-        told = _joined([each.told(asks_all=asks_all) for each in truths], self.table.probabilities.shape)
-        if not asks_all or any(not part.channel.is_clear for part in self.table.parts):
-            return told
-        # Nobody is mistaken for anybody: whoever is not of the cell is anyone else.
-        p = self.table.probabilities
-        square = (self.moments.square - p * told.squares.inside) / np.maximum(1 - p, TINY)
-        mean = (self.means - p * told.means.inside) / np.maximum(1 - p, TINY)
-        squares = replace(told.squares, mistaken=square, usual=square)
-        return replace(told, squares=squares, means=replace(told.means, mistaken=mean, usual=mean))
-
-    def _truths(self) -> Iterator[Truths]:
-        """All truths, for consecutive cells."""
-        start, size = 0, self.table.probabilities.size
-        clear = [column for name, column in zip(self.table.names, self._codes, strict=True) if name in self._clear]
-        possible, shares = self.table.possible.reshape(-1), self.table.probabilities.reshape(-1)
-        for rows in self._blocks():
-            cells = np.arange(start, start + len(rows))
-            own = cells[:, None] == np.arange(size)
-            mistaken = functools.reduce(np.logical_and, [column[cells, None] == column for column in clear], possible)
-            yield Truths(self.table.squares_given(rows), rows, own, possible & ~own, mistaken & ~own, shares)
-            start += len(rows)
-
-    @cached_property
-    def _clear(self) -> set[str]:
-        """The attributes that are reported as they are."""
-        return {name for part in self.table.parts if part.channel.is_clear for name in part.attributes}
-
-    def _truths_that_miss(self) -> Truths:
-        """A truth that misses each set of a cell's answers: products for all truths would be too costly."""
-        names, shape, size = self.table.names, self.table.probabilities.shape, self.table.probabilities.size
-        many = [axis for axis, answers in enumerate(shape) if answers > 1]
-        missing = [missed for count in range(len(many) + 1) for missed in itertools.combinations(many, count)]
-        # First see whether the channel treats the cells alike.
-        probed = {truth: self._squares_of(truth, missing) for truth in {0, size // 2, size - 1}}
-        if not np.allclose(list(probed.values()), probed[0], rtol=1e-7, atol=0):
-            probed = {truth: self._squares_of(truth, missing) for truth in range(size)}
-        squares = np.empty((size, len(missing)))
-        for pattern, missed in enumerate(missing):
-            squares[self._missed(np.arange(size), missed), pattern] = [
-                probed.get(u, probed[0])[pattern] for u in range(size)
-            ]
-        means = [self.by_agreement[tuple(int(axis not in missed) for axis in range(len(shape)))] for missed in missing]
-        own = np.array([not missed for missed in missing])
-        mistaken = ~own & [not any(names[axis] in self._clear for axis in missed) for missed in missing]
-        shares = np.stack([self._share_missing(missed) for missed in missing], axis=1)
-        every = (np.array(means), own, ~own, mistaken, shares)
-        return Truths(squares, *(np.broadcast_to(each, squares.shape) for each in every))
-
-    def _share_missing(self, missing: tuple[int, ...]) -> Array:
-        """The share of people who miss each cell in these attributes only."""
-        shares = self.table.probabilities
-        for axis in missing:
-            shares = shares.sum(axis=axis, keepdims=True) - shares
-        return shares.reshape(-1)
-
-    def _missed(self, truths: NDArray[np.intp], missing: tuple[int, ...]) -> NDArray[np.intp]:
-        """Cells that truths miss in these attributes only."""
-        shape = self.table.probabilities.shape
-        codes = [(column[truths] + (axis in missing)) % shape[axis] for axis, column in enumerate(self._codes)]
-        return np.ravel_multi_index(codes, shape)
-
-    def _squares_of(self, truth: int, missing: Sequence[tuple[int, ...]]) -> Array:
-        """Mean squares of what people of one truth contribute to the cells that they miss so."""
-        shape = self.table.probabilities.shape
-        certain = np.zeros(shape)
-        certain.flat[truth] = 1.0
-        cells = np.concatenate([self._missed(np.array([truth]), missed) for missed in missing])
-        return replace(self, table=self.table.at(certain))._squares(self._rows(cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,11 +91,11 @@ class Pooled:
 
     def law(self, sampling: Sampling = "population") -> ShareLaw:
         """How the variance of each cell depends on its share, judged by what the reports of each source contributed."""
-        told = [self._told(proper) for proper in self.proper.contributions]
+        cells = [self._cell_moments(proper) for proper in self.proper.contributions]
 
         def up_to(top: Array) -> ShareLaw:
             constant, slope, curvature = np.zeros(self.shape), np.zeros(self.shape), np.zeros(self.shape)
-            for counted, its in zip(self.contributions, told, strict=True):
+            for counted, its in zip(self.contributions, cells, strict=True):
                 for total, own in zip((constant, slope, curvature), self._law_of(counted, its, top), strict=True):
                     total += own
             return ShareLaw(constant, slope, curvature)
@@ -325,28 +105,28 @@ class Pooled:
     def _asks_all(self, contribution: Contribution) -> bool:
         return len(contribution.table.names) == len(self.names)
 
-    def _told(self, proper: Contribution) -> Told:
+    def _cell_moments(self, proper: Contribution) -> CellMoments:
         """What one source's reports add to the cells, spread over the answers that it does not ask."""
         asks_all = self._asks_all(proper)
-        told = proper.told(asks_all=asks_all).reshaped(self._spread(proper))
+        cells = proper.cell_moments(asks_all=asks_all).reshaped(self._spread(proper))
         if asks_all:
-            return told
+            return cells
         # Whoever comes into the cell is anyone else.
         p = self.proper.probabilities
         square, mean = (
             (of.reshape(self._spread(proper)) - p * inside) / np.maximum(1 - p, TINY)
-            for of, inside in ((proper.moments.square, told.squares.inside), (proper.means, told.means.inside))
+            for of, inside in ((proper.moments.square, cells.squares.inside), (proper.means, cells.means.inside))
         )
-        squares, means = replace(told.squares, usual=square), replace(told.means, usual=mean)
-        return replace(told, squares=squares, means=means, public=np.ones(self.shape))
+        squares, means = replace(cells.squares, usual=square), replace(cells.means, usual=mean)
+        return replace(cells, squares=squares, means=means, public=np.ones(self.shape))
 
-    def _law_of(self, counted: Contribution, told: Told, top: Array) -> tuple[Array, Array, Array]:
+    def _law_of(self, counted: Contribution, cells: CellMoments, top: Array) -> tuple[Array, Array, Array]:
         """What one source adds to the law: constant, slope and curvature."""
         asks_all, moments, shape = self._asks_all(counted), counted.moments, self._spread(counted)
         share = counted.table.probabilities.reshape(shape) if asks_all else self.probabilities
-        square, growth = told.squares.line(share, moments.square.reshape(shape), top, told.public)
-        mean, further = told.means.line(share, moments.mean.reshape(shape), top, told.public)
-        constant = np.maximum(square - mean**2, told.spread)
+        square, growth = cells.squares.line(share, moments.square.reshape(shape), top, cells.public)
+        mean, further = cells.means.line(share, moments.mean.reshape(shape), top, cells.public)
+        constant = np.maximum(square - mean**2, cells.spread)
         slope, curvature = growth - 2 * mean * further, further**2
         if not asks_all:
             # People may be of the cell and give this source the same answers as before.
@@ -400,9 +180,9 @@ def combined(asked: Sequence[AskedTable], names: Sequence[str], shape: tuple[int
     wanted = tuple(names)
     if len(wanted) > MOST_POOLED:
         raise InvalidInput(f"At most {MOST_POOLED} attributes can be pooled at once, not {len(wanted)}. Ask for fewer.")
-    told = [_estimable(one.questionnaire, wanted) for one in asked]
+    estimable = [_estimable(one.questionnaire, wanted) for one in asked]
     contributions = []
-    for one, mine, weights in zip(asked, told, _shares(asked, told, wanted), strict=True):
+    for one, mine, weights in zip(asked, estimable, _shares(asked, estimable, wanted), strict=True):
         if weights:
             table = _checked_size(one.table(mine))
             others = math.prod(size for name, size in zip(wanted, shape, strict=True) if name not in mine)
@@ -417,10 +197,10 @@ def _estimable(questionnaire: Questionnaire, wanted: Names) -> Names:
     return tuple(name for name in asked if any(name in part.attributes for part in telling))
 
 
-def _shares(asked: Sequence[AskedTable], told: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
+def _shares(asked: Sequence[AskedTable], estimable: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
     """Each questionnaire's weight for each interaction it tells of; over all of them they sum to one."""
     known: list[dict[Names, float]] = []
-    for one, mine in zip(asked, told, strict=True):
+    for one, mine in zip(asked, estimable, strict=True):
         amounts = information(parts_for(one.questionnaire, mine), mine)
         known.append({interaction: one.reports * amount for interaction, amount in amounts.items()})
     shares: list[dict[Names, float]] = [{} for _ in asked]

@@ -21,9 +21,10 @@ from tacit.count.sources import ReportSource, sources
 from tacit.count.weighted import SampleColumns, stored_groups
 from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import SampleDesign
+from tacit.estimation.contribution import Contribution
 from tacit.estimation.intervals import Interval
 from tacit.estimation.inversion import Inverted, checked_covariance
-from tacit.estimation.pooling import AskedTable, Contribution, Pooled, combined
+from tacit.estimation.pooling import AskedTable, Pooled, combined
 from tacit.estimation.weighted_tables import Sample, StoredFrame, WeightedTable, sampled_rows, weighted_table, widened
 from tacit.reports import Reports
 

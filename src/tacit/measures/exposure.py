@@ -89,13 +89,13 @@ def exposures(component: Component, joint: Array) -> dict[str, Figures]:
 def _figures(group: Group, axis: int, table: Array, attribute: Attribute) -> Figures:
     """`table` holds the group's joint answers by everything else that is reported."""
     codes = np.indices(group.shape)[axis].reshape(-1)
-    told = _Told()
+    sums = _AnswerSums()
     for code, answer in enumerate(attribute.answers):
-        told.add(_reported_along(group, np.where((codes == code)[:, None], table, 0.0)), is_own=answer != NOT_ASKED)
-    return told.figures()
+        sums.add(_reported_along(group, np.where((codes == code)[:, None], table, 0.0)), is_own=answer != NOT_ASKED)
+    return sums.figures()
 
 
-class _Told:
+class _AnswerSums:
     """Sums over the answers, for every whole report; not being asked is no answer to the question itself."""
 
     def __init__(self) -> None:
