@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from tacit.cli import publish_options as given
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
-from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text, progress
+from tacit.cli.output import JsonFlag, note, print_json, progress
+from tacit.cli.publish_answer import print_release, survival
+from tacit.cli.publish_noise import NoiseRequest, publish_noisy
 from tacit.cli.writing import check_picture, check_writable, picture_kind
 from tacit.errors import InvalidInput, UnknownName
 
@@ -95,7 +97,7 @@ def publish(
         promise = NoiseRequest(
             epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing
         )
-        return _synthesize(asked, promise, _schema(schema, dropped), refused)
+        return publish_noisy(asked, promise, _schema(schema, dropped), refused)
     if tables is not None or rows_per_person is not None or delta:
         raise InvalidInput("--tables, --rows-per-person and --delta go with --epsilon. Give it too, or leave them out.")
     if attributes is None and schema is None and roles is None:
@@ -119,52 +121,6 @@ def publish(
     if named is not None:
         protection, preferences = named.protection(protection), named.preferences(preferences)
     return _release(asked, Settings(protection, preferences, effort), _schema(schema, dropped))
-
-
-@dataclass(frozen=True)
-class NoiseRequest:
-    """What is asked for with --epsilon."""
-
-    epsilon: float
-    delta: float
-    tables: str | None
-    rows_per_person: int
-    person: str | None
-    missing: Literal["refuse", "answer", "drop"]
-
-
-VOID = {
-    "roles": "Roles are proposed from the data",
-    "granularity": "Steps are found from the data",
-    "order": "An order is computed from the data",
-    "hierarchies": "Answers are those of the schema",
-    "seed": "Noise that can be drawn again hides nothing",
-}
-
-
-def _synthesize(asked: ReleaseRequest, promise: NoiseRequest, schema: Schema | None, refused: dict[str, Any]) -> None:
-    """Synthetic rows; whatever would be found from the data voids the epsilon and is refused."""
-    if schema is None:
-        raise InvalidInput(
-            "--epsilon needs --schema: answers, bins or orders found from the data would void the epsilon. Write the schema "
-            "without looking at the data."
-        )
-    for option, value in refused.items():
-        if value is not None:
-            why = VOID.get(option, "It promises or shows something else")
-            raise InvalidInput(f"--{option} does not go with --epsilon. {why}. Leave out one of the two.")
-    from tacit.publish.synthesis import synthesize
-
-    release = synthesize(
-        asked.people, promise.epsilon, schema, None if promise.tables is None else listed_groups(promise.tables),
-        delta=promise.delta, person=promise.person, rows_per_person=promise.rows_per_person, missing=promise.missing,
-    )  # fmt: skip
-    release.write(asked.out)
-    if asked.json:
-        print_json(release.to_document() | {"verified": {"rows": release.model.rows}, "out": asked.out})
-        return
-    print_text(release.describe())
-    print_text(f"Written and verified: {asked.out}")
 
 
 @dataclass(frozen=True)
@@ -208,11 +164,11 @@ def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -
         release = found_release(_posed(asked, settings, schema), _advancing(bar))
     release = release if asked.pick is None else release.pick(asked.pick)
     # All that can fail comes before the release takes its name; the picture and the page take theirs with it.
-    survived, document = _survival(release, asked.target), release.to_document()
+    survived, document = survival(release, asked.target), release.to_document()
     with contextlib.ExitStack() as beside:
         _draw(release, asked, beside)
         written = _write(release, asked)
-    _print(release, document, survived, written, asked)
+    print_release(release, document, survived, written, asked)
 
 
 def _draw(release: Release, asked: ReleaseRequest, beside: contextlib.ExitStack) -> None:
@@ -338,53 +294,6 @@ def _write(release: Release, asked: ReleaseRequest) -> dict[str, Any]:
     return {"verified": verified, "private_manifest": str(private)}
 
 
-def _print(
-    release: Release, document: dict[str, Any], survived: dict[str, Any], written: dict[str, Any], asked: ReleaseRequest
-) -> None:
-    from tacit.count.connections import shown
-
-    out, said = asked.out, written.pop("written_warnings", [])
-    if asked.json:
-        warnings = [*document["warnings"], *said]
-        print_json(document | written | {"warnings": warnings, "out": shown(out).strip("'"), "survival": survived})
-        return
-    print_text(release.describe())
-    if len(release.methods) > 1:
-        _print_methods(release)
-    for warning in said:
-        print_text(f"Note: {warning}")
-    if words := _survival_words(survived, is_alone=len(release.recoding.tally.names) == 1):
-        print_text(words)
-    print_text(f"Written and verified: {shown(out)}")
-    print_text(_verified_words(written["verified"], entropy=release.publication.settings.protection.entropy))
-    private = written.get("private_manifest", f"{out}.private.json")
-    print_text(f"Keep to yourself: {private} (it makes this release again from its input)")
-
-
-def _verified_words(verified: Mapping[str, Any], *, entropy: bool) -> str:
-    """What was counted from the written rows, as the field names it."""
-    shown = [f"k = {verified['k']:,}"]
-    if verified["l"] is not None:
-        shown.append(f"l = {verified['l']:.3g}{' by entropy' * entropy}, t = {verified['t']:.3g}")
-    if "recursive" in verified:
-        shown.append(f"recursive for every c above {verified['recursive']:.3g}")
-    if "beta" in verified:
-        shown.append(f"beta = {verified['beta']:.3g}")
-    if "k_map" in verified:
-        least, most = verified["presence"]
-        shown.append(f"k-map = {verified['k_map']:,}, presence {least:.3g} to {most:.3g}")
-    return f"Counted from what was written: {', '.join(shown)}."
-
-
-def _print_methods(release: Release) -> None:
-    from tacit.publish.comparison import lost_groups, side_by_side
-
-    columns, rows = side_by_side(release.methods)
-    print_table("The methods side by side; the query error is the median over random queries", columns, rows)
-    for sentence in lost_groups(release.methods):
-        print_text(sentence)
-
-
 def _schema(document: Path | None, dropped: list[str]) -> Schema | None:
     """The schema of a document without the columns that are dropped."""
     from tacit.channel.scheme import Scheme
@@ -425,45 +334,6 @@ def _advancing(bar: Any) -> Callable[[float, str], None]:
         state["done"] = max(state["done"], place)
 
     return report
-
-
-def _survival(release: Release, target: str | None) -> dict[str, Any]:
-    """What is left of tables of two attributes and, for a target, of classifiers under every method."""
-    from tacit.publish.usefulness import table_error
-
-    survived: dict[str, Any] = {"pair_error": table_error(release.recoding)}
-    if target is None:
-        return survived
-    by_method = {method: vars(own) for method, own in release.compared.classifiers(target).items()}
-    written = next(result.method for result in release.compared.methods if result.written)
-    is_known = target in release.recoding.tally.names
-    return survived | {
-        "classifier": by_method[written],
-        "classifiers": by_method,
-        "target_is_quasi_identifier": is_known,
-    }
-
-
-def _survival_words(survived: dict[str, Any], *, is_alone: bool) -> str:
-    """What is left of the data; of one attribute `is_alone` there are no tables of two."""
-    error = survived["pair_error"]
-    words = (
-        ""
-        if is_alone
-        else f"Tables of two attributes read off the release are off by {error:.1%} of the rows on average."
-    )
-    if "classifier" in survived:
-        c = survived["classifier"]
-        words += f" Unseen rows whose {c['target']} is guessed right, on the original and on the release: "
-        words += ", ".join(f"{model} {before:.1%} and {after:.1%}" for model, (before, after) in c["models"].items())
-        words += f"; by the most frequent answer alone {c['majority_share']:.1%}."
-        if survived["target_is_quasi_identifier"]:
-            words += (
-                f" {c['target']} is a quasi-identifier: it took part in making the classes, whose labels therefore hint at it,"
-                " and its own answers are generalized in the release. So the second figure is better than an analyst gets;"
-                f" name {c['target']} under --sensitive or --keep for a fair one."
-            )
-    return words
 
 
 def _plot(release: Release, path: Path, kind: str) -> None:
