@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -274,3 +275,23 @@ def test_a_table_of_very_many_rows_is_printed_line_by_line(capsys: pytest.Captur
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["All codes", "code    share", "c0      0.0000"]
     assert len(lines) == 50_002
+
+
+def test_a_command_that_the_system_ends_leaves_nothing_behind(folder: Path) -> None:
+    # The progress is told once a batch is written: the system ends the command there.
+    script = """
+import os, signal, sys
+from tacit.cli import main, output
+output.Progress.advance = lambda self, rows: os.kill(os.getpid(), signal.SIGTERM)
+sys.argv = ["tacit", "disguise", "truth.csv", "--scheme", "scheme.json", "--out", "ended.csv"]
+import atexit
+atexit.register(print, "truths that were fetched are removed")
+main()
+"""
+    before = sorted(file.name for file in folder.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stdout == "truths that were fetched are removed\n"
+    assert sorted(file.name for file in folder.iterdir()) == before

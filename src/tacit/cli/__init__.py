@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
@@ -16,7 +20,8 @@ def main() -> None:
 
     show_warnings()
     try:
-        _run()
+        with _tidied_when_ended():
+            _run()
     except TacitError as error:
         fail(str(error))
     except ModuleNotFoundError as problem:
@@ -29,6 +34,23 @@ def main() -> None:
         sys.exit(0)
     except MemoryError:
         fail("There is not enough memory for this. Ask for fewer attributes at once, or read from a Parquet file.")
+
+
+@contextlib.contextmanager
+def _tidied_when_ended() -> Iterator[None]:
+    """Let a command that the system ends remove what it did not finish, and the truths that it fetched, as Ctrl-C does."""
+    endings = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        endings = []  # only the main thread may say what becomes of a signal
+    # nohup has a command ignore that its terminal is gone.
+    ended = [number for number in endings if signal.getsignal(number) == signal.SIG_DFL]
+    for number in ended:
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        for number in ended:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _run() -> None:
