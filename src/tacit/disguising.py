@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.dataset import Dataset
 from tacit.errors import InvalidInput
+from tacit.leaks import Leaks
 from tacit.randomness import Randomness, randomness_from
 from tacit.reports import Reports, file_table, scheme_note
 from tacit.table import Missing, Table, encode, read_batches
 from tacit.table.columns import checked_columns
-from tacit.table.files import column_names, table_writer
+from tacit.table.files import column_names, data_places, table_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,45 +127,64 @@ def disguise_file(
     seed: int | None = None,
     missing: Missing | None = None,
     drop_others: bool = False,
+    shuffle: bool = False,
     on_rows: Callable[[int], None] = lambda rows: None,
+    leaks: Leaks | None = None,
 ) -> int:
     """Disguise a CSV or Parquet file into another, batch by batch; returns the number of reports.
 
-    Nothing appears under the name `out` until everything is written. `on_rows` is told how many rows each batch had.
+    Nothing appears under the name `out` until everything is written. The reports are in the order of the truths unless
+    `shuffle` mixes them, which holds all at once. `on_rows` is told how many rows each batch had, `leaks` sees the truths.
     """
     randomness, policy = randomness_from(seed), missing or Missing()
 
     def reports_of(batch: pa.Table, first_row: int) -> pa.Table:
         truths = encode(batch, scheme.schema, missing=policy, first_row=first_row)
+        if leaks is not None:
+            leaks.add(truths)
         return file_table(disguised(truths, scheme, randomness), out)
 
-    note = scheme_note(scheme, is_simulation=randomness.is_simulation)
-    return written_in_batches(
-        source, scheme.schema.names, out, note, reports_of, drop_others=drop_others, on_rows=on_rows
+    truths = numbered_batches(source, scheme.schema.names, drop_others=drop_others, on_rows=on_rows)
+    reports = (reports_of(*batch) for batch in truths)
+    return write_reports(
+        mixed(reports, randomness) if shuffle else reports,
+        out,
+        scheme_note(scheme, is_simulation=randomness.is_simulation),
+        source,
     )
 
 
-def written_in_batches(
-    source: str | Path,
-    names: Sequence[str],
-    out: str | Path,
-    note: Mapping[str, Any],
-    reports_of: Callable[[pa.Table, int], pa.Table],
-    *,
-    drop_others: bool,
-    on_rows: Callable[[int], None],
-) -> int:
-    """Write the reports of a file's truths, batch by batch; `reports_of` gets a batch and the number of its first row."""
-    if Path(source).resolve() == Path(out).resolve():
-        raise InvalidInput("The reports would overwrite the truths. Give another name for the output.")
+def numbered_batches(
+    source: str | Path, names: Sequence[str], *, drop_others: bool, on_rows: Callable[[int], None]
+) -> Iterator[tuple[pa.Table, int]]:
+    """The truths of a file, batch by batch, each with the number of rows before it."""
     checked_columns(column_names(source), names, drop_others=drop_others)
-    read = written = 0
+    first_row = 0
+    for batch in read_batches(source, names):
+        yield batch, first_row
+        first_row += batch.num_rows
+        on_rows(batch.num_rows)
+
+
+def mixed(reports: Iterable[pa.Table], randomness: Randomness) -> Iterator[pa.Table]:
+    """All reports as one table, in an order that says nothing of the one they came in."""
+    import pyarrow as pa
+
+    together = pa.concat_tables(reports)
+    # Two rows share 64 bits about never, and then only these two keep their order.
+    keys = randomness.words(2 * together.num_rows).view(np.uint64)
+    yield together.take(pa.array(np.argsort(keys)))
+
+
+def write_reports(reports: Iterable[pa.Table], out: str | Path, note: Mapping[str, Any], source: str | Path) -> int:
+    """Write the reports of a file's truths; returns how many they are."""
+    if Path(out).resolve() in {file.resolve() for file in data_places(source)}:
+        raise InvalidInput(f"The reports would overwrite the truths in {str(out)!r}. Give another name for the output.")
+    written = 0
     with table_writer(out, note) as writer:
-        for batch in read_batches(source, names):
-            reports = reports_of(batch, read)
-            writer.write(reports)
-            read, written = read + batch.num_rows, written + reports.num_rows
-            on_rows(batch.num_rows)
+        for table in reports:
+            writer.write(table)
+            written += table.num_rows
         if not written:
             raise InvalidInput(f"{str(source)!r} has no rows to disguise.")
     return written

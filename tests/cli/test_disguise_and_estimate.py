@@ -277,6 +277,35 @@ def test_a_table_of_very_many_rows_is_printed_line_by_line(capsys: pytest.Captur
     assert len(lines) == 50_002
 
 
+@pytest.mark.parametrize("place", ["days", "days/*.csv"])
+def test_reports_never_overwrite_any_of_the_truths(folder: Path, place: str) -> None:
+    (folder / "days").mkdir()
+    truths = (folder / "truth.csv").read_bytes()
+    for day in ("monday.csv", "tuesday.csv"):
+        (folder / "days" / day).write_bytes(truths)
+    out = folder / "days" / "monday.csv"
+    message = refused("disguise", folder / place, "--scheme", folder / "scheme.json", "--out", out)
+    assert "would overwrite the truths" in message
+    assert out.read_bytes() == truths
+
+
+@pytest.mark.parametrize(("scheme", "out"), [("scheme.json", "scheme"), ("scheme.json", "scheme.json")])
+def test_reports_and_their_note_never_overwrite_the_scheme(folder: Path, scheme: str, out: str) -> None:
+    before = (folder / scheme).read_bytes()
+    message = refused("disguise", folder / "truth.csv", "--scheme", folder / scheme, "--out", folder / out)
+    assert "would be overwritten" in message
+    assert (folder / scheme).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "channel", [channels.warner(1), channels.warner(0), channels.matrix([[1, 0.5], [0, 0.5]])], ids=str
+)
+def test_a_channel_that_hides_nothing_is_named_before_its_reports_go_out(folder: Path, channel: object) -> None:
+    Scheme.of(SCHEMA, [(["smokes"], channel)]).write(folder / "scheme.json")
+    told = tacit("disguise", folder / "truth.csv", "--scheme", folder / "scheme.json", "--out", folder / "r.csv").err
+    assert "Some reports tell the answer for certain, as the scheme's chances leave no other: smokes." in told
+
+
 def test_a_command_that_the_system_ends_leaves_nothing_behind(folder: Path) -> None:
     # The progress is told once a batch is written: the system ends the command there.
     script = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,10 +19,11 @@ from tacit.cli.alternatives import (
 )
 from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
-from tacit.cli.output import JsonFlag, print_json, print_table, print_text
+from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tacit.channel.scheme import Scheme
     from tacit.dataset import Dataset
     from tacit.design.purpose import PurposeDesign
     from tacit.design.ready_channels import Picked
@@ -43,6 +44,9 @@ class AttributeOptions:
     )
     drop: Annotated[str, typer.Option(help="Columns of --data that are left out, such as an id.")] = ""
     missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse"
+    no_prior: Annotated[
+        bool, typer.Option("--no-prior", help="Leave the shares of --data out of the scheme, which report files carry.")
+    ] = False
 
     def read(self, named: Sequence[str]) -> tuple[Schema, Dataset | None]:
         """The attributes, and the truths that give the prior where there is a file of them; ids only where they are named."""
@@ -69,6 +73,21 @@ class AttributeOptions:
         if self.data is None:
             return listed, None
         return listed, Dataset.read(self.data, listed, missing=self.missing, drop_others=True)
+
+    def delivered(self, scheme: Scheme) -> Scheme:
+        """The scheme as it is written: with the prior it was designed for, or without."""
+        if not self.no_prior:
+            if self.data is not None and scheme.prior is not None:
+                note(
+                    "The scheme states the shares of --data as its prior, and report files carry the scheme: whoever gets one "
+                    "knows how many gave each answer. --no-prior leaves them out."
+                )
+            return scheme
+        if scheme.prior is None:
+            raise InvalidInput(
+                "--no-prior leaves out the shares of --data, or of a front. Give one of these, or leave it out."
+            )
+        return replace(scheme, prior=None)
 
 
 @dataclass(frozen=True)
@@ -150,7 +169,9 @@ def design_scheme(
     if purpose is not None:
         _check_beside_purpose(groups, ready, demand)
         people = 1000 if respondents is None else respondents
-        _deliver_purpose(_for_purpose(purpose, attributes, clear, demand, truths, people), people, out, json=json)
+        dealt = _for_purpose(purpose, attributes, clear, demand, truths, people)
+        split = replace(dealt.split, scheme=source.delivered(dealt.scheme))
+        _deliver_purpose(replace(dealt, split=split), people, out, json=json)
         return
     proposal: dict[str, Any] | None = None
     if ready.fronts:
@@ -161,7 +182,7 @@ def design_scheme(
     else:
         asked = {**asdict(demand), "prior": truths, "respondents": respondents}
         made, proposal = _from_demand(attributes, groups, clear, asked)
-    _deliver(made, proposal, truths, out, json=json)
+    _deliver(replace(made, scheme=source.delivered(made.scheme)), proposal, truths, out, json=json)
 
 
 def _check_beside_device(groups: str | None, ready: FrontOptions, purpose: str | None, demand: DemandOptions) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
 from tacit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tacit.channel.scheme import Scheme
 
 
 def disguise(
@@ -22,6 +26,9 @@ def disguise(
     drop_others: Annotated[bool, typer.Option(help="Leave out columns that the scheme does not name.")] = False,
     missing: Annotated[Literal["refuse", "drop"], typer.Option(help="What to do with missing values.")] = "refuse",
     missing_mark: Annotated[list[str] | None, typer.Option(help="Text that means missing, such as '?'.")] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Mix the reports, so that no place tells an answer.")
+    ] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
@@ -32,6 +39,11 @@ def disguise(
     on_spark = _is_on_spark(source, out)
     policy = Missing(tuple(missing_mark or ()), drop=missing == "drop")
     wishes: dict[str, Any] = {"seed": seed, "missing": policy, "drop_others": drop_others}
+    if on_spark and shuffle:
+        raise InvalidInput("A table of Spark has no order of its own, so there is nothing to --shuffle. Leave it out.")
+    if not on_spark:
+        _check_scheme_stays(scheme, out)
+        wishes["shuffle"] = shuffle
     document = read_json(scheme)
     if not on_spark:
         data_places(source)
@@ -54,14 +66,45 @@ def _disguise_records(source: str, scheme: Path, out: str, wishes: Mapping[str, 
     plan = Scheme.read(scheme)
     if plan.public_names:
         note(f"Going out undisguised, as the scheme has them in no group: {', '.join(plan.public_names)}.")
+    told = _told_for_certain(plan)
+    if told:
+        note(f"Some reports tell the answer for certain, as the scheme's chances leave no other: {', '.join(told)}.")
     if _is_on_spark(source, out):
         from tacit.spark_disguising import disguise_on_spark
 
         return disguise_on_spark(source, plan, out, **wishes), plan.hash
     from tacit.disguising import disguise_file
+    from tacit.leaks import Leaks
 
+    # A simulation tells nothing of anybody.
+    leaks = Leaks(plan) if wishes["seed"] is None else None
     with progress("Disguising") as bar:
-        return disguise_file(source, plan, out, **wishes, on_rows=bar.advance), plan.hash
+        written = disguise_file(source, plan, out, **wishes, on_rows=bar.advance, leaks=leaks)
+    for sentence in [] if leaks is None else leaks.sentences(is_mixed=wishes["shuffle"]):
+        note(sentence)
+    return written, plan.hash
+
+
+def _told_for_certain(scheme: Scheme) -> list[str]:
+    """The attributes of which some report leaves only one answer possible, though the scheme disguises them."""
+    every = [group for questionnaire in scheme.questionnaires for group in questionnaire.groups]
+    told = [
+        name
+        for group in every
+        for axis, name in enumerate(group.names)
+        if math.isinf(group.channel.answer_amplification(axis))
+    ]
+    return list(dict.fromkeys(told))
+
+
+def _check_scheme_stays(scheme: Path, out: str) -> None:
+    """Refuse reports, or the note beside them, that would take the place of the scheme."""
+    from tacit.table.files import sidecar
+
+    if scheme.resolve() in (Path(out).resolve(), sidecar(out).resolve()):
+        raise InvalidInput(
+            f"{str(scheme)!r} would be overwritten: --out {out} writes this file too. Give another name for the output."
+        )
 
 
 def _disguise_answers(source: str, scheme: Path, out: str, wishes: Mapping[str, Any]) -> tuple[int, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.channel.document import document_hash, read_json
-from tacit.disguising import written_in_batches
+from tacit.disguising import mixed, numbered_batches, write_reports
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.mine.heavy_hitters import OpenQuestion
 from tacit.randomness import randomness_from
@@ -68,11 +68,13 @@ def disguise_answers(
     seed: int | None = None,
     missing: Missing | None = None,
     drop_others: bool = False,
+    shuffle: bool = False,
     on_rows: Callable[[int], None] = lambda rows: None,
 ) -> int:
     """Disguise the answers in a file, batch by batch; returns the number of reports.
 
-    Nothing appears under the name `out` until everything is written.
+    Nothing appears under the name `out` until everything is written. The reports are in the order of the answers unless
+    `shuffle` mixes them.
     """
     import pyarrow as pa
 
@@ -86,9 +88,9 @@ def disguise_answers(
     note: dict[str, Any] = {"question": document["hash"], "question_document": document}
     if randomness.is_simulation:
         note["simulation"] = True
-    return written_in_batches(
-        source, [question.attribute], out, note, reports_of, drop_others=drop_others, on_rows=on_rows
-    )
+    answers = numbered_batches(source, [question.attribute], drop_others=drop_others, on_rows=on_rows)
+    reports = (reports_of(*batch) for batch in answers)
+    return write_reports(mixed(reports, randomness) if shuffle else reports, out, note, source)
 
 
 def _answers(column: pa.ChunkedArray, missing: Missing, first_row: int) -> list[str]:
