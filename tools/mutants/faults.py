@@ -49,8 +49,8 @@ FAULTS = (
     Fault(
         "a seeded file is drawn anew for each batch",
         "disguising.py",
-        "missing=policy, first_row=read), scheme, randomness)",
-        "missing=policy, first_row=read), scheme, randomness_from(seed))",
+        "file_table(disguised(truths, scheme, randomness), out)",
+        "file_table(disguised(truths, scheme, randomness_from(seed)), out)",
         ["tests/test_disguising.py::test_batches_of_a_seeded_run_are_disguised_independently_of_each_other"],
     ),
     Fault(
