@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from tools.mutants.faults import FAULTS, Fault
 from tools.mutants.patching import put_in
 from tools.mutants.reach import Reach, ReachFile, Tracer
 from tools.mutants.results import EQUIVALENT, Results, equivalents
@@ -179,3 +180,8 @@ def test_every_module_has_tests_of_its_own() -> None:
     listed = {str(module.relative_to(ROOT)): stages(module) for module in modules()}
     assert [name for name, files in listed.items() if not files] == []
     assert listed["src/tacit/count/memory.py"][0] == ["tests/count/test_memory.py"]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_every_named_fault_still_has_its_place_in_the_code(fault: Fault) -> None:
+    assert fault.old in (ROOT / "src" / "tacit" / fault.file).read_text(encoding="utf-8")

@@ -9,10 +9,12 @@ import struct
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit import Attribute, Scheme, channels
 from tacit.channel.document import FORMAT, canonical, checked_document, document_hash, read_json
 from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
 
@@ -206,3 +208,11 @@ def test_a_truncated_file_is_refused_with_the_place(tmp_path: Path) -> None:
     path.write_text('{"format": "tacit-scheme/1",\n "attributes": [')
     with pytest.raises(InvalidInput, match=r"is not JSON: line 2, column 17"):
         read_json(path)
+
+
+@pytest.mark.parametrize("p", [np.float32(0.7), np.float64(0.7), np.int64(1)], ids=repr)
+def test_a_chance_of_numpy_is_written_as_the_one_that_is_sampled(p: np.number) -> None:
+    scheme = Scheme.of([Attribute("smokes", ("no", "yes"))], [(["smokes"], channels.warner(p))])
+    again = Scheme.from_document(json.loads(json.dumps(scheme.to_document())))
+    assert again.hash == scheme.hash
+    assert again.groups[0].channel.program() == scheme.groups[0].channel.program()

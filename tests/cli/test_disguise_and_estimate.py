@@ -293,7 +293,7 @@ def test_reports_never_overwrite_any_of_the_truths(folder: Path, place: str) -> 
 def test_reports_and_their_note_never_overwrite_the_scheme(folder: Path, scheme: str, out: str) -> None:
     before = (folder / scheme).read_bytes()
     message = refused("disguise", folder / "truth.csv", "--scheme", folder / scheme, "--out", folder / out)
-    assert "would be overwritten" in message
+    assert "is read, and would be overwritten" in message
     assert (folder / scheme).read_bytes() == before
 
 

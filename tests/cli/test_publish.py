@@ -278,6 +278,12 @@ def test_without_roles_they_are_shown_and_nothing_is_written(table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
+def test_roles_are_never_written_over_their_table(table):
+    people = table.read_bytes()
+    assert "is read, and would be overwritten" in refused("roles", table, "--out", table)
+    assert table.read_bytes() == people
+
+
 def test_roles_are_written_mended_and_used(table, tmp_path):
     file = tmp_path / "roles.yaml"
     answer = tacit("roles", table, "--out", file, "--json")

@@ -286,6 +286,8 @@ def test_tallies_refuse_in_a_sentence(folder: Path, arguments: tuple[object, ...
             "one of --order, --tables and --whole",
         ),
         (("tally", "all.parquet", "--out", "t.csv"), "A tally is a Parquet file"),
+        (("tally", "all.parquet", "--out", "all.parquet"), "'all.parquet' is read, and would be overwritten"),
+        (("tally", "days", "--out", "days/town=a/1.parquet"), "is read, and would be overwritten"),
         (("tally", "--out", "t.parquet"), "Which reports"),
         (("tally", "all.parquet", "--tables", "smokes,twon", "--out", "t.parquet"), "'twon'"),
         (("tally", "all.parquet", "--tables", ";", "--out", "t.parquet"), "Which tables should the tally hold?"),

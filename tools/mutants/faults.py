@@ -118,8 +118,8 @@ FAULTS = (
     Fault(
         "the covariance of two classes has the wrong sign in a tree's label guard",
         "mine/growth.py",
-        "variance = max(float(weights @ counted.disguise @ weights), 0.0)",
-        "variance = max(float(abs(weights) @ counted.disguise @ abs(weights)), 0.0)",
+        " - one * two * both",
+        " + one * two * both",
         ["tests/mine/test_tree.py", "-k", "answer_above_stands"],
     ),
     Fault(

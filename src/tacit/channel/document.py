@@ -87,7 +87,12 @@ def _placed(digits: str, point: int) -> str:
 
 
 def plain_numbers(value: Any) -> Any:
-    """`value` with whole numbers as integers: every program then writes 19 as its canonical form has it, not as 19.0."""
+    """`value` with whole numbers as integers: every program then writes 19 as its canonical form has it, not as 19.0.
+
+    Numbers of numpy, such as the entries of a data frame, become those of Python.
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, list | tuple):

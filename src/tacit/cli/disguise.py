@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
+from tacit.cli.writing import check_apart
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def disguise(
     """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
     from tacit.channel.document import OPEN_QUESTION, read_json
     from tacit.table.encode import Missing
-    from tacit.table.files import data_places
+    from tacit.table.files import data_places, sidecar
 
     on_spark = _is_on_spark(source, out)
     policy = Missing(tuple(missing_mark or ()), drop=missing == "drop")
@@ -42,7 +43,8 @@ def disguise(
     if on_spark and shuffle:
         raise InvalidInput("A table of Spark has no order of its own, so there is nothing to --shuffle. Leave it out.")
     if not on_spark:
-        _check_scheme_stays(scheme, out)
+        for file in (Path(out), sidecar(out)):
+            check_apart(file, [scheme])
         wishes["shuffle"] = shuffle
     document = read_json(scheme)
     if not on_spark:
@@ -95,16 +97,6 @@ def _told_for_certain(scheme: Scheme) -> list[str]:
         if math.isinf(group.channel.answer_amplification(axis))
     ]
     return list(dict.fromkeys(told))
-
-
-def _check_scheme_stays(scheme: Path, out: str) -> None:
-    """Refuse reports, or the note beside them, that would take the place of the scheme."""
-    from tacit.table.files import sidecar
-
-    if scheme.resolve() in (Path(out).resolve(), sidecar(out).resolve()):
-        raise InvalidInput(
-            f"{str(scheme)!r} would be overwritten: --out {out} writes this file too. Give another name for the output."
-        )
 
 
 def _disguise_answers(source: str, scheme: Path, out: str, wishes: Mapping[str, Any]) -> tuple[int, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
-from tacit.cli.writing import check_writable
+from tacit.cli.writing import check_apart, check_writable
 
 if TYPE_CHECKING:
     from tacit.publish.roles import Roles
@@ -24,6 +24,7 @@ def roles(
     from tacit.table import written_whole
 
     check_writable(out)
+    check_apart(out, [table])
     proposed = propose_roles(table)
     if out is not None:
         with written_whole(out) as temporary:

@@ -14,6 +14,7 @@ import typer
 from tacit.cli.names import listed_groups
 from tacit.cli.output import JsonFlag, print_json, print_text
 from tacit.cli.sampling import Clusters, Strata, Weights
+from tacit.cli.writing import check_apart, check_writable
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -63,11 +64,23 @@ def tally(
 
     if not reports:
         raise InvalidInput("Which reports? Name files, folders, tables or tallies, or a folder with --watch.")
+    check_apart(target, _report_files(reports))
     counted = shape.counted(reports, scheme or [])
     for path in minus or []:
         counted = counted - Tally.read(path)
     counted.write(target)
     _tell(counted, target, json=json)
+
+
+def _report_files(places: Sequence[str]) -> Iterator[Path]:
+    """The files of reports that are read; a tally may be written over, as when a day is added to a total."""
+    from tacit.cli.reading import is_table_address
+    from tacit.count.tally import is_tally
+    from tacit.table.files import data_places
+
+    for place in places:
+        if not is_table_address(place):
+            yield from (file for file in data_places(place) if not is_tally(file))
 
 
 def _watched(
@@ -143,7 +156,6 @@ class _Shape:
 
 
 def _checked(out: Path | None, order: int | None, tables: str | None, *, whole: bool) -> Path:
-    from tacit.cli.writing import check_writable
     from tacit.table.files import is_parquet
 
     if sum((order is not None, tables is not None, whole)) > 1:

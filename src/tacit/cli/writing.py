@@ -6,7 +6,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tacit.errors import InvalidInput
@@ -21,6 +21,12 @@ def check_writable(path: Path | None) -> None:
         raise InvalidInput(f"There is no folder {str(path.parent)!r} to write {path.name!r} into. Make it first.")
     if not os.access(path.parent, os.W_OK):
         raise InvalidInput(f"Nothing can be written into {str(path.parent)!r}: permission denied.")
+
+
+def check_apart(out: Path | None, files: Iterable[str | Path]) -> None:
+    """Refuse to write over one of the files that are read."""
+    if out is not None and out.resolve() in {Path(file).resolve() for file in files}:
+        raise InvalidInput(f"{str(out)!r} is read, and would be overwritten. Give another name for the output.")
 
 
 def check_picture(path: Path | None) -> None:
