@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import tacit
 from tacit import Reports, Scheme, channels, disguise
 from tacit.errors import InvalidInput, UnknownName
 from tacit.mine import FrequentItemsets, association_rules
-from tacit.mine.rules import METRICS
+from tacit.mine.rules import METRICS, Measured, Rule
 from tests.mine.itemset_checks import dataset, one_hot
 from tests.statistics import assert_standard_scores
 
@@ -76,6 +78,20 @@ def test_a_rule_that_never_fails_has_infinite_conviction() -> None:
     assert rule.confidence.value == 1
     assert rule.conviction.value == np.inf
     assert str(rule) == "a=x -> b=x: 1.000 ± 0.000, 0.607 to 1.000 (± one standard error, then the 95% interval)"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "told"),
+    [
+        (Measured(0.8412, 0.214, 0.3, 1.0), "0.84 ± 0.21, 0.30 to 1.00"),
+        (Measured(0.8412, 0.0372, 0.77, 0.91), "0.841 ± 0.037, 0.770 to 0.910"),
+        (Measured(0.84123, 0.00052, 0.8402, 0.8422), "0.84123 ± 0.00052, 0.84020 to 0.84220"),
+        (Measured(1.0, 0.0, 0.9981, 1.0), "1.00000 ± 0.00000, 0.99810 to 1.00000"),
+    ],
+)
+def test_a_rule_has_as_many_digits_as_its_error_leaves(confidence: Measured, told: str) -> None:
+    rule = Rule((("a", "x"),), (("b", "x"),), 0.5, 0.5, *[Measured(0.4, 0.01)] * 5)
+    assert replace(rule, confidence=confidence).line == f"a=x -> b=x: {told}"
 
 
 @pytest.mark.parametrize("certainty", [None, 0.95])

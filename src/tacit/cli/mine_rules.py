@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.mine_options import Join, Reports, Schemes
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.display import decimals, rounded, rounded_error
 
 if TYPE_CHECKING:
     from tacit.mine.itemset_result import Itemsets
-    from tacit.mine.rules import Rules
+    from tacit.mine.rules import Rule, Rules
 
 Metric = Literal["support", "confidence", "lift", "leverage", "conviction"]
 Method = Literal["inversion", "likelihood"]
@@ -71,25 +73,47 @@ def _show(itemsets: Itemsets, made: Rules, top: int) -> None:
             f"No itemset reaches a support of {itemsets.min_support:g}{_certainty(itemsets)}.{_advice(itemsets)}"
         )
         return
-    rows = [
-        (", ".join(i.labels), f"{i.support:.4f}", f"{i.low:.4f} to {i.high:.4f}", f"{i.standard_error:.4f}")
-        for i in itemsets
-    ]
-    longest = sorted(rows, key=lambda row: -float(row[1]))[:top]
+    largest = sorted(itemsets, key=lambda itemset: -itemset.support)[:top]
+    places = decimals(one.standard_error for one in largest)
     title = f"{len(itemsets):,} itemsets frequent{_certainty(itemsets)} in {itemsets.n_reports:,} reports"
-    print_table(_titled(title, len(rows), top), ("itemset", "support", "95% interval", "standard error"), longest)
-    lines = []
-    for rule in list(made)[:top]:
-        sides = [
-            ", ".join(f"{name}={answer}" for name, answer in side) for side in (rule.antecedents, rule.consequents)
-        ]
-        confidence = f"{rule.confidence.value:.3f} ({rule.confidence.low:.3f} to {rule.confidence.high:.3f})"
-        lines.append((*sides, f"{rule.support.value:.4f}", confidence, f"{rule.lift.value:.2f}"))
+    print_table(
+        _titled(title, len(itemsets), top),
+        ("itemset", "support", "95% interval", "standard error"),
+        [
+            (
+                ", ".join(one.labels),
+                rounded(one.support, places),
+                f"{rounded(one.low, places)} to {rounded(one.high, places)}",
+                rounded_error(one.standard_error, places),
+            )
+            for one in largest
+        ],
+    )
     if not len(made):
         print_text(made.none)
         return
     title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}{_certainty(itemsets)}"
-    print_table(_titled(title, len(made), top), ("if", "then", "support", "confidence (95% interval)", "lift"), lines)
+    columns = ("if", "then", "support", "confidence (95% interval)", "lift")
+    print_table(_titled(title, len(made), top), columns, _rows(list(made)[:top]))
+
+
+def _rows(rules: Sequence[Rule]) -> list[tuple[str, ...]]:
+    """The rules as rows, each column with as many digits as its errors leave."""
+    from tacit.mine.rules import confidence_decimals, labels
+
+    supports, lifts = (decimals(getattr(rule, name).standard_error for rule in rules) for name in ("support", "lift"))
+    sure = confidence_decimals(rules)
+    return [
+        (
+            ", ".join(labels(rule.antecedents)),
+            ", ".join(labels(rule.consequents)),
+            rounded(rule.support.value, supports),
+            f"{rounded(rule.confidence.value, sure)} ({rounded(rule.confidence.low, sure)} to "
+            f"{rounded(rule.confidence.high, sure)})",
+            rounded(rule.lift.value, lifts),
+        )
+        for rule in rules
+    ]
 
 
 def _certainty(itemsets: Itemsets) -> str:

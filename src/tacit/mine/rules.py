@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from tacit.channel.base import Array
-from tacit.display import Told, told_lines
+from tacit.display import Told, decimals, rounded, rounded_error, told_lines
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import share_intervals
 from tacit.estimation.sub_itemsets import Codes, Names, members
@@ -70,14 +70,23 @@ class Rule:
 
     @property
     def line(self) -> str:
-        """The rule with its confidence; ± is one standard error, then comes the interval of 95%."""
+        """The rule with its confidence, in as many digits as its error leaves; then comes the interval of 95%."""
         if_part, then_part = (", ".join(labels(side)) for side in (self.antecedents, self.consequents))
-        own = self.confidence
-        told = f"{if_part} -> {then_part}: {own.value:.3f} ± {own.standard_error:.3f}"
-        return told if own.low is None else f"{told}, {own.low:.3f} to {own.high:.3f}"
+        own, places = self.confidence, confidence_decimals([self])
+        told = f"{if_part} -> {then_part}: {rounded(own.value, places)} ± {rounded_error(own.standard_error, places)}"
+        return told if own.low is None else f"{told}, {rounded(own.low, places)} to {rounded(own.high, places)}"
 
     def __str__(self) -> str:
         return f"{self.line} ({MEANS})"
+
+
+def confidence_decimals(rules: Sequence[Rule]) -> int:
+    """How many decimals the errors of the confidences leave; where one is 0, its interval says how sure it is."""
+    spreads = []
+    for own in (rule.confidence for rule in rules):
+        width = 0.0 if own.low is None or own.high is None else own.high - own.low
+        spreads.append(own.standard_error or width / 4)
+    return decimals(spreads)
 
 
 def labels(items: tuple[tuple[str, str], ...]) -> list[str]:
