@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tacit.cli.output import JsonFlag, Progress, print_json, print_text, progress
+from tacit.cli.output import JsonFlag, Progress, compiling_told, print_json, print_text, progress
 from tacit.extras import require_all
 
 
@@ -24,40 +23,22 @@ def demo(
         from tacit.report.demo import CHAPTERS, write_demo
 
         bar.total = len(CHAPTERS)
-        with _told(bar) as chapter:
-            page = write_demo(out, seed=seed, on_chapter=chapter)
+        with compiling_told(bar):
+            page = write_demo(out, seed=seed, on_chapter=_chapters(bar))
     if json:
         print_json({"report": str(page)})
     else:
         print_text(f"The report is in {page}.")
 
 
-@contextmanager
-def _told(bar: Progress) -> Iterator[Callable[[str], None]]:
-    """Let the bar say which chapter is made and, the first time, what is being compiled for it."""
-    from numba.core import event as numba_event
-
-    event: Any = numba_event  # untyped
-
-    now = ["Starting"]
+def _chapters(bar: Progress) -> Callable[[str], None]:
+    """Lets the bar say which chapter is made, and move on with each but the first."""
+    begun: list[str] = []
 
     def chapter(doing: str) -> None:
-        if now[0] != "Starting":
+        if begun:
             bar.advance()
-        now[0] = doing.capitalize()
-        bar.say(now[0])
+        begun.append(doing)
+        bar.say(doing.capitalize())
 
-    class Compiling(event.Listener):  # type: ignore[misc]
-        def on_start(self, happening: Any) -> None:
-            name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
-            bar.say(f"{now[0]}: compiling {name} (the first time only)")
-
-        def on_end(self, happening: Any) -> None:
-            bar.say(now[0])
-
-    listener = Compiling()
-    event.register("numba:compile", listener)
-    try:
-        yield chapter
-    finally:
-        event.unregister("numba:compile", listener)
+    return chapter

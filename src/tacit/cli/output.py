@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -85,7 +86,10 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
         numeric = all(isinstance(row[position], int | float) or _is_number(row[position]) for row in rows)
         # What names a row stays whole, so that it can be copied; unless it is long.
         named = position == 0 and all(len(str(row[0])) <= NAME_WIDTH for row in rows)
-        table.add_column(name, justify="right" if numeric and rows else "left", overflow="fold", no_wrap=named)
+        word = max(map(len, name.split()), default=0)  # of the head, which stays whole too
+        table.add_column(
+            name, justify="right" if numeric and rows else "left", overflow="fold", no_wrap=named, min_width=word
+        )
     for row in rows:
         table.add_row(*(str(entry) for entry in row))
     Console().print(table)
@@ -112,52 +116,111 @@ def print_text(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+SILENT_SECONDS = 2.0
+
+
 class Progress:
-    """A bar that knows how far the work is; silent until two seconds have passed."""
+    """How far the work is; silent until two seconds have passed.
+
+    A terminal shows a bar. Elsewhere, as in a log, a line says what takes so long, and one more the first detail of it.
+    """
 
     def __init__(self, description: str, total: float | None) -> None:
-        self._description, self.total = description, total
+        self._description, self._detail, self.total = description, "", total
         self._bar: Any = None
         self._done = 0.0
-        import time
+        self._log: list[str] = []  # what a log was told
+        # By the clock and not by the work: what takes longest, such as compiling, comes before the first step is done.
+        self._lock, self._closed = threading.Lock(), False
+        self._timer = threading.Timer(SILENT_SECONDS, self._show)
+        self._timer.daemon = True
+        self._timer.start()
 
-        self._clock = time.monotonic
-        self._start = self._clock()
+    @property
+    def _doing(self) -> str:
+        return f"{self._description}: {self._detail}" if self._detail else self._description
 
     def advance(self, amount: float = 1) -> None:
         self._done += amount
-        if self._bar is None and self._clock() - self._start > 2 and sys.stderr.isatty():
-            self._open()
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._done)
+        self._update()
 
     def say(self, description: str) -> None:
         """What is being done now."""
-        self._description = description
-        self.advance(0)
+        self._description, self._detail = description, ""
+        self._update()
+
+    def add(self, detail: str) -> None:
+        """What is being done within that; nothing more to say where it is empty."""
+        self._detail = detail
+        self._update()
+        with self._lock:
+            self._log_detail()
+
+    def _log_detail(self) -> None:
+        if len(self._log) == 1 and self._detail:
+            self._log.append(self._detail)
+            note(f"{self._doing} ...")
+
+    def _update(self) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, description=description, total=self.total)
+            self._bar.update(self._task, completed=self._done, description=self._doing, total=self.total)
 
-    def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichProgress
+    def _show(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            if not sys.stderr.isatty():
+                self._log = [self._description]
+                note(f"{self._description} ...")
+                self._log_detail()
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
 
-        text, left = TextColumn("{task.description}"), TimeRemainingColumn()
-        self._bar = RichProgress(text, BarColumn(), left, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._description, total=self.total)
-        self._bar.start()
+            text, left = TextColumn("{task.description}"), TimeRemainingColumn()
+            bar = RichProgress(text, BarColumn(), left, console=Console(stderr=True), transient=True)
+            self._task = bar.add_task(self._doing, completed=int(self._done), total=self.total)
+            bar.start()
+            self._bar = bar
+            self._update()
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._bar is not None:
+                self._bar.stop()
 
 
 @contextmanager
 def progress(description: str, total: float | None = None) -> Iterator[Progress]:
-    """A progress bar on standard error for work that runs longer than two seconds."""
+    """Progress on standard error for work that runs longer than two seconds."""
     bar = Progress(description, total)
     try:
         yield bar
     finally:
         bar.close()
+
+
+@contextmanager
+def compiling_told(bar: Progress) -> Iterator[None]:
+    """Let the progress say what is being compiled, where something is used for the first time."""
+    from numba.core import event as numba_event
+
+    event: Any = numba_event  # untyped
+
+    class Compiling(event.Listener):  # type: ignore[misc]
+        def on_start(self, happening: Any) -> None:
+            name = happening.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
+            bar.add(f"compiling {name} (the first time only)")
+
+        def on_end(self, happening: Any) -> None:
+            bar.add("")
+
+    listener = Compiling()
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)
