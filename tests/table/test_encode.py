@@ -8,6 +8,7 @@ from tacit import Attribute, Schema
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import numeric
 from tacit.table import Missing, Table, decode, encode
+from tacit.table.encode import encoded_rows
 
 COLOURS = Schema((Attribute("colour", ("red", "green", "blue")),))
 AGE = Schema((numeric("age", (18, 65)),))
@@ -87,6 +88,10 @@ def test_a_missing_value_is_refused_unless_its_meaning_is_stated(empty):
     with pytest.raises(
         InvalidInput, match=r"'colour' has 1 missing value\(s\), the first in row 2. State what they mean"
     ):
+        coded(["red", empty], missing=Missing())
+    with pytest.raises(
+        InvalidInput, match=r"row 2. Every row must show an answer"
+    ):  # nobody can be asked what it means
         coded(["red", empty])
     assert coded(["red", empty, "blue"], missing=Missing(drop=True)) == [0, 2]
     stated = Schema((Attribute("colour", ("red", "green", "blue"), missing="blue"),))
@@ -104,6 +109,28 @@ def test_dropping_takes_the_row_out_of_every_column():
     schema = Schema((*COLOURS, *AGE))
     table = encode({"colour": ["red", None, "blue"], "age": [20, 30, None]}, schema, missing=Missing(drop=True))
     assert {name: codes.tolist() for name, codes in table.columns.items()} == {"colour": [0], "age": [1]}
+
+
+def test_all_columns_with_gaps_are_named_at_once():
+    schema = Schema((*COLOURS, *AGE))
+    gaps = {"colour": ["red", None, "blue", None], "age": [20, 30, None, 40]}
+    with pytest.raises(InvalidInput, match=r"'colour' has 2 missing value\(s\), 'age' 1, the first in row 2\."):
+        encode(gaps, schema, missing=Missing())
+
+
+def test_what_stands_in_a_dropped_row_need_not_be_an_answer():
+    schema = Schema((*COLOURS, *AGE))
+    rows = {"colour": ["red", "mauve", "blue", None], "age": ["20", None, "30", "old"]}
+    assert len(encode(rows, schema, missing=Missing(drop=True))) == 2
+    with pytest.raises(UnknownAnswer, match=r"no answer 'mauve' \(row 3\)"):
+        encode({"colour": ["red", None, "mauve"], "age": [20, 30, 40]}, schema, missing=Missing(drop=True))
+
+
+def test_it_is_told_which_rows_were_kept():
+    schema = Schema((*COLOURS, *AGE))
+    gaps = {"colour": ["red", None, "blue", "red"], "age": [20, 30, None, 40]}
+    table, kept = encoded_rows(gaps, schema, missing=Missing(drop=True))
+    assert (len(table), kept.tolist()) == (2, [True, False, False, True])
 
 
 def test_columns_in_another_order_and_dropped_ones():

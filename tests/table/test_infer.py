@@ -1,3 +1,4 @@
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -44,8 +45,19 @@ def policies():
 
 
 def test_missing_values_are_refused_unless_a_policy_is_stated():
-    with pytest.raises(InvalidInput, match=r"'x' has 2 missing value\(s\). State what they mean: 'answer'"):
+    with pytest.raises(
+        InvalidInput, match=r"'x' has 2 missing value\(s\); 2 of 5 rows lack something. State what .*--missing"
+    ):
         policies()("refuse")
+
+
+def test_all_columns_with_gaps_are_named_at_once():
+    gaps = {"x": ["a", None, "b", ""], "y": [1, 2, None, 3], "z": [1, 2, 3, 3]}
+    with pytest.raises(InvalidInput, match=r"'x' has 2 missing value\(s\), 'y' 1; 3 of 4 rows lack something"):
+        infer_schema(gaps)
+    many = {f"q{at}": ["a", None, "b"] for at in range(12)}
+    with pytest.raises(InvalidInput, match=r"'q7' 1 and 4 more columns have some; 1 of 3 rows"):
+        infer_schema(many)
 
 
 def test_missing_values_as_an_answer_of_their_own():
@@ -87,7 +99,7 @@ def test_data_fit_the_schema_inferred_from_them(policy):
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        ({"id": list(range(5000))}, {}, "'id' has 5,000 different values, too many to be the answers of a question"),
+        ({"id": list(range(5000))}, {}, "'id' has 5,000 different values: too many to be the answers of a question"),
         ({"x": ["a", "a"]}, {}, r"'x' has 1 answer\(s\): there is nothing to hide and nothing to learn"),
         ({"x": pa.array([], pa.string())}, {}, "The table has no rows, so its answers cannot be inferred"),
         ({"x": [None, "a"], "y": ["b", None]}, {"missing": "drop"}, "dropping them leaves nothing"),
@@ -110,3 +122,20 @@ def test_unknown_policies_and_columns_are_refused():
         infer_schema({"x": ["a", "b"]}, missing="dropp")
     with pytest.raises(UnknownName, match=r"Column 'agee' does not exist. Did you mean 'age'\?"):
         infer_schema({"age": [1, 2]}, cuts={"agee": middle()})
+
+
+def test_all_columns_with_too_many_values_are_named_at_once_with_what_to_type():
+    crowded = {"id": list(range(5000)), "sex": ["f", "m"] * 2500, "pay, net": [f"x{at}" for at in range(5000)]}
+    with pytest.raises(
+        InvalidInput, match=r"'id' has 5,000 different values, 'pay, net' 5,000: .*--drop 'id,\"pay, net\"'"
+    ):
+        infer_schema(crowded)
+
+
+def test_an_ordered_categorical_keeps_its_order():
+    levels = ["low", "mid", "high"]
+    column = pd.Categorical(["mid", "high", "low"], categories=levels, ordered=True)
+    attribute = infer_schema(pd.DataFrame({"x": column}))["x"]
+    assert (attribute.answers, attribute.ordered) == (("low", "mid", "high"), True)
+    free = infer_schema(pd.DataFrame({"x": pd.Categorical(["mid", "high", "low"], categories=levels)}))["x"]
+    assert (free.answers, free.ordered) == (("high", "low", "mid"), False)

@@ -10,6 +10,7 @@ from tacit.count.backend import single_row
 from tacit.count.columns import as_number
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute, Schema
+from tacit.table.columns import refuse_gaps
 from tacit.table.discretize import CutRule
 from tacit.table.infer import MOST_ANSWERS, MissingPolicy, infer_schema
 
@@ -37,12 +38,7 @@ def inferred_schema(
 
 def _refuse_missing(table: Any) -> None:
     absent = single_row(table.agg(**{name: as_number(is_absent(table[name])).sum() for name in table.columns}))
-    for name, number in absent.items():
-        if number:
-            raise InvalidInput(
-                f"{name!r} has {int(number):,} missing value(s). State what they mean: 'answer' (one of its own), or "
-                "'drop' the rows (--missing drop, missing='drop')."
-            )
+    refuse_gaps({name: int(number) for name, number in absent.items() if number})
 
 
 def _inferred(table: Any, name: str, rule: CutRule | None, missing: MissingPolicy) -> Attribute:

@@ -152,8 +152,6 @@ def listed_column(name: str, counted: ColumnValues, missing: MissingPolicy) -> T
     """A column whose values are its answers, however many."""
     import pyarrow as pa
 
-    if missing == "refuse":
-        counted.refuse_missing(name)
     texts = as_text(counted.values).unique().to_pylist() if len(counted.times) == 1 else []
     if texts and not counted.missing:  # it says the same of everybody, which is no reason not to publish it
         return TypedColumn(Attribute(name, (texts[0], unused_label(OTHER, texts))))
@@ -191,8 +189,6 @@ def _in_order_of_ranges(attribute: Attribute) -> Attribute:
 def _read_column(
     name: str, counted: ColumnValues, reading: Reading, missing: MissingPolicy, *, ordered: bool
 ) -> TypedColumn:
-    if missing == "refuse":
-        counted.refuse_missing(name)
     answers = reading.answers()
     if counted.missing and missing == "answer":
         own = unused_label(MISSING, answers)

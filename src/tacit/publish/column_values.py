@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.table.columns import as_text, missing_values, plain
+from tacit.table.columns import as_text, missing_values, plain, refuse_gaps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,12 +30,10 @@ class ColumnValues:
         """Rows without a value."""
         return int(self.times[missing_values(self.values)].sum())
 
-    def refuse_missing(self, name: str) -> None:
-        if self.missing:
-            raise InvalidInput(
-                f"{name!r} has {self.missing:,} missing value(s). State what they mean: 'answer' (one of its own), or 'drop' "
-                "the rows (--missing drop, missing='drop')."
-            )
+
+def refuse_missing(columns: Mapping[str, ColumnValues]) -> None:
+    """Refuse a table with missing values that nobody stated the meaning of, naming all its columns that have some."""
+    refuse_gaps({name: own.missing for name, own in columns.items() if own.missing})
 
 
 def counted_columns(

@@ -27,7 +27,7 @@ from tacit.publish.column_types import (
     stepped_attribute,
     typed_column,
 )
-from tacit.publish.column_values import ColumnValues, counted_columns
+from tacit.publish.column_values import ColumnValues, counted_columns, refuse_missing
 from tacit.publish.database_input import DatabaseInput
 from tacit.publish.release_input import CodedInput, Fingerprint, ReleaseInput
 from tacit.publish.tally import QuasiTally
@@ -105,6 +105,8 @@ def typed_schema(
     columns: Mapping[str, ColumnValues], missing: MissingPolicy, wanted: Wanted
 ) -> tuple[Schema, dict[str, Reading]]:
     """The schema that a table without one is published under, and how its columns are read."""
+    if missing == "refuse":
+        refuse_missing({name: own for name, own in columns.items() if name not in wanted.pseudonyms})
     typed = [_typed(name, own, missing, wanted) for name, own in columns.items()]
     readings = {own.attribute.name: own.reading for own in typed if own.reading is not None}
     return Schema(tuple(own.attribute for own in typed)), readings

@@ -8,7 +8,7 @@ from tacit.table.columns import as_arrow
 from tacit.table.discretize import equal_width, middle, quantiles
 from tacit.table.encode import Missing, decode, encode
 from tacit.table.files import read_batches, read_metadata, read_table, written_whole
-from tacit.table.infer import infer_schema
+from tacit.table.infer import infer_schema, inferred_table
 
 __all__ = [
     "Missing",
@@ -18,6 +18,7 @@ __all__ = [
     "encode",
     "equal_width",
     "infer_schema",
+    "inferred_table",
     "middle",
     "quantiles",
     "read_batches",

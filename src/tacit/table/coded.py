@@ -74,6 +74,15 @@ class Table:
         return cls(schema, checked)
 
 
+# A column of a table with some rows is an id where its values are nearly as many.
+FEW_ROWS, APART = 20, 0.9
+
+
+def tells_rows_apart(table: Table, name: str) -> bool:
+    """Whether a column, such as an id, is different for nearly everyone, so that it has no share to estimate."""
+    return len(table) >= FEW_ROWS and table.schema[name].size > APART * len(table)
+
+
 def code_type(size: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
     """The smallest type that holds codes below `size`."""
     return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32

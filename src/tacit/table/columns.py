@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,9 +42,10 @@ def _table(data: Any) -> pa.Table:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return _frame(data)
     if not isinstance(data, dict):
+        read = " A file is read by Dataset.read(path)." if isinstance(data, str | os.PathLike) else ""
         raise InvalidInput(
             f"A {type(data).__name__} cannot be read as a table. Pass a pandas, polars, pyarrow or DuckDB table, or a dict "
-            "of lists."
+            f"of lists.{read}"
         )
     lengths = {name: len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
@@ -147,6 +149,26 @@ def missing_values(column: pa.ChunkedArray, marks: Iterable[str] = ()) -> NDArra
     return as_numpy(absent).astype(np.bool_)
 
 
+NAMED_GAPS = 8
+
+
+def gaps_in_words(gaps: Mapping[str, int]) -> str:
+    """``'sex' has 3 missing value(s), 'age' 12``: all columns at once, so that nobody mends a table one column at a time."""
+    (first, number), *others = gaps.items()
+    named = [f"{first!r} has {number:,} missing value(s)", *(f"{name!r} {own:,}" for name, own in others)]
+    left = f" and {len(named) - NAMED_GAPS:,} more columns have some" if len(named) > NAMED_GAPS else ""
+    return f"{', '.join(named[:NAMED_GAPS])}{left}"
+
+
+def refuse_gaps(gaps: Mapping[str, int]) -> None:
+    """Refuse missing values that may be dropped or become an answer, naming all columns that have some."""
+    if gaps:
+        raise InvalidInput(
+            f"{gaps_in_words(gaps)}. State what they mean: --missing drop leaves these rows out, --missing answer makes an "
+            "answer of its own of them (in Python: missing='drop')."
+        )
+
+
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The values of a dictionary-encoded column; any other column as it is."""
     import pyarrow as pa
@@ -166,9 +188,17 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
     column = plain(column)
     try:
-        return column if pa.types.is_string(column.type) else column.cast(pa.string())
+        text = column if pa.types.is_string(column.type) else column.cast(pa.string())
+        return _times_as_written(text) if pa.types.is_timestamp(column.type) else text
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InvalidInput(f"Values of type {column.type} cannot be read as answers. Give text or numbers.") from None
+
+
+def _times_as_written(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """``2024-01-05`` and ``2024-01-05 12:30:00`` instead of ``2024-01-05 00:00:00.000000000``, as pandas hands days over."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(text, r"(?: 00:00:00)?(?:\.0+)?$", "")
 
 
 def as_numpy(values: Any) -> NDArray[Any]:

@@ -11,12 +11,28 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import Attribute, Cut, Schema
 from tacit.table.coded import Table, code_type
-from tacit.table.columns import as_arrow, as_numpy, as_text, checked_columns, file_columns, missing_values, plain
+from tacit.table.columns import (
+    as_arrow,
+    as_numpy,
+    as_text,
+    checked_columns,
+    file_columns,
+    gaps_in_words,
+    missing_values,
+    plain,
+)
 from tacit.table.hashed import decode_hashed, encode_hashed
 from tacit.table.sets import decode_bits, decode_sets, encode_bits, encode_sets
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+EVERY_ROW = "Every row must show an answer: fill them, or take these rows out."
+STATE_MISSING = (
+    "State what they mean: leave these rows out with --missing drop (missing='drop'), or let the scheme hold an answer for them "
+    "(tacit design scheme --missing answer; in Python Attribute(..., missing=...))."
+)
 
 
 @dataclass(frozen=True)
@@ -38,11 +54,22 @@ def encode(
 
     `first_row` is the number of rows before these in their file, so that a refusal names the right one.
     """
+    return encoded_rows(data, schema, missing=missing, drop_others=drop_others, first_row=first_row)[0]
+
+
+def encoded_rows(
+    data: Any, schema: Schema, *, missing: Missing | None = None, drop_others: bool = False, first_row: int = 0
+) -> tuple[Table, NDArray[np.bool_]]:
+    """The codes of an Arrow table, and which of its rows they are: all but those that were dropped for a missing value."""
     table = as_arrow(data)
     wanted = [column for attribute in schema for column in file_columns(attribute)]
     checked_columns(table.column_names, wanted, drop_others=drop_others)
-    policy = missing or Missing()
-    dropped = np.zeros(table.num_rows, dtype=np.bool_)
+    shown = [attribute for attribute in schema if attribute.shows == "one"]
+    marks = () if missing is None else missing.marks
+    absent = {attribute.name: missing_values(table.column(attribute.name), marks) for attribute in shown}
+    gaps = {own.name: absent[own.name] for own in shown if own.missing is None and absent[own.name].any()}
+    kept = ~np.logical_or.reduce(list(gaps.values())) if gaps else np.ones(table.num_rows, dtype=np.bool_)
+    drops = bool(gaps) and missing is not None and missing.drop
     columns: dict[str, NDArray[Any]] = {}
     for attribute in schema:
         if attribute.shows == "set":
@@ -52,41 +79,32 @@ def encode(
         elif attribute.shows == "hashed":
             columns[attribute.name] = encode_hashed(table, attribute)
         else:
-            column = _Column(attribute, table.column(attribute.name), policy, first_row)
-            columns[attribute.name], absent = column.codes()
-            dropped |= absent
+            # What a row shows that is dropped for another column's gap need not be an answer.
+            void = absent[attribute.name] | ~kept if drops else absent[attribute.name]
+            columns[attribute.name] = _Column(attribute, table.column(attribute.name), void, first_row).codes()
     coded = Table(schema, columns)
-    return coded.rows(~dropped) if dropped.any() else coded
+    if gaps and not drops:
+        told = gaps_in_words({name: int(own.sum()) for name, own in gaps.items()})
+        row = first_row + int(np.argmin(kept)) + 1
+        raise InvalidInput(f"{told}, the first in row {row:,}. {EVERY_ROW if missing is None else STATE_MISSING}")
+    return (coded.rows(kept) if drops else coded), kept
 
 
 class _Column:
     """One column on its way to codes; knows where it stands, for those who have to mend it."""
 
-    def __init__(self, attribute: Attribute, values: pa.ChunkedArray, policy: Missing, first_row: int) -> None:
-        self._attribute, self._values = attribute, plain(values)
-        self._policy, self._first_row = policy, first_row
-        self._absent = missing_values(self._values, policy.marks)
+    def __init__(self, attribute: Attribute, values: pa.ChunkedArray, void: NDArray[np.bool_], first_row: int) -> None:
+        self._attribute, self._values, self._first_row = attribute, plain(values), first_row
+        self._void = void  # rows whose value is missing, or stands in a row that is dropped
 
-    def codes(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """The codes, and which rows are to be dropped."""
+    def codes(self) -> NDArray[Any]:
+        """The codes; void rows have that of the answer for missing values, or any."""
         cut = self._attribute.cut
         codes = self._answers() if cut is None or self._shows_intervals() else self._cut_numbers(cut)
-        dropped = np.zeros_like(self._absent)
-        if self._absent.any():
-            codes = np.where(self._absent, self._missing_code(), codes)
-            dropped = dropped if self._attribute.missing is not None else self._absent
-        return codes.astype(code_type(self._attribute.size)), dropped
-
-    def _missing_code(self) -> int:
-        if self._attribute.missing is not None:
-            return self._attribute.encode(self._attribute.missing)
-        if self._policy.drop:
-            return 0  # stands for nothing: the row goes
-        raise InvalidInput(
-            f"{self._attribute.name!r} has {int(self._absent.sum()):,} missing value(s), the first in row "
-            f"{self._row(self._absent) + 1:,}. State what they mean: leave the rows out with missing='drop' "
-            "(--missing drop), or give the attribute an answer for them (Attribute(..., missing=...))."
-        )
+        if self._void.any():
+            answer = self._attribute.missing
+            codes = np.where(self._void, 0 if answer is None else self._attribute.encode(answer), codes)
+        return codes.astype(code_type(self._attribute.size))
 
     def _row(self, which: NDArray[np.bool_]) -> int:
         return self._first_row + int(np.argmax(which))
@@ -101,7 +119,7 @@ class _Column:
         import pyarrow.compute as pc
 
         codes = self._known()
-        unknown = as_numpy(pc.is_null(codes)) & ~self._absent
+        unknown = as_numpy(pc.is_null(codes)) & ~self._void
         if unknown.any():
             value = as_text(self._values)[int(np.argmax(unknown))].as_py()
             raise UnknownAnswer(self._attribute.name, str(value), self._attribute.answers, self._row(unknown))
@@ -113,7 +131,7 @@ class _Column:
 
         if self._is_numeric():
             return False
-        return bool((self._absent | ~as_numpy(pc.is_null(self._known()))).all())
+        return bool((self._void | ~as_numpy(pc.is_null(self._known()))).all())
 
     def _is_numeric(self) -> bool:
         import pyarrow as pa
@@ -127,7 +145,7 @@ class _Column:
         column = self._values if self._is_numeric() else self._parsed()
         # Unsafe means rounding whole numbers beyond 2**53, which no edge can tell apart anyway.
         numbers = as_numpy(pc.fill_null(column.cast(pa.float64(), safe=False), 0.0))
-        not_numbers = np.isnan(numbers) & ~self._absent
+        not_numbers = np.isnan(numbers) & ~self._void
         if not_numbers.any():
             raise self._not_a_number("nan", self._row(not_numbers))
         return np.searchsorted(np.array(cut.edges), numbers, side=cut.side)
@@ -137,7 +155,7 @@ class _Column:
         import pyarrow.compute as pc
 
         text = pc.utf8_trim_whitespace(as_text(self._values))
-        present = pc.if_else(pa.array(self._absent), pa.scalar(None, pa.string()), text)
+        present = pc.if_else(pa.array(self._void), pa.scalar(None, pa.string()), text)
         try:
             return present.cast(pa.float64())
         except pa.ArrowInvalid:

@@ -56,7 +56,7 @@ def checked_file(path: str | Path) -> Path:
     """The file to open, ``-`` being standard input; refused where it cannot be read."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(
-            f"A file's name is wanted, not {type(path).__name__}. A data frame goes in by Dataset.from_arrow(frame)."
+            f"A file's name is wanted, not {type(path).__name__}. A data frame goes in by tacit.Dataset(frame)."
         )
     if is_object(path):
         path = fetched(path)

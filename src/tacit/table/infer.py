@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Cut, Schema
-from tacit.table.columns import as_arrow, as_text, missing_values
+from tacit.table.coded import Table
+from tacit.table.columns import as_arrow, as_text, gaps_in_words, missing_values
 from tacit.table.discretize import CutRule
+from tacit.table.encode import encode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,14 +50,49 @@ def infer_schema(
     if table.num_rows == 0:
         raise InvalidInput("The table has no rows, so its answers cannot be inferred. Give a schema.")
     absent = {name: missing_values(table.column(name), marks) for name in table.column_names}
+    if missing == "refuse":
+        _refuse_gaps(absent)
     if missing == "drop":
         table, absent = _complete_rows(table, absent)
+    listed = {name: _values(table.column(name), absent[name]) for name in table.column_names if name not in rules}
+    _refuse_crowds({name: len(own.answers) for name, own in listed.items() if len(own.answers) > most_answers})
+    policies: dict[str, MissingPolicy] = {name: missing if own.any() else "refuse" for name, own in absent.items()}
     return Schema(
         tuple(
-            _attribute(name, table.column(name), absent[name], rules.get(name), missing, most_answers)
+            _cut_attribute(name, table.column(name).filter(~absent[name]), rules[name], policies[name])
+            if name in rules
+            else _listed_attribute(name, listed[name], policies[name])
             for name in table.column_names
         )
     )
+
+
+def _refuse_crowds(crowds: Mapping[str, int]) -> None:
+    if crowds:
+        (first, number), *others = crowds.items()
+        told = "".join(f", {name!r} {own:,}" for name, own in others)
+        raise InvalidInput(
+            f"{first!r} has {number:,} different values{told}: too many to be the answers of a question. Cut numbers into ranges "
+            f"first, or leave the column out (--drop {shlex.quote(_as_typed(crowds))}; in Python "
+            f"frame.drop(columns={list(crowds)}))."
+        )
+
+
+def inferred_table(data: Any) -> Table:
+    """The codes of a data frame whose answers are those that occur in it."""
+    table = as_arrow(data)
+    return encode(table, infer_schema(table))
+
+
+def _refuse_gaps(absent: Mapping[str, Absent]) -> None:
+    gaps = {name: int(own.sum()) for name, own in absent.items() if own.any()}
+    if gaps:
+        incomplete = np.logical_or.reduce(list(absent.values()))
+        raise InvalidInput(
+            f"{gaps_in_words(gaps)}; {int(incomplete.sum()):,} of {len(incomplete):,} rows lack something. State what they mean: "
+            "--missing drop leaves these rows out, --missing answer makes an answer of its own of them, --missing most-frequent "
+            "reads them as the most frequent answer (in Python: tacit.Dataset(frame, missing='drop'))."
+        )
 
 
 def _complete_rows(table: pa.Table, absent: Mapping[str, Absent]) -> tuple[pa.Table, dict[str, Absent]]:
@@ -64,40 +102,46 @@ def _complete_rows(table: pa.Table, absent: Mapping[str, Absent]) -> tuple[pa.Ta
     return complete, {name: np.zeros(complete.num_rows, dtype=np.bool_) for name in absent}
 
 
-def _attribute(
-    name: str,
-    column: pa.ChunkedArray,
-    absent: Absent,
-    rule: CutRule | Cut | None,
-    missing: MissingPolicy,
-    most_answers: int,
-) -> Attribute:
-    if absent.any() and missing == "refuse":
-        raise InvalidInput(
-            f"{name!r} has {int(absent.sum()):,} missing value(s). State what they mean: 'answer' (one of its own), "
-            "'most-frequent', or 'drop' the rows (--missing drop, missing='drop')."
-        )
-    present = column.filter(~absent)
-    policy = missing if absent.any() else "refuse"
-    if rule is not None:
-        return _cut_attribute(name, present, rule, policy)
-    return _listed_attribute(name, present, policy, most_answers)
+def _as_typed(names: Iterable[str]) -> str:
+    """Names as commands take them: with commas between them, and quoted where they hold one."""
+    return ",".join(f'"{name}"' if "," in name else name for name in names)
 
 
-def _listed_attribute(name: str, present: pa.ChunkedArray, missing: MissingPolicy, most_answers: int) -> Attribute:
-    counts = as_text(present).value_counts()
+class _Values(NamedTuple):
+    """The values of a column that occur, in order."""
+
+    answers: tuple[str, ...]
+    ordered: bool  # whether their order means something
+    common: str | None  # the most frequent
+
+
+def _values(column: pa.ChunkedArray, absent: Absent) -> _Values:
+    import pyarrow as pa
+
+    counts = as_text(column.filter(~absent)).value_counts()
     answers = [str(entry["values"].as_py()) for entry in counts]
-    if len(answers) > most_answers:
-        raise InvalidInput(
-            f"{name!r} has {len(answers):,} different values, too many to be the answers of a question. Cut it if it "
-            "holds numbers, or leave the column out (in commands: --drop)."
-        )
     common = answers[int(np.argmax(counts.field("counts").to_numpy(zero_copy_only=False)))] if answers else None
-    ordered_answers, ordered = _in_order(answers)
+    if pa.types.is_dictionary(column.type) and column.type.ordered:  # an ordered categorical of pandas or polars
+        places = {text: at for at, text in enumerate(_categories(column))}
+        return _Values(tuple(sorted(answers, key=lambda text: places[text])), True, common)
+    return _Values(*_in_order(answers), common)
+
+
+def _categories(column: pa.ChunkedArray) -> list[str]:
+    """The categories of a categorical, in their order."""
+    import pyarrow as pa
+
+    parts = [as_text(pa.chunked_array([chunk.dictionary])).to_pylist() for chunk in column.chunks]
+    return list(dict.fromkeys(text for part in parts for text in part))
+
+
+def _listed_attribute(name: str, values: _Values, missing: MissingPolicy) -> Attribute:
+    answers = values.answers
     if missing == "answer":
-        ordered_answers = (*ordered_answers, _unused(MISSING_ANSWER, ordered_answers))
-        return Attribute(name, ordered_answers, missing=ordered_answers[-1])
-    return Attribute(name, ordered_answers, ordered=ordered, missing=common if missing == "most-frequent" else None)
+        answers = (*answers, _unused(MISSING_ANSWER, answers))
+        return Attribute(name, answers, missing=answers[-1])
+    common = values.common if missing == "most-frequent" else None
+    return Attribute(name, answers, ordered=values.ordered, missing=common)
 
 
 def _cut_attribute(name: str, present: pa.ChunkedArray, rule: CutRule | Cut, missing: MissingPolicy) -> Attribute:

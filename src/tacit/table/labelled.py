@@ -102,6 +102,8 @@ def _text(value: Any) -> str:
         return str(int(value))
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime.datetime):  # Excel has no days, only their midnights
+        return value.isoformat(" ").removesuffix(" 00:00:00")
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
