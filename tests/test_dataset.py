@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import Attribute, Dataset, Schema
+from tacit import Attribute, Dataset, Schema, Scheme, channels, disguise
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import numeric
 
@@ -138,3 +138,46 @@ def test_a_dataset_says_briefly_what_it_holds() -> None:
     assert (
         repr(Dataset.from_arrow({"smokes": ["no", "yes"], "sex": ["f", "m"]})) == "<Dataset: 2 records of smokes, sex>"
     )
+
+
+def test_a_data_frame_is_a_dataset_by_its_constructor():
+    frame = pd.DataFrame(PEOPLE)
+    assert Dataset(frame).schema == Dataset.from_arrow(frame).schema == SCHEMA
+    assert Dataset(frame, SCHEMA.select(["smokes"]), drop_others=True).schema.names == ("smokes",)
+    gaps = frame.assign(smokes=["no", None, "no", "yes"])
+    assert Dataset(gaps, missing="drop").n_rows == 3
+    assert Dataset(Dataset(frame)).table is not None
+
+
+def test_what_a_data_scientist_has_in_a_frame_is_read():
+    frame = pd.DataFrame(
+        {
+            "sex": pd.Categorical(["f", "m", "f", "m"]),
+            "smokes": [True, False, False, True],
+            "children": [0, 2, 1, 0],
+            "income": [1.5, float("nan"), 2.0, 1.5],
+            "joined": pd.to_datetime(["2024-01-05", "2024-02-01", None, "2024-01-05"]),
+        }
+    )
+    with pytest.raises(InvalidInput, match=r"'income' has 1 missing value\(s\), 'joined' 1; 2 of 4 rows"):
+        Dataset(frame)
+    answers = {attribute.name: attribute.answers for attribute in Dataset(frame, missing="answer").schema}
+    assert answers["sex"] == ("f", "m")
+    assert answers["smokes"] == ("false", "true")
+    assert answers["children"] == ("0", "1", "2")
+    assert answers["income"] == ("1.5", "2", "missing")
+    assert answers["joined"] == ("2024-01-05", "2024-02-01", "missing")
+
+
+def test_reports_and_names_of_files_are_no_truths():
+    scheme = Scheme.of(SCHEMA.select(["smokes"]), [(["smokes"], channels.warner(0.8))])
+    with pytest.raises(InvalidInput, match="These are reports, not truths"):
+        Dataset(disguise(people().select(["smokes"]), scheme))
+    with pytest.raises(InvalidInput, match=r"Dataset\.read\(path\)"):
+        Dataset("people.csv")
+
+
+def test_an_answer_that_only_incomplete_rows_show_is_no_reason_to_refuse_them():
+    """They are dropped; an id is such a column, and so is a rare answer."""
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "smokes": ["no", None, "yes"]})
+    assert Dataset(frame, missing="drop").schema["id"].answers == ("a", "c")

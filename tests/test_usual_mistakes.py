@@ -54,7 +54,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "an answer that is no text": (lambda: Attribute("smokes", (True, False)), "True is none. Put it in quotes"),
     "a schema of names": (lambda: tacit.Schema(["smokes", "age"]), r"Schema\(\[Attribute\(.*not smokes"),
     "a schema of one attribute": (lambda: tacit.Schema(DATA.schema["age"]), "list of attributes, .* not Attribute"),
-    "fitting a data frame": (lambda: tacit.TreeClassifier("smokes").fit(FRAME), r"Reports\.from_truth\(dataset\)"),
+    "fitting a data frame": (lambda: tacit.TreeClassifier("smokes").fit(FRAME), r"tacit\.Reports\.from_truth\(data\)"),
     "fitting a dataset": (lambda: tacit.NaiveBayesClassifier("smokes").fit(DATA), "not from Dataset"),
     "mining a data frame": (lambda: tacit.FrequentItemsets(0.1).fit(FRAME), "Expected reports, not DataFrame"),
     "estimating from a data frame": (lambda: tacit.estimate(FRAME, ["smokes"]), "Expected reports, not DataFrame"),
@@ -66,16 +66,24 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a chance without its name": (lambda: tacit.prevalence(FRAME, "smokes", "crosswise", 0.25), "write 'p=0.25'"),
     "a device for a channel in a list": (lambda: devices.crosswise("1/2"), "carry nothing"),
     "a series for a table": (lambda: Dataset.from_arrow(FRAME["smokes"]), "one column without a name"),
-    "a data frame for a file": (lambda: Dataset.read(FRAME), r"Dataset\.from_arrow\(frame\)"),
+    "a data frame for a file": (lambda: Dataset.read(FRAME), r"tacit\.Dataset\(frame\)"),
     "a data frame for a scheme's file": (lambda: Scheme.read(FRAME), "not DataFrame"),
     "a prior by its name": (lambda: tacit.exact_front("normal", records=100, delta=0.8), "a list of shares such as"),
-    "designing for a data frame": (lambda: tacit.design_scheme(FRAME, gamma=3), r"from_arrow\(frame\), gamma"),
+    "designing for a data frame with an id": (
+        lambda: tacit.design_scheme(FRAME.assign(id=range(100)), gamma=3),
+        r"frame\.drop\(columns=\['id'\]\)",
+    ),
+    "designing for a data frame with gaps": (
+        lambda: tacit.design_scheme(GAP, gamma=3),
+        r"tacit\.Dataset\(frame, missing='drop'\)",
+    ),
     "a design for its scheme": (
-        lambda: tacit.disguise(FRAME, tacit.design_scheme(tacit.Dataset.from_arrow(FRAME), gamma=3)),
+        lambda: tacit.disguise(FRAME, tacit.design_scheme(FRAME, gamma=3)),
         "take its `scheme`",
     ),
-    "a dataset around a data frame": (lambda: tacit.Dataset(FRAME), "not DataFrame: Dataset.from_arrow"),
-    "a scheme of a data frame": (lambda: Scheme.of(FRAME, []), "becomes one by tacit.Dataset.from_arrow"),
+    "a dataset around a file's name": (lambda: tacit.Dataset("people.csv"), r"Dataset\.read\(path\)"),
+    "a dataset of reports": (lambda: tacit.Dataset(REPORTS), r"tacit\.estimate\(reports, \.\.\.\)"),
+    "a scheme of a data frame": (lambda: Scheme.of(FRAME, []), r"Scheme\.of\(tacit\.Dataset\(frame\)\.schema"),
     "a tally of a data frame": (lambda: tacit.Tally.of(FRAME), "counts reports, not DataFrame"),
     "a formula before the data": (lambda: tacit.regress("smokes ~ age", FRAME), r"regress\(data, .* not DataFrame"),
     "k before the table": (lambda: tacit.anonymize(5, FRAME), "not DataFrame; it follows the table"),
@@ -147,6 +155,9 @@ def test_a_usual_mistake_gets_a_sentence(name: str) -> None:
 def test_what_the_messages_advise_works() -> None:
     assert tacit.disguise(MORE, SCHEME, drop_others=True).n_reports == 100
     assert tacit.disguise(GAP, SCHEME, missing="drop").n_reports == 2
+    assert tacit.Dataset(GAP, missing="drop").n_rows == 2
+    assert Scheme.of(tacit.Dataset(FRAME).schema, []).schema.names == ("smokes", "age")
+    assert tacit.design_scheme(FRAME, gamma=3, public=["age"]).scheme.public_names == ("age",)
     assert Attribute("rooms", [1, 2, 3]).answers == ("1", "2", "3")
     assert tacit.Schema([Attribute("smokes", ("no", "yes"))]).names == ("smokes",)
     assert tacit.TreeClassifier("smokes").fit(Reports.from_truth(DATA)).n_reports_ == 100
@@ -162,6 +173,18 @@ def test_what_is_meant_is_done() -> None:
     assert tacit.attack(REPORTS, truth=FRAME).counted is not None
     mixed = pd.DataFrame({"rooms": [1, "two", pd.NA, None, float("nan"), 1]})
     assert Dataset.from_arrow(mixed, missing="drop").schema["rooms"].answers == ("1", "two")
+
+
+def test_a_data_frame_goes_wherever_truths_go() -> None:
+    """Booleans and floats of pandas are the answers that they were when the scheme was made."""
+    frame = pd.DataFrame({"smokes": [True, False, False, True] * 25, "rooms": [1.0, 2.0, 2.0, 1.0] * 25})
+    design = tacit.design_scheme(frame, gamma=100, public="rooms")
+    assert tacit.measure(design.scheme, frame).prior == "data"
+    assert tacit.plan(design.scheme, 0.05, prior=frame).respondents > 0
+    reports = tacit.disguise(frame, design.scheme, seed=1)
+    for model in (tacit.TreeClassifier("smokes").fit(reports), tacit.NaiveBayesClassifier("smokes").fit(reports)):
+        assert model.score(frame) == model.score(frame[["rooms"]], frame["smokes"]) == 1
+        assert model.score(tacit.Dataset(frame)) == 1
 
 
 def test_an_argument_with_a_home_elsewhere_leaves_the_signature_as_it_is() -> None:

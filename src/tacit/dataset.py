@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tacit.errors import InvalidInput, UnknownName
+from tacit.reports import Reports
 from tacit.schema import Schema
 from tacit.table import Missing, Table, as_arrow, decode, encode, infer_schema, read_table
 from tacit.table.columns import checked_columns
@@ -15,30 +16,49 @@ from tacit.table.files import column_names
 from tacit.table.infer import MissingPolicy
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Dataset:
     """True records, coded; not what estimators and miners take (the explicit door is `Reports.from_truth`).
 
     Parameters
     ----------
-    table : Table
-        The coded records; `from_arrow` and `read` make it.
+    data : data frame, dict of lists, or Table
+        The records: of pandas, polars, pyarrow, DuckDB, or coded already.
+    schema : Schema, optional
+        The attributes and their answers; without one the answers are those that occur.
+    missing : {"refuse", "answer", "drop", "most-frequent"}
+        What missing values mean. With a schema only "refuse" and "drop": which answer one is read as, the schema says.
+    marks : tuple of str
+        Texts that mean missing, such as "?".
+    drop_others : bool
+        Leave out columns that the schema does not name; they are refused otherwise.
 
     Examples
     --------
     >>> from tacit import Dataset
-    >>> Dataset.from_arrow({"smokes": ["no", "yes", "no"]}).schema.names
+    >>> Dataset({"smokes": ["no", "yes", "no"]}).schema.names
     ('smokes',)
     """
 
     table: Table
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.table, Table):
+    def __init__(
+        self,
+        data: Any,
+        schema: Schema | None = None,
+        *,
+        missing: MissingPolicy = "refuse",
+        marks: tuple[str, ...] = (),
+        drop_others: bool = False,
+    ) -> None:
+        if isinstance(data, Reports):
             raise InvalidInput(
-                f"A Dataset holds coded records, not {type(self.table).__name__}: Dataset.from_arrow(frame) reads a data frame "
-                "and Dataset.read(path) a file."
+                "These are reports, not truths. What is true of the crowd, tacit.estimate(reports, ...) says."
             )
+        coded = data.table if isinstance(data, Dataset) else data
+        if not isinstance(coded, Table):
+            coded = _coded(data, schema, missing=missing, marks=marks, drop_others=drop_others)
+        object.__setattr__(self, "table", coded)
 
     def __repr__(self) -> str:
         return f"<Dataset: {self.n_rows:,} records of {', '.join(self.schema.names)}>"
@@ -64,22 +84,8 @@ class Dataset:
         marks: tuple[str, ...] = (),
         drop_others: bool = False,
     ) -> Dataset:
-        """The truths in any data frame; without a schema it is inferred.
-
-        With a schema, `missing` may be "refuse" or "drop": which answer a missing value is read as, the schema says.
-        """
-        if missing not in get_args(MissingPolicy):
-            raise UnknownName("Way with missing values", str(missing), get_args(MissingPolicy))
-        table = as_arrow(data)
-        if table.num_rows == 0:
-            raise InvalidInput("The table has no rows: there is nothing to disguise or to learn.")
-        if schema is None:
-            schema = infer_schema(table, missing=missing, marks=marks)
-        policy = Missing(marks, drop=missing == "drop")
-        coded = encode(table, schema, missing=policy, drop_others=drop_others)
-        if coded.n_rows == 0:
-            raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
-        return cls(coded)
+        """The truths in any data frame: the same as ``Dataset(data, ...)``."""
+        return cls(data, schema, missing=missing, marks=marks, drop_others=drop_others)
 
     @classmethod
     def read(
@@ -91,11 +97,11 @@ class Dataset:
         marks: tuple[str, ...] = (),
         drop_others: bool = False,
     ) -> Dataset:
-        """The truths in a CSV or Parquet file."""
+        """The truths in a file: CSV, Parquet, and with the extra `files` SPSS, Stata, SAS and Excel."""
         if schema is not None:
             checked_columns(column_names(path), schema.names, drop_others=drop_others)
         columns = list(schema.names) if schema is not None else None
-        return cls.from_arrow(read_table(path, columns), schema, missing=missing, marks=marks, drop_others=drop_others)
+        return cls(read_table(path, columns), schema, missing=missing, marks=marks, drop_others=drop_others)
 
     def select(self, names: Iterable[str]) -> Dataset:
         """The records with only these attributes."""
@@ -107,3 +113,19 @@ class Dataset:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def _coded(
+    data: Any, schema: Schema | None, *, missing: MissingPolicy, marks: tuple[str, ...], drop_others: bool
+) -> Table:
+    if missing not in get_args(MissingPolicy):
+        raise UnknownName("Way with missing values", str(missing), get_args(MissingPolicy))
+    table = as_arrow(data)
+    if table.num_rows == 0:
+        raise InvalidInput("The table has no rows: there is nothing to disguise or to learn.")
+    if schema is None:
+        schema = infer_schema(table, missing=missing, marks=marks)
+    coded = encode(table, schema, missing=Missing(marks, drop=missing == "drop"), drop_others=drop_others)
+    if coded.n_rows == 0:
+        raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
+    return coded

@@ -15,7 +15,7 @@ from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.display import Shown
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.schema import RESERVED, Attribute, Schema
-from tacit.table import Table, as_arrow, decode, encode, infer_schema, read_table
+from tacit.table import Table, as_arrow, decode, encode, inferred_table, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
 from tacit.table.files import data_places, is_parquet, read_metadata, table_writer, with_partitions
 from tacit.table.standard_input import shown
@@ -123,8 +123,12 @@ class Reports(Shown):
 
     def shown_rows(self) -> list[dict[str, Any]]:
         """How often each answer is shown, among the reports that were asked: shares of reports, not of truths."""
+
+        def dealt(questionnaire: Questionnaire) -> dict[str, Any]:
+            return {"questionnaire": questionnaire.name} if self.scheme.is_dealt else {}
+
         return [
-            {"questionnaire": questionnaire.name, "column": column.name, "answer": answer, "reported": float(share)}
+            dealt(questionnaire) | {"column": column.name, "answer": answer, "reported": float(share)}
             for questionnaire, part in self
             for column in part.schema
             for answer, share in _shown_shares(column, part[column.name])
@@ -147,7 +151,7 @@ class Reports(Shown):
         """
         table = truth if isinstance(truth, Table) else getattr(truth, "table", None)
         if not isinstance(table, Table):
-            table = _coded(truth)
+            table = inferred_table(truth)
         return cls(Scheme.of(table.schema), (table,))
 
     @classmethod
@@ -198,11 +202,6 @@ def _check_columns(present: Sequence[str], scheme: Scheme) -> None:
             f"The reports have the column(s) {', '.join(map(repr, others[:8]))}, but reports of this scheme have only "
             f"{', '.join(map(repr, wanted[:12]))}. Take the others out of the file, or give the scheme that names them."
         )
-
-
-def _coded(frame: Any) -> Table:
-    table = as_arrow(frame)
-    return encode(table, infer_schema(table))
 
 
 def report_columns(scheme: Scheme) -> list[str]:

@@ -26,5 +26,5 @@ def test_reports_of_different_schemes_stay_apart() -> None:
 
 @pytest.mark.parametrize("given", [Dataset.from_arrow({"smokes": ["no", "yes"]}), "reports.csv", 3])
 def test_what_is_no_report_is_refused(given: object) -> None:
-    with pytest.raises(InvalidInput, match="Disguise a Dataset first"):
+    with pytest.raises(InvalidInput, match=r"tacit\.disguise\(data, scheme\)"):
         sources(given)  # type: ignore[arg-type]

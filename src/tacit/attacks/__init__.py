@@ -106,7 +106,10 @@ def attack(
 def _scheme(reports: ReportSource) -> Scheme:
     scheme = getattr(reports, "scheme", None)
     if not isinstance(scheme, Scheme):
-        raise InvalidInput(f"Expected reports with their scheme, not {type(reports).__name__}.")
+        raise InvalidInput(
+            f"Expected reports with their scheme, not {type(reports).__name__}. Truths are disguised first: "
+            "tacit.attack(tacit.disguise(data, scheme), truth=data)."
+        )
     return scheme
 
 

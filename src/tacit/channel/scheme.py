@@ -431,7 +431,7 @@ def _checked_schema(schema: Schema | Sequence[Attribute]) -> Schema:
     if isinstance(schema, str | Mapping) or not isinstance(schema, Sequence):
         raise InvalidInput(
             f"A scheme begins with a Schema or a list of attributes, not {type(schema).__name__}. Of a dataset take its "
-            "schema: Scheme.of(dataset.schema, groups); a data frame becomes one by tacit.Dataset.from_arrow(frame)."
+            "schema: Scheme.of(dataset.schema, groups); of a data frame Scheme.of(tacit.Dataset(frame).schema, groups)."
         )
     return Schema(tuple(schema))
 

@@ -41,8 +41,8 @@ def sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[Source, ...
             by_scheme.setdefault(id(part) if scheme is None else scheme.hash, []).append(sources(part))
         return tuple(source for parts in by_scheme.values() for source in _added(parts))
     raise InvalidInput(
-        f"Expected reports, not {type(reports).__name__}. Disguise a Dataset first; for undisguised data say so with "
-        "Reports.from_truth(dataset)."
+        f"Expected reports, not {type(reports).__name__}. Truths are disguised first: tacit.disguise(data, scheme). A frame of "
+        "reports is read by tacit.Reports.from_arrow(frame, scheme), undisguised data by tacit.Reports.from_truth(data)."
     )
 
 

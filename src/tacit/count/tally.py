@@ -247,7 +247,10 @@ def _one_scheme(reports: ReportSource | Sequence[ReportSource]) -> tuple[Scheme,
         raise InvalidInput("There are no reports to tally.")
     schemes: dict[str, Scheme] = {part.scheme.hash: part.scheme for part in each if hasattr(part, "scheme")}
     if not schemes:
-        raise InvalidInput(f"A tally counts reports, not {type(each[0]).__name__}. Disguise a Dataset first.")
+        raise InvalidInput(
+            f"A tally counts reports, not {type(each[0]).__name__}. Truths are disguised first: "
+            "tacit.Tally.of(tacit.disguise(data, scheme))."
+        )
     if len(schemes) != 1:
         raise InvalidInput(
             f"A tally counts reports of one scheme; these are of {len(schemes)}. Make one tally for each, and estimate "

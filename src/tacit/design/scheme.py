@@ -16,6 +16,8 @@ from tacit.measures.amplification import gamma_between
 from tacit.measures.prior import with_prior
 from tacit.measures.scheme import SchemeMeasures, measure
 from tacit.schema import Schema
+from tacit.table import Table, inferred_table
+from tacit.table.coded import tells_rows_apart
 
 Groups = tuple[tuple[str, ...], ...]
 
@@ -76,8 +78,8 @@ def design_scheme(
 
     Parameters
     ----------
-    schema : Schema or Dataset
-        What is asked; a table of truths is the prior too.
+    schema : Schema, Dataset or data frame
+        What is asked; a table of truths is the prior too. The answers of a data frame are those that occur in it.
     groups : sequence of name lists, optional
         Attributes that are disguised together.
     public : sequence of str
@@ -110,7 +112,8 @@ def design_scheme(
     >>> round(design.measures.gamma, 3), round(design.measures.groups[0].gamma, 3)
     (19.0, 4.359)
     """
-    schema, prior = _asked(schema, prior)
+    named = [*([public] if isinstance(public, str) else public), *(name for group in groups or () for name in group)]
+    schema, prior = _asked(schema, prior, named)
     parts = checked_groups(schema, groups, public)
     bound = demanded_gamma(theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
     if theta is not None:
@@ -123,22 +126,33 @@ def design_scheme(
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents), better)
 
 
-def _asked(schema: Schema | Any, prior: Any) -> tuple[Schema, Any]:
+def _asked(schema: Schema | Any, prior: Any, named: Sequence[str]) -> tuple[Schema, Any]:
     """The schema, and what the measures assume: a table of truths tells both."""
     if isinstance(schema, Schema):
         return schema, prior
-    described = getattr(schema, "schema", None)
-    if isinstance(described, Schema):
-        return described, schema if prior is None else prior
-    raise InvalidInput(
-        f"A scheme is designed for a Schema or a Dataset, not {type(schema).__name__}. Of a data frame: "
-        "design_scheme(tacit.Dataset.from_arrow(frame), gamma=...)."
-    )
+    truths = schema if isinstance(getattr(schema, "schema", None), Schema) else inferred_table(schema)
+    _refuse_identifiers(truths, named)
+    return truths.schema, truths if prior is None else prior
+
+
+def _refuse_identifiers(truths: Any, named: Sequence[str]) -> None:
+    """Refuse an id among the truths, unless the user named it: its channel would take a share of the demand for nothing."""
+    table = getattr(truths, "table", truths)
+    if not isinstance(table, Table):
+        return
+    apart = [name for name in table.schema.names if name not in named and tells_rows_apart(table, name)]
+    if apart:
+        raise InvalidInput(
+            f"In {', '.join(map(repr, apart))} nearly every row has a value of its own, so there is no share to estimate. Leave "
+            f"it out: frame.drop(columns={apart}). To keep it all the same, name it in groups or public."
+        )
 
 
 def _bound_in_words(scheme: Scheme, bound: float, *, per_group: bool) -> str:
     reached = [group.channel.amplification for group in scheme.groups]
-    whole, groups = math.prod(reached), f"{len(reached)} group{'s' if len(reached) > 1 else ''}"
+    whole, groups = math.prod(reached), f"{len(reached)} groups"
+    if len(reached) == 1:
+        return f"amplification at most {bound:.6g} for the whole private record"
     if per_group:
         return f"amplification at most {bound:.6g} for each of {groups}, {whole:.4g} for the whole private record"
     return f"amplification at most {bound:.6g} for the whole private record, {max(reached):.4g} for each of {groups}"

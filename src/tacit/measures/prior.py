@@ -16,7 +16,7 @@ from tacit.channel.scheme import Scheme
 from tacit.count import MemoryEngine
 from tacit.errors import InvalidInput
 from tacit.schema import Schema
-from tacit.table import Table
+from tacit.table import Table, encode
 
 # Rounds in which a routed group is fitted to the shares that are given of several of its answers.
 FITTING_ROUNDS = 100
@@ -52,9 +52,11 @@ class Prior:
         table = getattr(given, "table", given)
         if isinstance(table, Table):
             return cls(schema, "data", {}, _checked_table(schema, table))
+        if not isinstance(given, Mapping) and hasattr(given, "__arrow_c_stream__"):
+            return cls(schema, "data", {}, encode(given, schema, drop_others=True))
         if not isinstance(given, Mapping):
             raise InvalidInput(
-                f"A prior maps attributes to distributions, or is a table of truths, not {type(given).__name__}."
+                f"A prior maps attributes to distributions, or is a data frame or Dataset of truths, not {type(given).__name__}."
             )
         return cls(schema, "given", _parts(schema, given, routed))
 

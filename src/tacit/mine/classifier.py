@@ -19,7 +19,6 @@ from tacit.mine.predictions import checked_attributes
 from tacit.reports import Reports
 from tacit.schema import Attribute, Schema
 from tacit.table import Table, as_arrow, encode
-from tacit.table.columns import checked_columns
 
 
 class ReportClassifier(ClassifierMixin, BaseEstimator):
@@ -41,7 +40,7 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
         if y is None and (X is None or hasattr(X, "__arrow_c_stream__") or _has_reports(X)):
             raise InvalidInput(
                 f"fit learns from reports, not from {type(X).__name__}. Disguise the data first (tacit.disguise), or say that "
-                "they are not disguised: fit(Reports.from_truth(dataset)), or fit(X, y) with plain arrays."
+                "they are not disguised: fit(tacit.Reports.from_truth(data)), or fit(X, y) with plain arrays."
             )
         X, y = validate_data(self, X, y, dtype=None, ensure_min_samples=1)
         check_classification_targets(y)
@@ -122,16 +121,19 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
             from tacit.mine.accuracy import disguised_accuracy
 
             return disguised_accuracy(self, X).accuracy
-        table = true_table(X)
-        if y is None and table is not None:
-            # Codes are compared here: scikit-learn's score would first load all of its metrics.
-            is_right = self.predicted_codes(self._records(table)) == table[self.target_.name]
-            return float(np.average(is_right, weights=sample_weight))
-        if y is None and self._coding is None:
-            frame = as_arrow(X)
-            checked_columns(frame.column_names, [self.target_.name], drop_others=True)
-            y = np.array(frame[self.target_.name].to_pylist()).astype(str)
-        return float(super().score(X, y, sample_weight))
+        check_is_fitted(self)
+        if self._coding is not None:
+            return float(super().score(X, y, sample_weight))
+        # Codes are compared, so that True and 1.0 are the answers 'true' and '1'; and scikit-learn's score would first load all
+        # of its metrics.
+        is_right = self.predicted_codes(self._records(X)) == self._classes(X if y is None else {self.target_.name: y})
+        return float(np.average(is_right, weights=sample_weight))
+
+    def _classes(self, data: Any) -> NDArray[Any]:
+        """The codes of the true classes in a table."""
+        table = true_table(data)
+        known = encode(data, Schema((self.target_,)), drop_others=True) if table is None else table
+        return known[self.target_.name]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
