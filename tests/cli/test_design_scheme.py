@@ -151,5 +151,19 @@ def test_answers_that_differ_only_in_capitals_or_spaces_are_named(tmp_path, out)
     people = tmp_path / "class.csv"
     people.write_text("cheated,sex\n" + "nein,f\nNein,m\nnein ,f\nja,m\n" * 10, encoding="utf-8")
     told = run("--data", people, "--gamma", 9, "--out", out).stderr
-    assert "cheated: 'Nein', 'nein' and 'nein ' count as 3 different answers" in told
-    assert "sex:" not in told
+    assert "count as different: cheated has 'Nein', 'nein' and 'nein '. If they mean the same" in told
+    assert "sex" not in told
+
+
+def test_rows_that_are_left_out_are_counted_and_every_column_with_gaps_is_named_once(tmp_path, out):
+    people = tmp_path / "class.csv"
+    rows = "".join(f"{at},ja,{'' if at == 3 else 'f'}\n{at + 30},{'nein' if at else ''},m\n" for at in range(30))
+    people.write_text("id,cheated,sex\n" + rows, encoding="utf-8")
+    given = ("--data", people, "--gamma", 9, "--out", out)
+    assert "'cheated' has 1 missing value(s), 'sex' 1; 2 of 60 rows lack something" in refused(
+        "design", "scheme", *given
+    )
+    told = run(*given, "--missing", "drop").stderr
+    assert "Left out: 2 of 60 rows, which lack a value. `tacit disguise` leaves them out with --missing drop." in told
+    done = tacit("disguise", people, "--scheme", out, "--out", tmp_path / "r.csv", "--missing", "drop", "--drop-others")
+    assert "58 reports written" in done.out

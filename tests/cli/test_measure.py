@@ -127,3 +127,12 @@ def test_data_with_an_unknown_answer_are_refused(scheme, tmp_path):
     data.write_text("smokes,drinks,votes\nno,yess,no\n")
     with pytest.raises(UnknownAnswer, match="'drinks' has no answer 'yess'"):
         run(scheme, "--data", data)
+
+
+def test_rows_that_lack_a_value_are_left_out_of_the_prior_and_counted(scheme, tmp_path):
+    """A command without a word for missing values must not ask for one."""
+    data = tmp_path / "truth.csv"
+    data.write_text("smokes,drinks,votes\nno,yes,no\nyes,,no\n,no,yes\nyes,no,yes\n")
+    told = run(scheme, "--data", data, "--json")
+    assert "Left out: 2 of 4 rows, which lack a value." in told.stderr
+    assert json.loads(told.stdout)["prior"] == "data"

@@ -13,12 +13,10 @@ if TYPE_CHECKING:
     from tacit.channel.scheme import Scheme
     from tacit.dataset import Dataset
     from tacit.design.scheme import SchemeDesign
-    from tacit.schema import Schema
+    from tacit.schema import Attribute, Schema
 
 # As many true records as show what a guesser gets, within seconds.
 TRIED_ROWS = 5000
-# A column of a file with some rows is an id where its values are nearly as many.
-FEW_ROWS, APART = 20, 0.9
 
 
 def show_alternatives(made: SchemeDesign, truths: Dataset | None) -> None:
@@ -76,7 +74,9 @@ def public_proposal(made: SchemeDesign, redesigned: Callable[[list[str]], Scheme
 
 def without_identifiers(truths: Dataset, named: Iterable[str]) -> Dataset:
     """The truths without columns that are different for nearly everyone, such as an id, unless the user `named` them."""
-    apart = [name for name in truths.schema.names if name not in named and _tells_rows_apart(truths, name)]
+    from tacit.table.coded import tells_rows_apart
+
+    apart = [name for name in truths.schema.names if name not in named and tells_rows_apart(truths.table, name)]
     if not apart:
         return truths
     kept = [name for name in truths.schema.names if name not in apart]
@@ -95,21 +95,20 @@ def without_identifiers(truths: Dataset, named: Iterable[str]) -> Dataset:
 
 def note_look_alikes(schema: Schema) -> None:
     """Say which answers differ in nothing but capitals and spaces: mostly one answer, typed in several ways."""
-    for attribute in schema:
-        ways = defaultdict(list)
-        for answer in attribute.answers:
-            ways[" ".join(answer.casefold().split())].append(repr(answer))
-        for alike in ways.values():
-            if len(alike) > 1:
-                note(
-                    f"{attribute.name}: {_in_words(alike)} count as {len(alike)} different answers, but differ only in capitals "
-                    "or spaces. If they mean the same, write them alike in the file and design again."
-                )
+    alike = [f"{attribute.name} has {'; '.join(ways)}" for attribute in schema if (ways := _ways(attribute))]
+    if alike:
+        note(
+            f"Answers that differ only in capitals or spaces count as different: {'. '.join(alike)}. If they mean the same, "
+            "write them alike in the file and design again."
+        )
 
 
-def _tells_rows_apart(truths: Dataset, name: str) -> bool:
-    rows = len(truths.table)
-    return rows >= FEW_ROWS and len(truths.schema[name].answers) > APART * rows
+def _ways(attribute: Attribute) -> list[str]:
+    """The answers that are written in several ways: 'Yes' and 'yes'."""
+    ways = defaultdict(list)
+    for answer in attribute.answers:
+        ways[" ".join(answer.casefold().split())].append(repr(answer))
+    return [_in_words(alike) for alike in ways.values() if len(alike) > 1]
 
 
 def show_proposal(proposal: dict[str, Any] | None) -> None:

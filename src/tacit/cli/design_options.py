@@ -146,8 +146,8 @@ class ExpectedFrom:
         import numpy as np
 
         from tacit.channel.scheme import Scheme
-        from tacit.dataset import Dataset
-        from tacit.table.files import column_names, read_table
+        from tacit.cli.truths import complete_truths
+        from tacit.table.files import column_names
 
         if self.attribute is None:
             raise InvalidInput("--data needs --attribute: the column whose answers are to be disguised.")
@@ -155,7 +155,7 @@ class ExpectedFrom:
         if self.attribute not in names:
             raise UnknownName("Attribute", self.attribute, names)
         schema = None if self.schema is None else Scheme.read(self.schema).schema.select([self.attribute])
-        truths = Dataset.from_arrow(read_table(data, [self.attribute]), schema)
+        truths = complete_truths(data, schema, [self.attribute])
         attribute = truths.schema[self.attribute]
         counts = np.bincount(truths.table[self.attribute], minlength=attribute.size)
         seen = counts > 0

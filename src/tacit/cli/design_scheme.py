@@ -20,6 +20,7 @@ from tacit.cli.alternatives import (
 from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.cli.truths import note_incomplete
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -274,7 +275,11 @@ def _truths(file: Path, left_out: Sequence[str], missing: MissingPolicy) -> Data
         if name not in present:
             raise UnknownName("Column", name, present)
     kept = [name for name in present if name not in left_out]
-    return Dataset.from_arrow(read_columns(file, kept), missing=missing)
+    rows = read_columns(file, kept)
+    truths = Dataset(rows, missing=missing)
+    advice = " `tacit disguise` leaves them out with --missing drop."
+    note_incomplete(rows.num_rows - truths.n_rows, rows.num_rows, advice)
+    return truths
 
 
 def listed_answers(text: str | None) -> Schema:

@@ -72,9 +72,9 @@ def prior_from(scheme: Scheme, data: Path | None, prior: Sequence[str]) -> Any:
     if data is not None and prior:
         raise InvalidInput("The prior comes from --data or from --prior, not from both.")
     if data is not None:
-        from tacit.dataset import Dataset
+        from tacit.cli.truths import complete_truths
 
-        return Dataset.read(data, scheme.schema, drop_others=True)
+        return complete_truths(data, scheme.schema)
     if not prior:
         return None
     named = [part.rpartition("=") for part in prior]

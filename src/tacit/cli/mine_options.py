@@ -83,10 +83,10 @@ class ClassifierOptions:
             scored["test_accuracy"] = _tested(model, self.further(self.test, "--test")).to_document()
             scored["warnings"] = scored["test_accuracy"].pop("warnings")
         if self.truth is not None:
-            from tacit.dataset import Dataset
+            from tacit.cli.truths import complete_truths
 
             needed = model.schema_.select((*model.needed_names_, model.target_.name))
-            scored["truth_accuracy"] = model.score(Dataset.read(self.truth, needed, drop_others=True))
+            scored["truth_accuracy"] = model.score(complete_truths(self.truth, needed))
         return scored
 
 
