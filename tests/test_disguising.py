@@ -375,3 +375,40 @@ def test_a_data_frame_with_other_answers_or_columns_is_refused() -> None:
         disguise({"smokes": ["no"], "age": ["old"], "name": ["Ann"]}, WARNER)
     with pytest.raises(InvalidInput, match="A str cannot be read as a table"):
         disguise("people.csv", WARNER)
+
+
+def test_a_key_stands_beside_the_reports_of_its_own_people(tmp_path, monkeypatch):
+    """Row by row: also in a second batch, and where rows are left out."""
+    monkeypatch.setattr(files, "BATCH_ROWS", 4)
+    source, out = tmp_path / "truths.parquet", tmp_path / "out.parquet"
+    ages = ["old", "young", None, "old", "young", "young", "old", None, "old", "young"]
+    write_truths(source, {"smokes": ["no"] * 10, "age": ages, "id": [f"p{at}" for at in range(10)], "name": ["x"] * 10})
+    with pytest.raises(InvalidInput, match="does not name the column"):
+        disguise_file(source, WARNER, out, key="id")
+    wishes = {"key": "id", "missing": Missing(drop=True), "drop_others": True}
+    assert disguise_file(source, WARNER, out, **wishes) == 8
+    table = pq.read_table(out)
+    assert table.column_names == ["smokes", "age", "id"]
+    beside = dict(zip(table["id"].to_pylist(), table["age"].to_pylist(), strict=True))  # the age is public
+    assert beside == {f"p{at}": age for at, age in enumerate(ages) if age is not None}
+
+
+@pytest.mark.parametrize(
+    ("rows", "key", "message"),
+    [
+        ("smokes,age,id\nno,old,\n", "id", "The key 'id' is missing in 1 row"),
+        ("smokes,age,id\nno,old,1\n", "age", "'age' is an attribute of the scheme"),
+        ("smokes,age\nno,old\n", "id", "The column 'id' is missing"),
+    ],
+)
+def test_what_is_no_key_is_refused(tmp_path, rows, key, message):
+    (tmp_path / "truths.csv").write_text(rows)
+    with pytest.raises(InvalidInput, match=message):
+        disguise_file(tmp_path / "truths.csv", WARNER, tmp_path / "out.csv", key=key)
+    assert [path.name for path in tmp_path.iterdir()] == ["truths.csv"]
+
+
+def test_reports_that_are_dealt_take_no_key(tmp_path):
+    dealt = Scheme.dealt([SMOKES, AGE], [("a", 0.5, [(["smokes"], channels.warner(0.7))]), ("b", 0.5, [])])
+    with pytest.raises(InvalidInput, match="several questionnaires"):
+        disguise_file(tmp_path / "truths.csv", dealt, tmp_path / "out.csv", key="id")

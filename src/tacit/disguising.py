@@ -18,6 +18,10 @@ from tacit.reports import Reports, file_table, scheme_note
 from tacit.table import Missing, Table, encode, read_batches
 from tacit.table.columns import checked_columns
 from tacit.table.files import column_names, data_places, table_writer
+from tacit.table import Missing, Table, read_batches
+from tacit.table.columns import checked_columns, missing_values
+from tacit.table.encode import encoded_rows
+from tacit.table.files import column_names, table_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,23 +132,29 @@ def disguise_file(
     missing: Missing | None = None,
     drop_others: bool = False,
     shuffle: bool = False,
+    key: str | None = None,
     on_rows: Callable[[int], None] = lambda rows: None,
     leaks: Leaks | None = None,
 ) -> int:
-    """Disguise a CSV or Parquet file into another, batch by batch; returns the number of reports.
+    """Disguise a file into a CSV or Parquet file, batch by batch; returns the number of reports.
 
     Nothing appears under the name `out` until everything is written. The reports are in the order of the truths unless
-    `shuffle` mixes them, which holds all at once. `on_rows` is told how many rows each batch had, `leaks` sees the truths.
+    `shuffle` mixes them, which holds all at once. The column `key`, by which another party's reports of the same people are
+    joined, is written beside the reports as it is. `on_rows` is told how many rows each batch had, `leaks` sees the truths.
     """
+    _check_key(key, scheme)
     randomness, policy = randomness_from(seed), missing or Missing()
+    names = scheme.schema.names
 
     def reports_of(batch: pa.Table, first_row: int) -> pa.Table:
-        truths = encode(batch, scheme.schema, missing=policy, first_row=first_row)
+        truths, kept = encoded_rows(batch.select(names), scheme.schema, missing=policy, first_row=first_row)
         if leaks is not None:
             leaks.add(truths)
-        return file_table(disguised(truths, scheme, randomness), out)
+        reports = file_table(disguised(truths, scheme, randomness), out)
+        return reports if key is None else _with_key(reports, key, batch.column(key), kept)
 
-    truths = numbered_batches(source, scheme.schema.names, drop_others=drop_others, on_rows=on_rows)
+    read = names if key is None else (*names, key)
+    truths = numbered_batches(source, read, drop_others=drop_others, on_rows=on_rows)
     reports = (reports_of(*batch) for batch in truths)
     return write_reports(
         mixed(reports, randomness) if shuffle else reports,
@@ -152,6 +162,30 @@ def disguise_file(
         scheme_note(scheme, is_simulation=randomness.is_simulation),
         source,
     )
+
+
+def _check_key(key: str | None, scheme: Scheme) -> None:
+    if key is None:
+        return
+    if key in scheme.schema:
+        raise InvalidInput(
+            f"{key!r} is an attribute of the scheme, not a key. Name the column that tells the people apart."
+        )
+    if scheme.is_dealt:
+        raise InvalidInput(
+            "Reports of several questionnaires are not joined with another party's, so they take no key. Give a scheme with "
+            "one questionnaire."
+        )
+
+
+def _with_key(reports: pa.Table, key: str, column: pa.ChunkedArray, kept: NDArray[np.bool_]) -> pa.Table:
+    if key in reports.column_names:
+        raise InvalidInput(f"The reports have a column {key!r} themselves. Give the key another name.")
+    keys = column.filter(kept)
+    gaps = int(missing_values(keys).sum())
+    if gaps:
+        raise InvalidInput(f"The key {key!r} is missing in {gaps:,} row(s). Every person needs one: fill them in.")
+    return reports.append_column(key, keys)
 
 
 def numbered_batches(

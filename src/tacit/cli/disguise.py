@@ -30,6 +30,9 @@ def disguise(
     shuffle: Annotated[
         bool, typer.Option("--shuffle", help="Mix the reports, so that no place tells an answer.")
     ] = False,
+    key: Annotated[
+        str | None, typer.Option(help="Column written beside the reports as it is, to join them with another party's.")
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
@@ -47,6 +50,8 @@ def disguise(
             check_apart(file, [scheme])
         wishes["shuffle"] = shuffle
     document = read_json(scheme)
+    if key is not None:
+        wishes["key"] = key
     if not on_spark:
         data_places(source)
     if isinstance(document, dict) and str(document.get("format")).startswith(OPEN_QUESTION):
@@ -66,6 +71,8 @@ def _disguise_records(source: str, scheme: Path, out: str, wishes: Mapping[str, 
     from tacit.channel.scheme import Scheme
 
     plan = Scheme.read(scheme)
+    if "key" in wishes:
+        note(f"Going out as it is, to join the reports by: {wishes['key']}. It should say nothing of a person.")
     if plan.public_names:
         note(f"Going out undisguised, as the scheme has them in no group: {', '.join(plan.public_names)}.")
     told = _told_for_certain(plan)
@@ -74,6 +81,7 @@ def _disguise_records(source: str, scheme: Path, out: str, wishes: Mapping[str, 
     if _is_on_spark(source, out):
         from tacit.spark_disguising import disguise_on_spark
 
+        _refuse_key(wishes)
         return disguise_on_spark(source, plan, out, **wishes), plan.hash
     from tacit.disguising import disguise_file
     from tacit.leaks import Leaks
@@ -103,12 +111,20 @@ def _disguise_answers(source: str, scheme: Path, out: str, wishes: Mapping[str, 
     """Disguise the answers to an open question; returns the number of reports and the hash of its document."""
     from tacit.mine.open_question_files import disguise_answers, question_document, read_question
 
+    _refuse_key(wishes)
     question = read_question(scheme)
     if _is_on_spark(source, out):
         raise InvalidInput("Answers to an open question are disguised from files. Write the column to a Parquet file.")
     with progress("Disguising") as bar:
         written = disguise_answers(source, question, out, **wishes, on_rows=bar.advance)
     return written, str(question_document(question)["hash"])
+
+
+def _refuse_key(wishes: Mapping[str, Any]) -> None:
+    if "key" in wishes:
+        raise InvalidInput(
+            "--key goes with files of records: neither the answers to an open question nor reports on a cluster are joined."
+        )
 
 
 def _is_on_spark(source: str, out: str) -> bool:

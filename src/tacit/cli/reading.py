@@ -191,8 +191,8 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
         table = read_table(place)
         if key not in table.column_names:
             raise InvalidInput(
-                f"{place!r} has no column {key!r} to join on. It has {', '.join(table.column_names[:12])}. Add the key "
-                "to the report file as a column: reports are in the order of the people they were made from."
+                f"{place!r} has no column {key!r} to join on. It has {', '.join(table.column_names[:12])}. Write it "
+                f"beside the reports when they are made: tacit disguise ... --key {key}."
             )
         keys.append(table.column(key).to_pylist())
         simulation = checked_scheme_note(place, scheme)
