@@ -15,13 +15,10 @@ from tacit.errors import InvalidInput
 from tacit.leaks import Leaks
 from tacit.randomness import Randomness, randomness_from
 from tacit.reports import Reports, file_table, scheme_note
-from tacit.table import Missing, Table, encode, read_batches
-from tacit.table.columns import checked_columns
-from tacit.table.files import column_names, data_places, table_writer
 from tacit.table import Missing, Table, read_batches
 from tacit.table.columns import checked_columns, missing_values
 from tacit.table.encode import encoded_rows
-from tacit.table.files import column_names, table_writer
+from tacit.table.files import column_names, data_places, table_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa

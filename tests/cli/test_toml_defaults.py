@@ -30,7 +30,15 @@ def test_a_setting_stands_for_an_option_and_is_announced(folder: Path) -> None:
 
 
 def test_what_is_typed_wins(folder: Path) -> None:
-    assert measured(folder, "[measure]\nrespondents = 2000\n", "--respondents", 50).json["respondents"] == 50
+    outcome = measured(folder, "[measure]\nrespondents = 2000\nverbose = true\n", "--respondents=50")
+    assert outcome.json["respondents"] == 50
+    assert "From tacit.toml: verbose = true.\n" in outcome.err  # and of respondents not a word
+
+
+def test_json_is_as_if_it_were_typed(folder: Path) -> None:
+    (folder / "tacit.toml").write_text("[measure]\njson = true\n", encoding="utf-8")
+    assert tacit("measure", "s.json").json["respondents"] == 1000
+    assert "no file 'other.json'" in tacit("measure", "other.json").json["error"]
 
 
 def test_commands_of_a_folder_have_tables_of_their_own(folder: Path) -> None:

@@ -123,9 +123,8 @@ def _print(result: TableEstimate, document: dict[str, Any]) -> None:
     columns = (*asked, "against", "difference", "standard error", level, "to", "p")
     print_table("Differences between groups, each tested by itself", columns, rows)
     test = document["independence"]
-    print_text(
-        f"No difference at all? chi-square {test['statistic']:.2f}, {test['degrees']} degrees, p = {test['p']:.3g}."
-    )
+    degrees = f"{test['degrees']} degree{'s' if test['degrees'] != 1 else ''} of freedom"
+    print_text(f"No difference at all? chi-square {test['statistic']:.2f}, {degrees}, p = {test['p']:.3g}.")
     for warning in document["warnings"]:
         note(f"Warning: {warning}")
 

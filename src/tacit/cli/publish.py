@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from tacit.cli import publish_options as given
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
-from tacit.cli.output import JsonFlag, note, print_json, progress
+from tacit.cli.output import JsonFlag, compiling_told, note, print_json, progress
 from tacit.cli.publish_answer import print_release, survival
 from tacit.cli.publish_noise import NoiseRequest, publish_noisy
 from tacit.cli.writing import check_picture, check_writable, picture_kind
@@ -160,7 +161,7 @@ def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -
     """Search, write and say what was written."""
     from tacit.publish.anonymization import found_release
 
-    with progress("Searching and proving", 1.0) as bar:
+    with progress("Searching and proving", 1.0) as bar, compiling_told(bar):
         release = found_release(_posed(asked, settings, schema), _advancing(bar))
     release = release if asked.pick is None else release.pick(asked.pick)
     # All that can fail comes before the release takes its name; the picture and the page take theirs with it.
@@ -215,8 +216,8 @@ def _show_roles(asked: ReleaseRequest) -> NoReturn:
 
     proposed = propose_roles(asked.people)
     message = (
-        "Nothing was published: say what each column is. 'tacit roles FILE --out F' writes these roles to a file; mend them and "
-        "give it as --roles, or name the quasi-identifiers with --attributes."
+        f"Nothing was published: say what each column is. `tacit roles {shlex.quote(asked.table)} --out roles.yaml` writes these "
+        "roles to a file; mend them and give it as --roles roles.yaml, or name the quasi-identifiers with --attributes."
     )
     if asked.json:
         print_json({"error": message} | proposed.to_document())

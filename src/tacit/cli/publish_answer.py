@@ -32,7 +32,10 @@ def print_release(
     print_text(f"Written and verified: {shown(out)}")
     print_text(_verified_words(written["verified"], entropy=release.publication.settings.protection.entropy))
     private = written.get("private_manifest", f"{out}.private.json")
-    print_text(f"Keep to yourself: {private} (it makes this release again from its input)")
+    if asked.new_table is None:
+        print_text(f"To give away: {out}, and {out}.manifest.json, which says what its labels mean")
+    report = "" if asked.report is None else f", and {asked.report}"
+    print_text(f"Keep to yourself: {private} (it makes this release again from its input){report}")
 
 
 def _verified_words(verified: Mapping[str, Any], *, entropy: bool) -> str:

@@ -6,6 +6,7 @@ is never passed over in silence.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,13 +66,22 @@ def _options(command: Any, table: Mapping[str, Any], path: tuple[str, ...]) -> d
 
 
 def _announce(root: Any, defaults: Mapping[str, Any]) -> None:
-    """Say on standard error which settings the command at hand takes from the file."""
+    """Say on standard error which settings the command at hand takes from the file: those that were not typed."""
     command, table = root, defaults
     for word in sys.argv[1:]:
         children = getattr(command, "commands", {})
         if word not in children:
             break
         command, table = children[word], table.get(word, {})
-    if table and not hasattr(command, "commands"):
-        shown = ", ".join(f"{name.replace('_', '-')} = {value!r}" for name, value in table.items())
+    if hasattr(command, "commands"):
+        return
+    spelled = {one.name: (*one.opts, *one.secondary_opts) for one in command.params}
+    typed = {word.partition("=")[0] for word in sys.argv[1:]}
+    taken = {name: value for name, value in table.items() if not typed & set(spelled[name])}
+    if taken:
+        shown = ", ".join(
+            f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in taken.items()
+        )
         sys.stderr.write(f"From {FILE}: {shown}.\n")
+    if taken.get("json") is True:
+        sys.argv.append("--json")  # as if it were typed, so that a refusal is JSON too

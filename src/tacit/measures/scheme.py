@@ -23,6 +23,7 @@ from tacit.schema import Attribute, Schema
 
 DEFAULT_RESPONDENTS = 1000
 # More names than this in a sentence become a number.
+SURE = 1 - 1e-9  # as good as known
 LISTED = 3
 
 
@@ -157,7 +158,11 @@ def measure(
         respondents=int(respondents),
         errors=errors,
         condition=None if scheme.is_dealt else _condition(figures),
-        warnings=(*caveats(scheme, assumed, groups, errors), *_scope_caveats(answers)),
+        warnings=(
+            *caveats(scheme, assumed, groups, errors),
+            *_scope_caveats(answers),
+            *_known_caveats(scheme, assumed, answers),
+        ),
     )
 
 
@@ -193,6 +198,18 @@ def _scope_caveats(answers: Sequence[AnswerMeasures]) -> list[str]:
             listed = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
             said.append(sentence.format(listed))
     return said
+
+
+def _known_caveats(scheme: Scheme, prior: Prior, answers: Sequence[AnswerMeasures]) -> list[str]:
+    """Why a guess is sure although its answer is disguised: the data have public answers that only one answer goes with."""
+    sure = [own.attribute for own in answers if own.worst_posterior is not None and own.worst_posterior >= SURE]
+    if prior.source != "data" or not scheme.public_names or not sure or not math.isfinite(WholeReport(scheme).gamma):
+        return []
+    return [
+        f"In these data all people with certain answers to {', '.join(scheme.public_names[:LISTED])} give the same answer to "
+        f"{', '.join(sure[:LISTED])}. Whoever holds the data is sure of it without any report: that is the surest guess of 100%. "
+        "Ranges instead of numbers, or fewer public attributes, leave fewer such people."
+    ]
 
 
 def _condition(groups: Sequence[GroupMeasures]) -> float | None:

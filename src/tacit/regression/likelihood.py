@@ -238,8 +238,8 @@ SEPARATED = (
 )
 AT_THE_EDGE = (
     "The data cannot carry this model: a coefficient has no most likely value. Some group's estimated share lies at or "
-    "beyond 0 or 1 (see `tacit prevalence --by`), or there are too few reports for so many terms. Leave out a "
-    "covariate, merge rare categories, or ask more people."
+    "beyond 0 or 1 (`tacit estimate --given` shows it, of a device `tacit prevalence --by`), or there are too few reports for "
+    "so many terms. Leave out a covariate, merge rare categories, or ask more people."
 )
 # Of the information about a combination of terms per person that moves it: a climb that stops for want of gain, on its
 # way to infinity, leaves far less; the rarest answers and the strongest disguises that can be fitted leave far more.
