@@ -51,7 +51,7 @@ def test_long_tables_are_cut_and_say_so() -> None:
     reports = Reports.from_arrow({"x": ["a3"] * 10}, MANY)
     assert reports.summary().endswith("(40 more rows)")
     assert "<p>(40 more rows)</p>" in reports._repr_html_()
-    assert reports.shown_rows()[3] == {"questionnaire": "", "column": "x", "answer": "a3", "reported": 1.0}
+    assert reports.shown_rows()[3] == {"column": "x", "answer": "a3", "reported": 1.0}
     assert sum(row["reported"] for row in reports.shown_rows()) == 1
 
 

@@ -22,7 +22,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def told(monkeypatch: pytest.MonkeyPatch, err: io.StringIO, seconds: float) -> str:
     monkeypatch.setattr("sys.stderr", err)
-    with output.progress("Searching", 1.0) as bar:
+    with output.progress("Searching", 1.0, " (--seconds 5 is quicker)") as bar:
         bar.add("compiling a kernel (the first time only)")
         time.sleep(seconds)  # nothing is done in the meantime: the clock alone speaks
         bar.add("compiling another (the first time only)")
@@ -33,7 +33,7 @@ def told(monkeypatch: pytest.MonkeyPatch, err: io.StringIO, seconds: float) -> s
 
 def test_a_log_gets_two_lines_at_most(soon: None, monkeypatch: pytest.MonkeyPatch) -> None:
     said = told(monkeypatch, io.StringIO(), 0.3)
-    assert said == "Searching ...\nSearching: compiling a kernel (the first time only) ...\n"
+    assert said == "Searching (--seconds 5 is quicker) ...\nSearching: compiling a kernel (the first time only) ...\n"
 
 
 def test_a_terminal_gets_a_bar_before_the_first_step_is_done(soon: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,9 @@ def test_an_attribute_named_twice_is_refused():
 
 
 def test_something_else_is_refused():
-    with pytest.raises(InvalidInput, match="maps attributes to distributions, or is a table of truths, not float"):
+    with pytest.raises(
+        InvalidInput, match="maps attributes to distributions, or is a data frame or Dataset of truths, not float"
+    ):
         Prior.of(SCHEMA, 0.5)
 
 

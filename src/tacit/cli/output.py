@@ -125,8 +125,8 @@ class Progress:
     A terminal shows a bar. Elsewhere, as in a log, a line says what takes so long, and one more the first detail of it.
     """
 
-    def __init__(self, description: str, total: float | None) -> None:
-        self._description, self._detail, self.total = description, "", total
+    def __init__(self, description: str, total: float | None, hint: str = "") -> None:
+        self._description, self._detail, self._hint, self.total = description, "", hint, total
         self._bar: Any = None
         self._done = 0.0
         self._log: list[str] = []  # what a log was told
@@ -171,7 +171,7 @@ class Progress:
                 return
             if not sys.stderr.isatty():
                 self._log = [self._description]
-                note(f"{self._description} ...")
+                note(f"{self._description}{self._hint} ...")
                 self._log_detail()
                 return
             from rich.console import Console
@@ -194,9 +194,9 @@ class Progress:
 
 
 @contextmanager
-def progress(description: str, total: float | None = None) -> Iterator[Progress]:
-    """Progress on standard error for work that runs longer than two seconds."""
-    bar = Progress(description, total)
+def progress(description: str, total: float | None = None, hint: str = "") -> Iterator[Progress]:
+    """Progress on standard error for work that runs longer than two seconds; a log also gets the `hint` how to shorten it."""
+    bar = Progress(description, total, hint)
     try:
         yield bar
     finally:

@@ -161,7 +161,9 @@ def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -
     """Search, write and say what was written."""
     from tacit.publish.anonymization import found_release
 
-    with progress("Searching and proving", 1.0) as bar, compiling_told(bar):
+    # A proof that does not end takes its time to the last second, however small the table is.
+    hint = " (up to 30 CPU seconds for the proof; --seconds 5 gives it less)" if _proves_by_default(settings) else ""
+    with progress("Searching and proving", 1.0, hint) as bar, compiling_told(bar):
         release = found_release(_posed(asked, settings, schema), _advancing(bar))
     release = release if asked.pick is None else release.pick(asked.pick)
     # All that can fail comes before the release takes its name; the picture and the page take theirs with it.
@@ -170,6 +172,10 @@ def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -
         _draw(release, asked, beside)
         written = _write(release, asked)
     print_release(release, document, survived, written, asked)
+
+
+def _proves_by_default(settings: Settings) -> bool:
+    return settings.effort.seconds is None and settings.preferences.method in ("compare", "search", "local")
 
 
 def _draw(release: Release, asked: ReleaseRequest, beside: contextlib.ExitStack) -> None:
