@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit import Attribute, Scheme, channels
+from tacit import Attribute, Dataset, Scheme, channels
 from tacit.bundled.binary import binary_adult
 from tacit.channel.dense import dense_figures
 from tacit.channel.routing import NOT_ASKED
@@ -266,3 +266,14 @@ def test_one_distribution_for_several_groups_is_refused():
     scheme = Scheme.of(BINARY, [(["a"], channels.warner(0.8)), (["b"], channels.warner(0.8))])
     with pytest.raises(InvalidInput, match="not enough for 2 groups"):
         measure(scheme, [0.5, 0.5])
+
+
+def test_a_guess_that_is_sure_without_any_report_is_explained():
+    """Of public answers that one person alone shows, whoever holds the data knows the rest."""
+    mixed = {"cheated": ["no", "yes", "yes", "no"] * 10, "age": ["20", "21"] * 20}
+    alone = Dataset({"cheated": [*mixed["cheated"], "yes"], "age": [*mixed["age"], "67"]})
+    for data, is_explained in ((alone, True), (Dataset(mixed), False)):
+        measured = measure(Scheme.of(data.schema, [(["cheated"], channels.warner(0.7))]), data)
+        assert (measured.answers[0].worst_posterior == pytest.approx(1)) == is_explained
+        told = "certain answers to age give the same answer to cheated"
+        assert any(told in warning for warning in measured.warnings) == is_explained
