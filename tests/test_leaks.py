@@ -73,8 +73,9 @@ def test_shuffled_reports_are_the_same_reports_at_places_that_tell_nothing(sorte
 
 
 def test_an_order_is_noticed_whichever_it_is_and_chance_is_not() -> None:
-    drawn = np.random.default_rng(3).permutation(SORTED).tolist()
-    assert said(drawn) == []
+    rng = np.random.default_rng(3)
+    for _ in range(20):  # in some, neighbours are alike in a point more or less of the cases
+        assert said(rng.permutation(SORTED).tolist()) == []
     assert said(["yes"] * N) == []
     assert said(SORTED, is_mixed=True) == []
     assert len(said(SORTED)) == 1
