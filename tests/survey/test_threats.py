@@ -231,6 +231,29 @@ def test_a_signer_in_trouble_is_answered_with_try_again(
     assert buy(client, coded, code, some_blinded(coded.verifier)).status_code == 200
 
 
+def test_what_is_sent_to_a_deleted_survey_reaches_no_other(client: TestClient, server: SurveyServer) -> None:
+    """The server knows the deleted survey still, and the next one is opened in its place."""
+    store = server.store
+    first = store.add(Definition.from_yaml(CODES), CODES)
+    assert first.verifier is not None
+    assert buy(client, first, issued(server, first), some_blinded(first.verifier)).status_code == 200
+    signer = store.signer(first)
+    assert signer is not None
+    bought = signed_token(signer)
+    content = {"report": REPORT, "signature": bought.signature}
+    store.close_survey(first)
+    store.delete_survey(store.named("health"))
+    text = CODES.replace("privacy: strong", "privacy: strong\nwave: second")
+    second = store.add(Definition.from_yaml(text), text)
+    assert second.verifier is not None
+    assert client.put(f"/s/{first.fingerprint}/reports/{bought.token}", json=content).status_code in (404, 409)
+    assert store.counts(second).reports == 0
+    # Its codes buy signatures of its own key, not of the one that was deleted.
+    blinded = some_blinded(second.verifier)
+    answer = buy(client, second, issued(server, second), blinded)
+    assert is_signature_of(second.verifier, answer.json()["signature"], blinded)
+
+
 def test_codes_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     alphabets: list[str] = []

@@ -41,6 +41,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE tacit_texts (text_key TEXT NOT NULL PRIMARY KEY, box TEXT NOT NULL, question TEXT NOT NULL, "
         "content TEXT NOT NULL){suffix}",
     ),
+    # The number of a survey is never given again: whoever still holds a deleted one must not reach another by it.
+    ("ALTER TABLE tacit_meta ADD COLUMN last_number INTEGER NOT NULL DEFAULT 0",),
 )
 VERSION = len(STEPS)
 

@@ -138,7 +138,10 @@ class Store:
         return definition.issued_by(signer.verifier.to_document())
 
     def _next_number(self) -> int:
-        return int(self.database.rows("SELECT COALESCE(MAX(number), 0) + 1 FROM tacit_surveys")[0][0])
+        """One more than any survey has had, also a deleted one."""
+        ((given,),) = self.database.rows("SELECT last_number FROM tacit_meta")
+        ((kept,),) = self.database.rows("SELECT COALESCE(MAX(number), 0) FROM tacit_surveys")
+        return max(int(given), int(kept)) + 1
 
     def signer(self, survey: StoredSurvey) -> Signer | None:
         """What signs the survey's tokens; gone when it is closed."""
@@ -156,6 +159,7 @@ class Store:
         number = self._next_number()
         values = (number, definition.fingerprint, definition.name, definition.wave, state, source, definition.to_json())
         self.database.run("INSERT INTO tacit_surveys VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        self.database.run("UPDATE tacit_meta SET last_number = ?", (number,))
         stored = _stored((number, state, source, definition.to_json()))
         for box in BOXES:
             self.create_box(stored, box)
