@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from tacit.errors import InvalidInput
 from tacit.survey import retention
 from tacit.survey.accounts import Accounts
 from tacit.survey.definition import Definition
-from tacit.survey.retention import delete_expired
-from tacit.survey.store.submissions import Submission, store_batch, token_hash
+from tacit.survey.retention import delete_expired, look_after
+from tacit.survey.store import sqlite
+from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.survey.questionnaires import CODES, SMALL
 from tests.survey.running import run_async
@@ -55,6 +57,33 @@ def test_what_is_deleted_is_in_no_file(tmp_path: Path) -> None:
     delete_expired(store, lambda: date(2999, 7, 1))
     assert found() == [False, False]
     store.close()
+
+
+def test_what_is_deleted_while_somebody_reads_is_gone_soon_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "WAIT_SECONDS", 0.2)
+    with closing(Store.open(tmp_path / "s.db")) as store, closing(Store.open(tmp_path / "s.db")) as export:
+        survey = filled(store)
+        key = token_hash(survey, "token").encode()
+        table = survey.table("reports")
+        more = [Submission(survey, "reports", str(number), ("yes", "no", "60 or more")) for number in range(40)]
+        store_batch(store.database, more)
+        reading = export.database.stream(f"SELECT * FROM {table} a, {table} b")  # more than one batch
+        next(reading)
+        delete_expired(store, lambda: date(2999, 7, 1))
+        reading.close()
+        look_after(store)  # as the server does every minute
+        assert not [path.name for path in tmp_path.iterdir() if key in path.read_bytes()]
+
+
+def test_bits_about_a_classifier_are_not_taken_after_the_last_day(store: Store) -> None:
+    survey = filled(store)
+    store.offer_classifier(survey, {"target": "smokes", "tree": {"answer": "no"}})
+    bit = Submission(survey, "second", "key", (1,))
+    assert store_batch(store.database, [bit]) == [SubmissionOutcome.STORED]
+    delete_expired(store, lambda: date(2999, 7, 1))
+    assert store_batch(store.database, [bit]) == [SubmissionOutcome.CLOSED]
 
 
 def test_surveys_without_a_day_are_kept(store: Store) -> None:

@@ -13,7 +13,7 @@ from tacit.errors import TacitError
 from tacit.survey.accounts import Accounts
 from tacit.survey.store.surveys import Store
 
-LOOKED_EVERY_SECONDS = 3600.0
+LOOKED_EVERY_SECONDS = 60.0
 
 
 def today() -> date:
@@ -32,10 +32,18 @@ def delete_expired(store: Store, now: Callable[[], date] = today) -> list[str]:
     return deleted
 
 
+def look_after(store: Store) -> None:
+    """Delete what is over, and empty the log: what is deleted while somebody reads, by anyone, stays there until then."""
+    try:
+        delete_expired(store)
+    finally:
+        store.database.forget_log()
+
+
 async def keep_deleting(store: Store) -> None:
-    """Look every hour, for as long as the server runs."""
+    """Look every minute, for as long as the server runs."""
     while True:
-        # A store in trouble now is asked again in an hour.
+        # A store in trouble now is asked again in a minute.
         with contextlib.suppress(TacitError):
-            await run_in_threadpool(delete_expired, store)
+            await run_in_threadpool(look_after, store)
         await asyncio.sleep(LOOKED_EVERY_SECONDS)

@@ -118,7 +118,6 @@ class SqliteDatabase(Database):
 
     def tidy(self) -> None:
         with self._lock, self.refusals():
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -220,7 +220,9 @@ class Store:
         """Delete all that people sent, with codes and receipts, for good; what was asked and promised stays readable."""
         with self.database.transaction():
             self.set_state(survey, "closed")
-            self.database.run("DELETE FROM tacit_issuers WHERE survey = ?", (survey.number,))
+            # A classifier was learned from the reports; while it is offered, bits about it are taken.
+            for table in ("tacit_issuers", "tacit_classifiers"):
+                self.database.run(f"DELETE FROM {table} WHERE survey = ?", (survey.number,))
             self._delete_boxes(survey)
             for box in BOXES:
                 self.database.run(f"DELETE FROM {survey.table(box)}")
