@@ -14,7 +14,7 @@ import pytest
 from benchmarks.survey_load import Load, generate, requests
 from tacit.survey.definition import Definition
 from tacit.survey.issuing import unbase64
-from tacit.survey.store.backup import back_up, contents, restore
+from tacit.survey.store.backup import back_up, contents, dated, drop_older, newest, restore
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store
 from tests.postgres_server import free_port
@@ -89,6 +89,18 @@ def test_a_damaged_or_foreign_backup_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="or it is cut off or damaged"):
         restore(tmp_path / "cut.db", store)
     store.close()
+
+
+def test_a_clock_that_was_set_back_costs_no_backup(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    back_up(store, folder / "survey-29990101T000000Z.db")  # of a night when the clock was wrong
+    for _ in range(2):
+        made = dated(folder)
+        back_up(store, made)
+        assert newest(folder) == made  # the one that is drilled
+        drop_older(folder, 1)
+        assert list(folder.iterdir()) == [made]
 
 
 @pytest.mark.postgres

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -119,8 +119,15 @@ _DATED_PATTERN = re.compile(r"survey-\d{8}T\d{6}Z\.db")
 
 
 def dated(folder: Path) -> Path:
-    """A backup's name in a folder of backups, by the time of now; names in order are backups in order."""
-    return folder / datetime.now(UTC).strftime(_DATED)
+    """A backup's name in a folder of backups, by the time of now; names in order are backups in order.
+
+    A clock that was set back does not change that: the name is then a second after the newest.
+    """
+    at = datetime.now(UTC)
+    with contextlib.suppress(IndexError, ValueError):  # the first one here, or digits that are no time
+        newest_at = datetime.strptime(_backups_in(folder)[-1].name, _DATED).replace(tzinfo=UTC)
+        at = max(at, newest_at + timedelta(seconds=1))
+    return folder / at.strftime(_DATED)
 
 
 def _backups_in(folder: Path) -> list[Path]:
