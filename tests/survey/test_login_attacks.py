@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import re
 import socket
 import sqlite3
@@ -14,8 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from argon2 import PasswordHasher
+from scipy.stats import wilcoxon
 from starlette.testclient import TestClient
 
 from tacit.errors import InvalidInput, UnknownName
@@ -219,6 +222,64 @@ def test_a_wrong_name_costs_what_a_wrong_password_costs_also_the_first_one(
     assert len(set(computed)) == 1
 
 
+def test_a_name_with_and_without_a_second_factor_and_none_are_checked_alike(
+    accounts: Accounts, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each wrong login verifies one password, computes three one-time codes and writes one line; nothing is drawn for it."""
+    accounts.set_password("lee", PASSWORD, second_factor=True)
+    done: list[str] = []
+
+    def watched(module: Any, name: str) -> None:
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, **more: done.append(name) or real(*given, **more))
+
+    watched(accounts_module, "_verified")
+    watched(totp, "code_at")
+    watched(accounts_module.secrets, "token_bytes")
+    watched(accounts._database, "run")
+    watched(accounts._database, "rows")
+    work = []
+    for name in ("ana", "lee", "eve"):
+        clock.now += LOCK_SECONDS
+        done.clear()
+        fail_as(accounts, name, code="123456")
+        work.append(list(done))
+    assert work[0] == work[1] == work[2]
+    assert sorted(set(work[0])) == ["_verified", "code_at", "rows", "run"]
+
+
+def fail_as(accounts: Accounts, name: str, **shown: str) -> None:
+    with pytest.raises(WrongLogin):
+        accounts.log_in(name, "a wrong password", **shown)
+
+
+@pytest.mark.soak
+def test_wrong_names_and_wrong_passwords_take_the_same_time(accounts: Accounts, clock: Clock) -> None:
+    """Argon2 costs next to nothing here, so that all else shows; in turn, so that a busy machine is busy for all alike."""
+    accounts.set_password("lee", PASSWORD, second_factor=True)
+    chance = random.Random(1983)
+    seconds: dict[str, list[int]] = {"ana": [], "lee": [], "eve": []}
+    for _ in range(1_000):
+        for name in chance.sample(sorted(seconds), 3):
+            clock.now += LOCK_SECONDS
+            begun = time.process_time_ns()
+            fail_as(accounts, name)
+            seconds[name].append(time.process_time_ns() - begun)
+    for known in ("ana", "lee"):
+        pairs = wilcoxon(np.subtract(seconds[known], seconds["eve"]))
+        assert pairs.pvalue > 1e-6, f"{known}: {np.median(seconds[known])} ns, nobody: {np.median(seconds['eve'])} ns"
+
+
+def test_a_password_with_older_settings_is_hashed_anew_at_the_next_login(
+    accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts_module, "_hasher", PasswordHasher(time_cost=2, memory_cost=16, parallelism=1))
+    for _ in range(2):
+        assert accounts.log_in("ana", PASSWORD).administrator == "ana"
+        ((stored,),) = accounts._database.rows("SELECT password FROM tacit_administrators")
+        assert "$m=16,t=2,p=1$" in stored
+
+
 def test_10000_tries_from_10000_origins_check_few_passwords(
     accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +365,25 @@ def test_a_deleted_account_is_gone_with_its_sessions(accounts: Accounts) -> None
         accounts.log_in("ana", PASSWORD)
     with pytest.raises(UnknownName, match="'ana'"):
         accounts.delete("ana")
+
+
+@pytest.mark.parametrize("change", ["deleted", "a new password"])
+def test_what_an_account_had_is_in_no_file_after_its_end(accounts: Accounts, tmp_path: Path, change: str) -> None:
+    secret = accounts.set_password("lee", PASSWORD, second_factor=True)
+    assert secret is not None
+    ((stored,),) = accounts._database.rows("SELECT password FROM tacit_administrators WHERE name = 'lee'")
+    kept = [stored.rsplit("$", 1)[1].encode(), secret.encode()]
+
+    def found() -> list[bool]:
+        content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        return [one in content for one in kept]
+
+    assert found() == [True, True]
+    if change == "deleted":
+        accounts.delete("lee")
+    else:
+        accounts.set_password("lee", PASSWORD + "!", second_factor=True)
+    assert found() == [False, False]
 
 
 @pytest.mark.parametrize("length", [0, 11, 1_001])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import secrets
@@ -18,7 +19,7 @@ from tacit.errors import InvalidInput, TacitError, UnknownName
 from tacit.survey import totp
 from tacit.survey.limits import Attempts
 from tacit.survey.store.audit import Audit
-from tacit.survey.store.database import Database
+from tacit.survey.store.database import Database, StoreUnavailable
 
 # Owners may do everything; analysts look and take data out.
 Role = Literal["owner", "analyst"]
@@ -32,16 +33,6 @@ KNOWN_SECONDS = 90 * 86400.0
 COMMAND_LINE = "(command line)"
 
 _hasher = PasswordHasher()
-
-
-def _nobody() -> str:
-    """Verified where there is no such account, so that a wrong name takes as long as a wrong password.
-
-    Random bytes in place of a hash: to compute one would make the first wrong name take twice as long.
-    """
-    salt, digest = (base64.b64encode(secrets.token_bytes(n)).decode().rstrip("=") for n in (16, 32))
-    settings = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
-    return f"$argon2id$v=19${settings}${salt}${digest}"
 
 
 class WrongLogin(TacitError):
@@ -78,6 +69,17 @@ class _Account:
     role: Role
     second_factor: str
     last_step: int
+    exists: int = 1
+
+
+def _nobody() -> _Account:
+    """Checked where there is no such account, so that a wrong name takes as long as a wrong password.
+
+    Random bytes in place of a hash: to compute one would make the first wrong name take twice as long.
+    """
+    salt, digest = (base64.b64encode(secrets.token_bytes(n)).decode().rstrip("=") for n in (16, 32))
+    settings = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
+    return _Account(f"$argon2id$v=19${settings}${salt}${digest}", "analyst", totp.new_secret(), 0, exists=0)
 
 
 class Accounts:
@@ -87,6 +89,7 @@ class Accounts:
         self._database = database
         self._clock = clock
         self._attempts = Attempts(clock)
+        self._nobody = _nobody()
         self.log = Audit(database, clock)
 
     @property
@@ -113,8 +116,8 @@ class Accounts:
         """
         check_password(password)
         before = self._account(name)
-        secret = totp.new_secret() if second_factor else before.second_factor if before else ""
-        kept = role or (before.role if before else "owner")
+        secret = totp.new_secret() if second_factor else before.second_factor if before.exists else ""
+        kept = role or (before.role if before.exists else "owner")
         with self._database.transaction():
             self._forget(name)
             self._database.run(
@@ -122,56 +125,78 @@ class Accounts:
                 "VALUES (?, ?, 0, 0, ?, ?, 0)",
                 (name, _hasher.hash(password), kept, secret),
             )
+        self._forget_log()
         self.record(by, "password set", f"{name}: {kept}{', second factor' if secret else ''}")
         return secret if second_factor else None
 
     def delete(self, name: str, by: str = COMMAND_LINE) -> None:
         """Take the account away with its sessions. What it did stays in the log."""
-        if self._account(name) is None:
+        if not self._account(name).exists:
             raise UnknownName("The account", name, [known for known, _, _ in self.names()])
         with self._database.transaction():
             self._forget(name)
+        self._forget_log()
         self.record(by, "account deleted", name)
+
+    def _forget_log(self) -> None:
+        """The log still holds the old password's hash and the second factor's secret; a server empties it later, if not now."""
+        with contextlib.suppress(StoreUnavailable):
+            self._database.forget_log()
 
     def _forget(self, name: str) -> None:
         self._database.run("DELETE FROM tacit_administrators WHERE name = ?", (name,))
         self._database.run("DELETE FROM tacit_sessions WHERE administrator = ?", (name,))
         self._database.run("DELETE FROM tacit_devices WHERE administrator = ?", (name,))
 
-    def _account(self, name: str) -> _Account | None:
+    def _account(self, name: str) -> _Account:
+        """The account of this name, or nobody's; either comes out of the database, so that it takes the same time."""
+        nobody = self._nobody
         rows = self._database.rows(
-            "SELECT password, role, second_factor, last_step FROM tacit_administrators WHERE name = ?", (name,)
+            "SELECT password, role, second_factor, last_step, 1 FROM tacit_administrators WHERE name = ? UNION ALL "
+            "SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), 0, 0 "
+            "WHERE NOT EXISTS (SELECT 1 FROM tacit_administrators WHERE name = ?)",
+            (name, nobody.password, nobody.role, nobody.second_factor, name),
         )
-        return _Account(*rows[0]) if rows else None
+        return _Account(*rows[0])
 
     def log_in(self, name: str, password: str, **shown: str) -> Session:
         """A session for who shows the right name, password and, where there is one, second factor."""
         login = Login(name, password[: LONGEST_PASSWORD + 1], **shown)
+        # The same is done for an account with a second factor, for one without, and for none.
         account = self._account(name)
         step = self._step(account, login.code)
         is_known = self._is_known(login)
         # Whoever shows the second factor is no stranger: no lock of other people's making holds them up.
         if step is None and not self._attempts.allows(name, login.origin, is_known=is_known):
             raise self._wrong(account, login, is_known=is_known, is_counted=False)
-        fits = _verified(account.password if account else _nobody(), login.password)
-        if account is None or not fits or (account.second_factor and step is None):
+        fits = _verified(account.password, login.password)
+        if not account.exists or not fits or (account.second_factor and step is None):
             raise self._wrong(account, login, is_known=is_known, is_counted=True)
         session = self._new_session(name, account, step)
         if session is None:
             raise self._wrong(account, login, is_known=is_known, is_counted=True)
         self._attempts.succeeded(name, login.origin)
+        self._renew(account, login)
         return session
 
-    def _step(self, account: _Account | None, code: str) -> int | None:
-        if account is None or not account.second_factor:
-            return None
-        return totp.accepted_step(account.second_factor, code, self._clock(), account.last_step)
+    def _renew(self, account: _Account, login: Login) -> None:
+        """Hash the password as new ones are: one with other settings takes another time than a wrong name."""
+        if _hasher.check_needs_rehash(account.password):
+            self._database.run(
+                "UPDATE tacit_administrators SET password = ? WHERE name = ? AND password = ?",
+                (_hasher.hash(login.password), login.name, account.password),
+            )
 
-    def _wrong(self, account: _Account | None, login: Login, *, is_known: bool, is_counted: bool) -> WrongLogin:
+    def _step(self, account: _Account, code: str) -> int | None:
+        secret = account.second_factor or self._nobody.second_factor
+        step = totp.accepted_step(secret, code, self._clock(), account.last_step)
+        return step if account.second_factor and account.exists else None
+
+    def _wrong(self, account: _Account, login: Login, *, is_known: bool, is_counted: bool) -> WrongLogin:
         if is_counted:
             self._attempts.failed(login.name, login.origin, is_known=is_known)
             # Beyond the limits nothing is written: a flood of attempts must not fill the disk.
-            self.record(login.name if account else "(no such account)", "login failed")
+            self.record(login.name if account.exists else "(no such account)", "login failed")
         return WrongLogin("Name, password and code do not fit, or there were too many attempts. Try again later.")
 
     def _new_session(self, name: str, account: _Account, step: int | None) -> Session | None:

@@ -34,7 +34,7 @@ def accepted_step(secret: str, code: str, now: float, last: int) -> int | None:
     fitting = [
         step
         for step in range(current - DRIFT, current + DRIFT + 1)
-        if step > last and hmac.compare_digest(code_at(secret, step).encode(), typed)
+        if hmac.compare_digest(code_at(secret, step).encode(), typed) and step > last
     ]
     return fitting[0] if fitting else None
 
