@@ -9,6 +9,7 @@ import contextlib
 import gzip
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
@@ -24,12 +25,13 @@ from tacit.survey.definition import Definition
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.postgres_server import postgres_server
-from tests.survey.server import RunningServer, running_server
+from tests.survey.server import COMMAND, RunningServer, running_server
 
 SECONDS = 120.0 if os.environ.get("TACIT_SOAK") == "1" else 10.0
 OFFERED = 2_200.0  # a little above what is asked for
 CONNECTIONS = 200
 SETTLED_MS = 3_000.0
+TURNS = 3
 TEMPLATE = Path(__file__).parents[1] / "src/tacit/survey/templates/questionnaire.yaml"
 
 
@@ -140,35 +142,47 @@ def _watch(server: RunningServer, waits: list[float], stop: threading.Event) -> 
 
 
 def _export(store_url: str, folder: Path) -> list[Ratio]:
-    """How much of the submission rate a running export takes, both at the server's capacity."""
-    from tacit.survey.exports import export_folder
-
-    with _served(store_url, folder) as (server, store, survey):
-        alone = _load(server, survey, rate=20_000, seconds=SECONDS / 2, connections=CONNECTIONS).rate
-        stop = threading.Event()
-
-        def export() -> None:
-            count = 0
-            while not stop.is_set():
-                export_folder(store, survey, folder / f"export-{count}")
-                shutil.rmtree(folder / f"export-{count}")
-                count += 1
-
-        exporter = threading.Thread(target=export)
-        exporter.start()
-        beside = _load(server, survey, rate=20_000, seconds=SECONDS / 2, connections=CONNECTIONS).rate
-        stop.set()
-        exporter.join()
-    detail = f"{alone:,.0f}/s alone, {beside:,.0f}/s beside an export that never ends"
+    """How much of the submission rate a running export takes, at the server's capacity; in turn, and the median of the turns."""
+    with _served(store_url, folder) as (server, _, survey):
+        shares, details = [], []
+        for turn in range(TURNS):
+            alone = _load(server, survey, rate=20_000, seconds=SECONDS / 2, connections=CONNECTIONS).rate
+            with _exporting(store_url, survey, folder / f"export-{turn}"):
+                beside = _load(server, survey, rate=20_000, seconds=SECONDS / 2, connections=CONNECTIONS).rate
+            shares.append(1 - beside / alone)
+            details.append(f"{alone:,.0f}/s alone, {beside:,.0f}/s beside an export that never ends")
     return [
         Ratio(
             "survey: share of the submission rate a running export takes",
-            1 - beside / alone,
+            sorted(shares)[TURNS // 2],
             0.2,
             "of the rate",
-            detail,
+            "; ".join(details),
         )
     ]
+
+
+@contextlib.contextmanager
+def _exporting(store_url: str, survey: StoredSurvey, folder: Path) -> Iterator[None]:
+    """`tacit survey export` again and again, each in a process of its own, as people run it."""
+    stop = threading.Event()
+
+    def export() -> None:
+        arguments = [survey.fingerprint, "--out", str(folder), "--store", store_url]
+        while not stop.is_set():
+            with subprocess.Popen([*COMMAND, "export", *arguments], stdout=subprocess.DEVNULL) as exporter:
+                while exporter.poll() is None and not stop.wait(0.05):
+                    pass
+                exporter.terminate()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    exporter = threading.Thread(target=export)
+    exporter.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        exporter.join()
 
 
 def _page(store_url: str, folder: Path) -> list[Ratio]:

@@ -247,8 +247,9 @@ def test_backups_in_a_folder_are_named_by_time_and_the_oldest_dropped(monkeypatc
     assert sorted(path.name for path in Path("backups").iterdir()) == [
         "mine.db", "survey-20261112T031000Z.db", "survey-20261113T031000Z.db",
     ]  # fmt: skip
+    folder = Path("backups").resolve()
     monkeypatch.undo()
-    assert backup._DATED_PATTERN.fullmatch(backup.dated(Path("backups")).name)
+    assert backup._DATED_PATTERN.fullmatch(backup.dated(folder).name)
     with pytest.raises(InvalidInput, match="--keep goes with a folder"):
         run("backup", "one.db", "--keep", "2")
 

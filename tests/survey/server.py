@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.postgres_server import free_port
 
 SOURCE = Path(__file__).parents[2] / "src"
-_COMMAND = [sys.executable, "-c", "from tacit.cli.survey import app; app()"]
+COMMAND = [sys.executable, "-c", "from tacit.cli.survey import app; app()"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def start_server(
     arguments = ["serve", "--store", store_url, "--port", str(port), "--rate", "0", *extra]
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [*_COMMAND, *arguments],
+            [*COMMAND, *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
             env={"PYTHONPATH": str(SOURCE), "PATH": "/usr/bin:/bin", "PYTHONUNBUFFERED": "1"},

@@ -21,6 +21,7 @@ from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import RateLimit, Refused, limited_body
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
+from tacit.survey.unhurried import UnhurriedStore
 from tacit.survey.weighting import given_margins
 
 COOKIE = "tacit_session"
@@ -43,6 +44,7 @@ class Administration:
         self, store: Store, accounts: Accounts, settings: ServerSettings, arrivals: Arrivals | None = None
     ) -> None:
         self._store = store
+        self._exported = UnhurriedStore(store.database, store.codes.database)
         self._arrivals = arrivals
         self._accounts = accounts
         self._settings = settings
@@ -196,7 +198,9 @@ class Administration:
             "Content-Disposition": f'attachment; filename="{survey.definition.name}-disguised-{name}"',
             "Cache-Control": "no-store",
         }
-        return StreamingResponse(download.chunks(self._store, survey), media_type=download.media_type, headers=headers)
+        return StreamingResponse(
+            download.chunks(self._exported, survey), media_type=download.media_type, headers=headers
+        )
 
     async def close(self, request: Request, session: Session, form: Form) -> Response:
         survey = await self._survey(request)

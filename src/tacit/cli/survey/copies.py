@@ -21,10 +21,11 @@ def export(
     """Write the disguised reports (CSV, Parquet), the scheme and a codebook; `tacit estimate` and `tacit mine` read them."""
     with opened_store(store) as opened:
         from tacit.survey.exports import export_folder
+        from tacit.survey.unhurried import at_low_priority
 
         stored = opened.named(survey)
         with progress("Exporting") as bar:
-            files = export_folder(opened, stored, out, bar.advance)
+            files = at_low_priority(lambda: export_folder(opened, stored, out, bar.advance))
         record(opened, "exported", stored.definition.name)
     show({"files": [str(file) for file in files]}, [f"Wrote {file}" for file in files], as_json=as_json)
 
@@ -44,9 +45,11 @@ def backup(
         raise InvalidInput(f"--keep goes with a folder of backups, and {str(out)!r} is none. Make it first.")
     file = dated(out) if out.is_dir() else out
     with opened_store(store) as opened:
+        from tacit.survey.unhurried import at_low_priority
+
         record(opened, "backed up", str(file))
         with progress("Copying") as bar:
-            copied = back_up(opened, file, bar.advance)
+            copied = at_low_priority(lambda: back_up(opened, file, bar.advance))
     dropped = drop_older(out, keep) if keep is not None else []
     show(
         {
@@ -67,10 +70,11 @@ def drill(
 
     require("survey")
     from tacit.survey.store.backup import newest, restored_for_practice
+    from tacit.survey.unhurried import at_low_priority
 
     file = newest(backup_file) if backup_file.is_dir() else backup_file
     with progress("Restoring") as bar:
-        drilled = restored_for_practice(file, bar.advance)
+        drilled = at_low_priority(lambda: restored_for_practice(file, bar.advance))
     lines = [f"{file}: restored and checked in {drilled.seconds:.1f} s."]
     lines += [f"  {one.name} (wave {one.wave}, {one.state}): {one.reports} reports" for one in drilled.surveys]
     lines.append(f"  the audit log of {drilled.audit_lines} lines is whole")
