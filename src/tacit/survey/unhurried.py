@@ -13,8 +13,8 @@ from tacit.survey.store.surveys import Box, Store, StoredSurvey
 
 T = TypeVar("T")
 
-# A tenth of the processor where all of it is wanted. With the lowest priority of all an export would not end on a busy machine,
-# and meanwhile the database's log would grow.
+# By the kernel's weights, about a tenth of a processor where all of it is wanted. With the lowest priority of all an export
+# would not end on a busy machine, and meanwhile the database's log would grow.
 LOW_PRIORITY = 10
 # In the server's own process a priority does not help, because whoever works holds the interpreter. So a download rests three
 # times as long as it worked. The bound is for a busy machine and a slow client, whose time counts as work.
