@@ -447,3 +447,57 @@ def test_the_page_goes_through_stored_reports_once(tmp_path: Path, monkeypatch: 
     assert len(view.crossed) == 2
     assert len(asked) == 1
     store.close()
+
+
+FEW = SMALL.replace(
+    "name: health",
+    "name: few",
+).replace(
+    "      - {name: smokes",
+    "      - {name: region, kind: choice, text: Where?, answers: [a, b, c], sensitive: false}\n"
+    "      - {name: member, kind: yes-no, text: In the union?, sensitive: false}\n      - {name: smokes",
+)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, StoredSurvey]]:
+    """Eighty people in one region, fifteen in another, and three in a third, who alone are all union members."""
+    store = Store.open(tmp_path_factory.mktemp("few") / "s.db")
+    survey = store.add(Definition.from_yaml(FEW), FEW)
+    rows = []
+    for number, region in enumerate(["a"] * 80 + ["b"] * 15 + ["c"] * 3):
+        odd = ("no", "yes")[number % 2]
+        row = {"region": region, "member": "yes" if region == "c" else odd, "age": AGES[number % 3], "smokes": odd}
+        rows.append(tuple({**row, "drinks": odd}[name] for name in survey.wire.names))
+    fill(store, survey, rows)
+    yield store, survey
+    store.close()
+
+
+@pytest.mark.parametrize("share", [1.0, 0.999998, 0.3])
+def test_weights_do_not_single_out_a_few_people(few: tuple[Store, StoredSurvey], share: float) -> None:
+    store, survey = few
+    rest = (1 - share) / 2
+    shown = results_document(store, survey, population={"region": {"a": rest, "b": rest, "c": share}})
+    assert shown["weighted"] is None
+    assert "Fewer than 10 reports say region = 'c'" in shown["warnings"][-1]
+
+
+def test_weights_of_many_people_do_not_become_a_filter(few: tuple[Store, StoredSurvey]) -> None:
+    store, survey = few
+    extreme = results_document(store, survey, population={"member": {"no": 1e-6, "yes": 1 - 1e-6}})
+    assert extreme["weighted"] is not None  # 51 people: as many as any group that is shown
+    assert "region" not in [one["attribute"] for one in extreme["weighted"]["questions"]]
+    both = {"member": {"no": 1.0, "yes": 0.0}, "age": {AGES[0]: 1.0, AGES[1]: 0.0, AGES[2]: 0.0}}
+    together = results_document(store, survey, population=both)
+    assert together["weighted"] is None
+    assert "fewer than 30 of equal weight" in together["warnings"][-1]
+
+
+@pytest.mark.parametrize("target", ["member", "region", "smokes"])
+def test_models_say_nothing_of_a_few_people(few: tuple[Store, StoredSurvey], target: str) -> None:
+    store, survey = few
+    said = "\n".join(model.text for model in dashboard(store, survey, target=target).models)
+    assert "Where? = c" not in said
+    assert "3.1%" not in said
+    assert "people" in said

@@ -177,6 +177,17 @@ class AnswerTables:
         gone = {answer for question, answer in screened_out_answers(self.definition) if question == name}
         return np.array([answer in gone for answer in answers])
 
+    def shows_few(self, *names: str) -> bool:
+        """Whether a table of one public question, or of two, has cells that are not shown."""
+        from tacit.estimation import estimate
+
+        try:
+            counted = estimate(self.reports, list(names))
+        except NotEstimable:  # nobody was asked both
+            return False
+        people = (counted.probabilities * counted.n_reports)[np.ix_(*(~self.screened_out(one) for one in names))]
+        return bool((too_few(people) if len(names) == 1 else too_few_crossed(people)).any())
+
     def question(self, name: str) -> EstimateTable:
         """The shares of one question's answers, with how far so many fake respondents could move each."""
         from tacit.estimation import estimate

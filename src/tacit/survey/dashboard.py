@@ -146,7 +146,9 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         fit_of(kept.reports if isinstance(kept.reports, Reports) else counted, group) for group in definition.groups
     ]
     weighted = {
-        name: weighting.estimate(counted, name) for name in few if weighting is not None and name not in margins
+        name: weighting.estimate(counted, name)
+        for name in few
+        if weighting is not None and name not in margins and not _tells_few(kept, definition, name, margins)
     }
     by = asked.by
     return Dashboard(
@@ -169,6 +171,12 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         quotas=empty.quotas,
         has_second_round=bool(definition.document["second_round"]),
     )
+
+
+def _tells_few(kept: Kept, definition: Definition, name: str, margins: Sequence[str]) -> bool:
+    """Whether weights, which anybody may choose, would single out a few people's answers to a public question."""
+    tables = AnswerTables(definition, kept.reports, 0)
+    return tables.is_public(name) and any(tables.shows_few(margin, name) for margin in margins)
 
 
 def _weighting(kept: Kept, definition: Definition, population: Margins | None) -> tuple[Weighting | None, list[str]]:

@@ -1,15 +1,22 @@
-"""Classifiers and rules mined from disguised reports, in the questionnaire's own words."""
+"""Classifiers and rules mined from disguised reports, in the questionnaire's own words, and nothing about a few people.
+
+What a model says of public answers alone counts people. So it keeps to the tables' rule: no cell of fewer than ten.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.count.sources import ReportSource
 from tacit.errors import TacitError
 from tacit.schema import Attribute, Schema
+from tacit.survey.answer_tables import FEWEST_IN_CELL, AnswerTables
 from tacit.survey.definition import Definition
+
+if TYPE_CHECKING:
+    from tacit.mine.tree import Node
 
 # A tree that a researcher reads on a page, and that a respondent's device applies.
 DEEPEST_TREE = 4
@@ -50,26 +57,65 @@ def mined(reports: ReportSource, target: str, definition: Definition) -> list[Mi
     if long:
         text = f"Not mined: {'; '.join(long)} has more answers than a model on this page can tell apart."
         return [MinedModel("Models", text)]
+    crowd = Crowd.of(reports, target, definition)
+    if target in crowd.few:
+        text = f"Not mined: fewer than {FEWEST_IN_CELL} people gave some answer to “{definition.label(target)}”."
+        return [MinedModel("Models", text)]
     models = []
     for title, mine in _MINERS.items():
         try:
-            models.append(mine(reports, target, Spoken(definition)))
+            models.append(mine(reports, target, Spoken(definition), crowd))
         except TacitError as error:
             models.append(MinedModel(title, str(error)))
     return models
 
 
-def _tree(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
+@dataclass(frozen=True)
+class Crowd:
+    """How many people a model is about, and the public questions of which it would show too few."""
+
+    n_reports: int
+    public: frozenset[str]
+    few: frozenset[str]
+
+    @classmethod
+    def of(cls, reports: ReportSource, target: str, definition: Definition) -> Crowd:
+        from tacit.estimation import estimate
+
+        tables, public = AnswerTables(definition, reports, 0), frozenset(definition.scheme.public_names)
+        beside = (target,) if target in public else ()
+        few = {name for name in public - {target} if tables.shows_few(*beside, name)}
+        if beside and tables.shows_few(target):
+            few.add(target)
+        counted = estimate(reports, [target])
+        return cls(counted.n_reports, public, frozenset(few))
+
+    def is_few(self, share: float) -> bool:
+        return share * self.n_reports < FEWEST_IN_CELL - 0.5
+
+    def pruned(self, node: Node, *, is_public: bool) -> Node:
+        """The tree without splits that lead to few people, or to few of one class where classes are public."""
+        below = tuple(replace(one, node=self.pruned(one.node, is_public=is_public)) for one in node.branches)
+        parts = [one.node.size * part for one in below for part in (one.node.class_shares if is_public else (1.0,))]
+        return node.leaf() if any(map(self.is_few, parts)) else replace(node, branches=below)
+
+    def may_show(self, names: Sequence[str], support: float, antecedent: float) -> bool:
+        """Whether a rule may be shown: of public answers alone, neither who it holds for nor who it fails for are few."""
+        return not set(names) <= self.public or not (self.is_few(support) or self.is_few(antecedent - support))
+
+
+def _tree(reports: ReportSource, target: str, spoken: Spoken, crowd: Crowd) -> MinedModel:
     from tacit.mine import TreeClassifier
     from tacit.mine.exported import classifier_document
     from tacit.mine.tree_text import as_text
 
     fitted = TreeClassifier(target=target, max_depth=DEEPEST_TREE, method="inversion").fit(reports)
-    text = as_text(fitted.tree_, cast(Schema, spoken), spoken[target])
+    shown = crowd.pruned(fitted.tree_, is_public=target in crowd.public)
+    text = as_text(shown, cast(Schema, spoken), spoken[target])
     return MinedModel("Decision tree", text, classifier_document(fitted))
 
 
-def _naive_bayes(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
+def _naive_bayes(reports: ReportSource, target: str, spoken: Spoken, crowd: Crowd) -> MinedModel:
     from tacit.mine import NaiveBayesClassifier
     from tacit.mine.exported import classifier_document
 
@@ -77,11 +123,17 @@ def _naive_bayes(reports: ReportSource, target: str, spoken: Spoken) -> MinedMod
     rows = [(spoken[target].name, fitted.class_shares_)]
     for table in fitted.likelihoods_:
         attribute = spoken[table.attribute.name]
+        if table.attribute.name in crowd.few:
+            continue
         rows += [
             (f"{attribute.name} = {answer}", shares)
             for answer, shares in zip(attribute.answers, table.shares, strict=True)
         ]
-    return MinedModel("Naive Bayes", _aligned(spoken[target].answers, rows), classifier_document(fitted))
+    lines = [_aligned(spoken[target].answers, rows)]
+    if crowd.few:
+        left = "; ".join(spoken.definition.label(name) for name in sorted(crowd.few))
+        lines.append(f"Not shown, because it would be about fewer than {FEWEST_IN_CELL} people: {left}.")
+    return MinedModel("Naive Bayes", "\n".join(lines), classifier_document(fitted))
 
 
 def _aligned(classes: Sequence[str], rows: Sequence[tuple[str, Any]]) -> str:
@@ -92,7 +144,7 @@ def _aligned(classes: Sequence[str], rows: Sequence[tuple[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _rules(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
+def _rules(reports: ReportSource, target: str, spoken: Spoken, crowd: Crowd) -> MinedModel:
     from tacit.mine import FrequentItemsets, association_rules
     from tacit.mine.itemset_result import ERRORS
 
@@ -102,6 +154,11 @@ def _rules(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
         f"{rule.confidence.value:.1%} ± {rule.confidence.standard_error:.1%}"
         for rule in association_rules(frequent.itemsets_, min_threshold=LEAST_CONFIDENCE)
         if [attribute for attribute, _ in rule.consequents] == [target]
+        and crowd.may_show(
+            [name for name, _ in (*rule.antecedents, *rule.consequents)],
+            rule.support.value,
+            rule.antecedent_support,
+        )
     ]
     text = "\n".join([*rules[:MOST_RULES], ERRORS]) if rules else ""
     label = spoken.definition.label(target)
@@ -109,7 +166,7 @@ def _rules(reports: ReportSource, target: str, spoken: Spoken) -> MinedModel:
     return MinedModel("Rules", "\n".join(filter(None, [text or none, *frequent.itemsets_.notes])))
 
 
-_MINERS: dict[str, Callable[[ReportSource, str, Spoken], MinedModel]] = {
+_MINERS: dict[str, Callable[[ReportSource, str, Spoken, Crowd], MinedModel]] = {
     "Decision tree": _tree,
     "Naive Bayes": _naive_bayes,
     "Rules": _rules,

@@ -32,6 +32,7 @@ MOST_CELLS = 200
 MOST_ROUNDS = 1_000
 CLOSE_ENOUGH = 1e-10
 LARGE_WEIGHT = 10.0
+FEWEST_WEIGHTED, FEWEST_EFFECTIVE = 10, 30
 LARGEST_RAKED = 1e9
 
 
@@ -121,7 +122,25 @@ class Weighting:
                     f"No report says {attribute.name} = {attribute.answers[empty[0]]!r}, which is {target[empty[0]]:.1%} of the "
                     "population, so nobody's report can be weighted up for them. Leave this question out of the shares."
                 )
-        return cls(names, shares, raked(shares, targets), counted.n_reports)
+        weighting = cls(names, shares, raked(shares, targets), counted.n_reports)
+        weighting.refuse_few(scheme)
+        return weighting
+
+    def refuse_few(self, scheme: Scheme) -> None:
+        """Refuse weights that would make a few people the population: they would single out what is not shown of so few."""
+        for name, seen in zip(self.names, _margins_of(self.shares), strict=True):
+            few = np.flatnonzero((seen > 0) & (seen * self.n_reports < FEWEST_WEIGHTED - 0.5))
+            if len(few):
+                answer = scheme.schema[name].answers[few[0]]
+                raise InvalidInput(
+                    f"Fewer than {FEWEST_WEIGHTED} reports say {name} = {answer!r}: too few to stand for a share of the "
+                    "population. Leave this question out of the shares."
+                )
+        if self.effective < FEWEST_EFFECTIVE:
+            raise InvalidInput(
+                f"With these shares the reports would count as fewer than {FEWEST_EFFECTIVE} of equal weight, too few to show "
+                "anything. Correct the shares, or leave a question out of them."
+            )
 
     @cached_property
     def effective(self) -> float:
