@@ -149,6 +149,21 @@ REFUSALS = {
     "lacks 'p'": SMALL + groups(group("smokes", "kind: warner")),
     "would let someone be 99.0% sure": SMALL + groups(group("smokes", "kind: warner, p: 0.99")),
     "allow_unbounded: true": question(prefer_not_to_say=False) + groups(group("smokes, q", "kind: flip, theta: 0.8")),
+    "needs at least one option": question(kind="several", options={}),
+    "line 11: no question may be called 'questionnaire'": question(name="questionnaire"),
+    "line 11: A text of 'q' is missing, or two are the same": question(kind="choice", answers={"a": "S", "b": "S"}),
+    "line 11: 'smokes' and 'q' ask the same": question(text="Do you smoke?"),
+    "line 11: A question's text holds the character U+0007": question(text="a\x07b"),
+    "line 11: A question's text holds the character U+202E": question(text="a\u202eb"),
+    "{Age} would be shown as it stands. Write {age}": question(text="At {Age}?"),
+    "{ age } would be shown as it stands": question(text="At { age }?"),
+    "an answer cannot repeat {age}": question(kind="choice", answers={"a": "At {age}", "b": "B"}),
+    "every answer to 'age' ends the questions": SMALL
+    + "screen_out:\n  - {when: {age: [below 30, 30 to 59]}}\n  - {when: {age: 60 or more}}\n",
+    "line 11: parts cannot be merged": SMALL + "      - {<<: {kind: yes-no}, name: q, text: T, sensitive: true}\n",
+    "without a line of three dashes": SMALL + "---\n" + SMALL,
+    "the report '=cmd()' begins as a formula does": SMALL
+    + groups(group("smokes", "kind: matrix, matrix: [[0.7, 0.3], [0.3, 0.7]], reports: ['=cmd()', b]")),
     "too many for a page to explain": question(kind="several", options=[f"o{n}" for n in range(12)])
     + groups(group("q", "kind: gamma-diagonal, gamma: 5")),
 }  # fmt: skip
@@ -160,6 +175,13 @@ def test_bad_questionnaires_are_refused_with_what_to_change(message: str) -> Non
         Definition.from_yaml(REFUSALS[message], "survey.yaml")
     assert message in str(refusal.value)
     assert "survey.yaml" in str(refusal.value)
+
+
+def test_answers_that_look_like_numbers_are_what_stands_in_the_file() -> None:
+    """YAML takes a postal code for an octal number, a time for minutes and on for true."""
+    text = SMALL + "      - {name: q, kind: choice, text: T, answers: [01234, 12:30, 1.50, on, yes], sensitive: true}\n"
+    answers = Definition.from_yaml(text).scheme.schema["q"].answers
+    assert answers[:5] == ("01234", "12:30", "1.50", "on", "yes")
 
 
 def test_a_public_question_after_a_sensitive_answer_would_send_that_answer(monkeypatch: pytest.MonkeyPatch) -> None:

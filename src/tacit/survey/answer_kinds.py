@@ -55,6 +55,8 @@ def read_answers(
     check_count(entry, len(answers))
     if len(answers) < 2 and kind == "choice":
         entry.refuse("a choice needs at least two answers.")
+    if not answers:
+        entry.refuse("a question of kind 'several' needs at least one option.")
     return Answers(answers)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tacit.survey.answer_lists import IN_DEFINITION
@@ -19,6 +19,7 @@ from tacit.survey.yaml_lines import Located
 # More ways to be asked one question than this are more than anybody can follow.
 MOST_ALTERNATIVES = 64
 PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_LIKE_A_PLACE = re.compile(r"\{\s*(\w+)\s*\}")
 
 
 def read_conditions(entry: Located, seen: Mapping[str, Question]) -> Alternatives:
@@ -90,6 +91,17 @@ def read_screen_out(item: Located, seen: Mapping[str, Question], text: Texts | N
     return ScreenOut(when, text)
 
 
+def check_somebody_is_asked(entry: Located, screen_outs: Iterable[ScreenOut], seen: Mapping[str, Question]) -> None:
+    """Refuse screen-outs that together end the questions for everybody."""
+    gone: dict[str, set[str]] = {}
+    for way in (way for one in screen_outs for way in one.when):
+        if len(way) == 1 and way[0].option is None:
+            gone.setdefault(way[0].question, set()).update(way[0].answers)
+    for name, answers in gone.items():
+        if answers >= set(seen[name].attributes[0][1]):
+            entry.refuse(f"every answer to {name!r} ends the questions, so nobody could take part. Leave one out.")
+
+
 def read_quota(item: Located, seen: Mapping[str, Question]) -> Quota:
     fields = item.mapping("A quota", {"when": True, "most": True})
     when = read_conditions(fields["when"], seen)
@@ -100,9 +112,24 @@ def read_quota(item: Located, seen: Mapping[str, Question]) -> Quota:
     return Quota(when, int(most))
 
 
+def check_plain(entry: Located, texts: Texts, seen: Mapping[str, Question]) -> None:
+    """Answers are the same for everybody: a place in them would be shown as it stands."""
+    for name in (name for text in texts.values() for name in PLACE.findall(text)):
+        if name in seen:
+            entry.refuse(
+                f"an answer cannot repeat {{{name}}}: all are offered the same. Repeat it in the question's text."
+            )
+
+
 def check_places(entry: Located, texts: Texts, seen: Mapping[str, Question]) -> None:
     """A text may repeat what was answered before, as ``{name}``: of public questions with one answer only."""
     for text in texts.values():
+        for like in _LIKE_A_PLACE.finditer(text):
+            name = like[1].lower()
+            if name in seen and like[0] != f"{{{name}}}":
+                entry.refuse(
+                    f"{like[0]} would be shown as it stands. Write {{{name}}} to repeat the answer to {name!r}."
+                )
         for name in PLACE.findall(text):
             question = seen.get(name)
             if question is None or len(question.attributes) != 1 or question.kind == "several":

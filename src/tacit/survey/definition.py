@@ -24,6 +24,7 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute, Schema
+from tacit.survey.answer_kinds import FORMULA
 from tacit.survey.answer_lists import IN_DEFINITION, LARGEST_LIST, put_together, taken_apart
 from tacit.survey.conditions import to_document
 from tacit.survey.definition_questions import whole_text
@@ -123,7 +124,7 @@ class Definition:
             document[name] = texts
         if questionnaire.retention is not None:
             document["retention"] = questionnaire.retention.isoformat()
-        document["label"] = _checked_label(document, questionnaire.place)
+        document["label"] = _checked_label(document, questionnaire)
         made = cls.frozen(document)
         vars(made)["scheme"] = scheme  # the very one that the document was made from, not read from it again
         return made
@@ -258,15 +259,17 @@ class Definition:
         return self.document.get("words", {}).get(language) or json.loads(released(language))
 
 
-def _checked_label(document: dict[str, Any], place: Located) -> dict[str, Any]:
+def _checked_label(document: dict[str, Any], questionnaire: SurveyQuestionnaire) -> dict[str, Any]:
     """What the page will say of its programs; what it would refuse to ask is refused here already.
 
     What all answers tell together is refused when the survey opens, with the ways out.
     """
     examination = examine(document)
+    places = {one.name: one.place for page in questionnaire.pages for one in page.questions}
     for objection in examination.objections:
         if objection.reason != "exceeds":
-            place.refuse(objection.message)
+            named = [places[name] for name in objection.names if name in places]
+            (named[-1] if named else questionnaire.place).refuse(objection.message)
     return examination.label
 
 
@@ -381,6 +384,12 @@ def _attributes(questionnaire: SurveyQuestionnaire) -> list[Attribute]:
 def _checked_group(group: GroupDocument, schema: Schema, routing: Routing, allow_unbounded: bool) -> dict[str, Any]:
     """The group's document, its chances exact over 2**32, or a refusal at its line."""
     place: Located = group["place"]
+    for label in group["channel"].get("reports") or ():
+        if FORMULA.match(str(label)):
+            place.refuse(
+                f"the report {str(label)!r} begins as a formula does, which a spreadsheet that opens the reports would run. Give "
+                "it a name."
+            )
     prior = {"+".join(group["attributes"]): group["prior"]} if "prior" in group else None
     try:
         recipe = Recipe.from_document(_exact(group["channel"]))

@@ -6,9 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tacit.schema import RESERVED
 from tacit.survey.answer_kinds import NAME, OWN_KEY, Answers, named_texts, read_answers, read_day, read_texts
 from tacit.survey.answer_lists import IN_DEFINITION
-from tacit.survey.conditions import check_places, names_in, read_conditions, read_quota, read_screen_out
+from tacit.survey.conditions import (
+    check_places,
+    check_plain,
+    check_somebody_is_asked,
+    names_in,
+    read_conditions,
+    read_quota,
+    read_screen_out,
+)
 from tacit.survey.dealing import read_deals, with_direct_questions
 from tacit.survey.openness import refuse_telling
 from tacit.survey.proposal import LEVELS
@@ -69,6 +78,11 @@ class _Reader:
         deals = read_deals(top, self.seen, self.languages)
         pages = with_direct_questions(pages, deals)
         groups = tuple(_group(item) for item in top["groups"].items("groups")) if "groups" in top else ()
+        screen_outs = tuple(
+            read_screen_out(item, self.seen, self.optional_texts(item, "text")) for item in _items(top, "screen_out")
+        )
+        if screen_outs:
+            check_somebody_is_asked(top["screen_out"], screen_outs, self.seen)
         return SurveyQuestionnaire(
             name=_name(top["name"], "The survey's name"),
             wave=top["wave"].text("wave") if "wave" in top else "1",
@@ -88,10 +102,7 @@ class _Reader:
             responsible={name: self.texts(top[name], name) for name in RESPONSIBLE if name in top},
             population=_population(top["population"], self.seen) if "population" in top else None,
             margin=_margin(top["margin"]) if "margin" in top else None,
-            screen_outs=tuple(
-                read_screen_out(item, self.seen, self.optional_texts(item, "text"))
-                for item in _items(top, "screen_out")
-            ),
+            screen_outs=screen_outs,
             quotas=tuple(read_quota(item, self.seen) for item in _items(top, "quotas")),
             deals=deals,
             place=root,
@@ -185,6 +196,8 @@ class _Reader:
             explain=self.texts(fields["explain"], "explain") if "explain" in fields else None,
         )
         self.check(question, fields)
+        if question.name == RESERVED:
+            fields["name"].refuse(f"no question may be called {RESERVED!r}: report files use this column themselves.")
         return question
 
     def check(self, question: Question, fields: dict[str, Located]) -> None:
@@ -195,6 +208,9 @@ class _Reader:
         for key, texts in (("text", question.text), ("help", question.help)):
             if texts is not None:
                 check_places(fields[key], texts, self.seen)
+        if len(question.answers) <= IN_DEFINITION:
+            for _, texts in question.answers:
+                check_plain(fields.get(OWN_KEY.get(question.kind, ""), question.place), texts, self.seen)
         if question.when and not question.is_hidden:
             what = "public" if question.mode == "public" else "directly asked"
             refuse_telling(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ import yaml
 from tacit.errors import InvalidInput, suggestion
 
 DEEPEST, MOST_PARTS = 20, 2_000_000
+# Control characters, and those that turn the reading of whatever stands behind them around.
+UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\ufffe\uffff]")
 LARGEST_FILE = 64 << 20  # of words or of answers in all languages, beside a questionnaire
 
 
@@ -22,6 +25,7 @@ class Located:
     value: Any
     file: str
     line: int
+    written: str = ""  # a number as it stands in the file: 01234 is a postal code, not the octal number 668
 
     def refuse(self, message: str) -> NoReturn:
         raise InvalidInput(f"{self.file}, line {self.line}: {message}")
@@ -62,12 +66,18 @@ class Located:
         return list(self.value)
 
     def text(self, what: str) -> str:
-        # YAML reads a bare yes, no, 1 or 2.5 as something other than text; an answer called so means its text.
+        # YAML reads a bare yes, no, 1 or 2.50 as something other than text; an answer called so means its text.
         if isinstance(self.value, bool):
-            return "yes" if self.value else "no"
+            return self.written if self.written.lower() in ("on", "off") else "yes" if self.value else "no"
         if not isinstance(self.value, str | int | float) or str(self.value).strip() == "":
             self.refuse(f"{what} must be a text, not {self.plain()!r}.")
-        return str(self.value).strip()
+        text = self.value if isinstance(self.value, str) else self.written or str(self.value)
+        hidden = UNREADABLE.search(text)
+        if hidden:
+            self.refuse(
+                f"{what} holds the character U+{ord(hidden[0]):04X}, which nobody sees and some files cannot hold. Take it out."
+            )
+        return text.strip()
 
     def number(self, what: str) -> float:
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
@@ -149,6 +159,8 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
         return f"{said} The quotes were opened in line {error.context_mark.line + 1}: close them there."
     if error.problem and "mapping values are not allowed" in error.problem:
         return f'{said} Put a text that holds a colon into quotes, as in text: "Often: yes or no?".'
+    if error.problem and "another document" in error.problem:
+        return f"{said} Write one questionnaire into a file, without a line of three dashes in the middle."
     return f"{said} Lines of one list or mapping begin in the same column, after spaces and not tabs."
 
 
@@ -160,7 +172,7 @@ def _located(node: yaml.Node, file: str, depth: int) -> Located:
         return Located(_entries(node, file, depth), file, line)
     if isinstance(node, yaml.SequenceNode):
         return Located([_located(item, file, depth + 1) for item in node.value], file, line)
-    return Located(_scalar(node, file), file, line)
+    return Located(_scalar(node, file), file, line, node.value)
 
 
 def _entries(node: yaml.MappingNode, file: str, depth: int) -> dict[str, tuple[Located, Located]]:
@@ -168,6 +180,8 @@ def _entries(node: yaml.MappingNode, file: str, depth: int) -> dict[str, tuple[L
     for key_node, value_node in node.value:
         key = _located(key_node, file, depth + 1)
         name = key.text("A key")
+        if name == "<<" and not key_node.style:
+            key.refuse("parts cannot be merged into each other here (<<). Write them out.")
         if name in entries:
             key.refuse(f"the key {name!r} stands here twice (first in line {entries[name][0].line}). Remove one.")
         if node.flow_style and value_node.value == "" and not value_node.style:
@@ -180,6 +194,8 @@ def _entries(node: yaml.MappingNode, file: str, depth: int) -> dict[str, tuple[L
 
 
 def _scalar(node: yaml.Node, file: str) -> Any:
+    if node.tag == "tag:yaml.org,2002:merge":
+        return node.value
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_object(node)
