@@ -161,7 +161,7 @@ def test_a_workbook_becomes_a_questionnaire_that_can_be_opened(tmp_path: Path) -
     said = "\n".join(left_out)
     for part in ("start", "'comment'", "repeat 'child'", "geopoint 'place'", "other_brand' (${age} > 30)", "'Smokes'"):
         assert part in said
-    assert "child_age" not in said
+    assert "integer 'child_age': it is repeated" in said
     Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out))
 
 
@@ -490,3 +490,67 @@ def test_texts_repeat_public_answers_only(tmp_path: Path) -> None:
     assert asked["again"]["text"] == "You said … of {brand}: again?"
     assert any("the repeated answer ${likes} in the text of 'again'" in line for line in left_out)
     Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out))
+
+
+SMOKES = {"type": "radiogroup", "name": "smokes", "title": "Do you smoke?", "choices": ["Yes", "No"]}
+BROKEN = {
+    "a list from elsewhere": (
+        {"type": "checkbox", "name": "c", "choicesByUrl": {"url": "https://x"}},
+        "it has no answers",
+    ),
+    "a rating up to a word": ({"type": "rating", "name": "r", "rateMax": "many"}, "no least and greatest value"),
+    "half a step": ({"type": "rating", "name": "r", "rateMin": 0.5, "rateMax": 5}, "the exact number of 'r'"),
+    "no element": (3, "the element 3: it is no mapping"),
+    "a condition on itself": (
+        {"type": "rating", "name": "r", "visibleIf": "{r} = 3"},
+        "the condition of 'r' ({r} = 3): it is asked of everybody",
+    ),
+    "a formula": (
+        {"type": "radiogroup", "name": "f", "title": "F?", "choices": ["=1+1", "b"]},
+        "the value '=1+1' of 'f': a spreadsheet would run it; it is called 'answer 1' here",
+    ),
+    "a refusal among the answers": (
+        {"type": "radiogroup", "name": "f", "title": "F?", "choices": ["prefer not to say", "b"]},
+        "the page itself gives it a meaning",
+    ),
+    "repeated panels": (
+        {"type": "paneldynamic", "name": "p", "templateElements": [{"type": "text", "name": "child"}]},
+        "It holds 'child'.",
+    ),
+    "none of several": (
+        {"type": "checkbox", "name": "c", "choices": ["a", "b"], "showNoneItem": True, "maxSelectedChoices": 1},
+        "the answer 'none' of 'c': choosing nothing says so",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_parts_of_surveyjs_are_named_and_the_rest_can_be_opened(tmp_path: Path, case: str) -> None:
+    element, said = BROKEN[case]
+    document, left_out = carried_over(surveyjs(tmp_path / "s.json", {"elements": [SMOKES, element]}), [], None)
+    Definition.from_yaml(questionnaire_text(document, "s.json", left_out))
+    assert any(said in line for line in left_out), left_out
+
+
+def test_one_name_for_three_questions_becomes_three_names(tmp_path: Path) -> None:
+    named = [
+        {**SMOKES, "title": f"{number}?", "name": name} for number, name in enumerate(("smokes", "smokes", "SMOKES"))
+    ]
+    document, _ = carried_over(surveyjs(tmp_path / "s.json", {"elements": named}), [], None)
+    assert list(questions(document)) == ["smokes", "smokes_2", "smokes_3"]
+    (tmp_path / "deep.json").write_text("[" * 5_000)
+    with pytest.raises(InvalidInput, match="nested too deeply"):
+        carried_over(tmp_path / "deep.json", [], None)
+
+
+def test_an_end_without_its_beginning_drops_no_question_of_a_workbook(tmp_path: Path) -> None:
+    rows = [
+        ["end repeat", "", ""],
+        ["select_one yes_no", "smokes", "Do you smoke?"],
+        ["begin repeat", "child", "Child"],
+    ]
+    rows += [["integer", "child_age", "Age?"], ["end repeat", "", ""], ["select_one yes_no", "drinks", "Do you drink?"]]
+    survey = [["type", "name", "label::English (en)"], *rows]
+    document, left_out = carried_over(workbook(tmp_path / "f.xlsx", survey), [], None)
+    assert list(questions(document)) == ["smokes", "drinks"]
+    assert any(line.startswith("integer 'child_age': it is repeated") for line in left_out)

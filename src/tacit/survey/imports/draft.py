@@ -13,7 +13,10 @@ from datetime import date
 from typing import Any
 
 from tacit.errors import InvalidInput
+from tacit.schema import RESERVED
+from tacit.survey.answer_kinds import FORMULA
 from tacit.survey.imports.expressions import answers_after, asks_for_other_answers
+from tacit.survey.questionnaire import NO_ANSWER, NOT_ASKED, PREFER_NOT_TO_SAY
 from tacit.survey.questionnaire_file import LONGEST_TEXT, LONGEST_TEXTS
 from tacit.survey.words import RELEASED, released
 
@@ -38,6 +41,7 @@ class Draft:
     pages: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     carried: dict[str, str] = field(default_factory=dict)  # the other tool's names of questions, and ours
+    taken: set[str] = field(default_factory=lambda: {RESERVED})  # names that no further question can have
     answers: dict[str, dict[str, str]] = field(default_factory=dict)  # of a question: their values, and ours
     options: dict[str, dict[str, str]] = field(default_factory=dict)  # the same of those with several answers
 
@@ -49,8 +53,9 @@ class Draft:
         base = re.sub(r"[^a-z0-9]+", "_", given.lower()).strip("_")[:36] or "question"
         base = base if base[0].isalpha() else f"q_{base}"
         name, number = base, 2
-        while name in self.carried.values():
+        while name in self.taken:
             name, number = f"{base}_{number}", number + 1
+        self.taken.add(name)
         self.carried[given] = name
         if name != given:
             self.leave_out(
@@ -82,12 +87,23 @@ class Draft:
         if len(answers) < 2:
             self.leave_out(f"the question {given!r}", "it has fewer than two answers. Write it anew, or leave it out.")
             return None
-        names = {value: value for value, _ in answers}
+        names = self._harmless(given, [value for value, _ in answers])
         if {name.lower() for name in names} == {"yes", "no"} and self._are_the_pages_words(answers):
             self.answers[given] = {value: value.lower() for value in names}
             return self.add(given, "yes-no", text)
         self.answers[given] = names
-        return self.add(given, "choice", text, answers={value: self.text(label) for value, label in answers})
+        return self.add(given, "choice", text, answers={names[value]: self.text(label) for value, label in answers})
+
+    def _harmless(self, given: str, values: Sequence[str]) -> dict[str, str]:
+        """The names of answers here: their values, unless a spreadsheet would run them or the page means something by them."""
+        names = {}
+        for number, value in enumerate(values, 1):
+            is_taken = value in (PREFER_NOT_TO_SAY, NO_ANSWER, NOT_ASKED)
+            names[value] = f"answer {number}" if is_taken or FORMULA.match(value) else value
+            if names[value] != value:
+                why = "the page itself gives it a meaning" if is_taken else "a spreadsheet would run it"
+                self.leave_out(f"the value {value!r} of {given!r}", f"{why}; it is called {names[value]!r} here.")
+        return names
 
     def _are_the_pages_words(self, answers: Sequence[tuple[str, Texts]]) -> bool:
         """Whether yes and no read as the page's own: other texts are other answers."""
@@ -101,8 +117,13 @@ class Draft:
                     return False
         return True
 
-    def several(self, given: str, text: Texts, options: Sequence[tuple[str, Texts]]) -> dict[str, Any]:
+    def several(self, given: str, text: Texts, options: Sequence[tuple[str, Texts]]) -> dict[str, Any] | None:
         """Any of several options, each under a short name of its own."""
+        if not options:
+            self.leave_out(
+                f"the question {given!r}", "it has no answers. Write it anew with its options, or leave it out."
+            )
+            return None
         short: dict[str, str] = {}
         for value, _ in (options := self._once(given, options)):
             base = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_") or "option"
@@ -194,7 +215,7 @@ class Draft:
         if question is None or not texts:
             return
         said = " and ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0]
-        when = self.when(said)
+        when = self.when(said, given)
         if when is None and question["kind"] == "text":
             self._leave_out_text(given, f"it is asked only if {said}, and writing something would tell that")
             self._remove(question)
@@ -216,12 +237,15 @@ class Draft:
                 "who gave no answer there is not asked here. Name 'prefer not to say' under when too, if they should be.",
             )
 
-    def when(self, text: str) -> Any:
-        """A condition as questionnaires here write it: a mapping, or a list of which one must hold; None if it cannot be."""
-        written = [
-            {self.carried[name]: own[0] if len(own) == 1 else own for name, own in way.items()}
-            for way in answers_after(text, self.answers, self.options) or []
-        ]
+    def when(self, text: str, of: str | None = None) -> Any:
+        """A condition as questionnaires here write it: a mapping, or a list of which one must hold; None if it cannot be.
+
+        A question cannot depend on its own answer.
+        """
+        ways = answers_after(text, self.answers, self.options) or []
+        if any(of in way for way in ways):
+            return None
+        written = [{self.carried[name]: own[0] if len(own) == 1 else own for name, own in way.items()} for way in ways]
         return None if not written else written[0] if len(written) == 1 else written
 
     def _remove(self, question: dict[str, Any]) -> None:
@@ -232,7 +256,8 @@ class Draft:
         """The questionnaire as it is written to YAML. Every question is sensitive unless it is said to be public."""
         questions = self._questions()
         if not questions:
-            raise InvalidInput("No question of the file can be carried over: " + " ".join(self.left_out))
+            why = ": " + " ".join(self.left_out) if self.left_out else ", because it holds none."
+            raise InvalidInput("No question of the file can be carried over" + why)
         for name in (*public, *(sensitive or ())):
             if name not in questions:
                 raise InvalidInput(f"There is no question {name!r}. There are {', '.join(map(repr, questions))}.")

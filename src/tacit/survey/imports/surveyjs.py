@@ -44,6 +44,19 @@ NOT_CARRIED = {
     "enableIf": "it is asked of everybody. Write a condition with: when.",
     "requiredIf": "every question can be declined, or is asked of all.",
     "correctAnswer": "nothing is marked right or wrong.",
+    "setValueExpression": "nothing is set on the way.",
+    "resetValueIf": "nothing is set on the way.",
+    "minValueExpression": "answers come from a list, so they need no bounds. Choose the ranges.",
+    "maxValueExpression": "answers come from a list, so they need no bounds. Choose the ranges.",
+    "rowsVisibleIf": "all rows are asked of everybody. Write conditions with: when.",
+    "columnsVisibleIf": "all answers are offered. Write two questions where the lists differ.",
+    "cells": "each row has the answers of the columns. Write the row as a question of its own where they differ.",
+    "readOnly": "it can be answered. Take it out if it only shows something.",
+    "valueName": "every question has its own answer.",
+    "maxSelectedChoices": "any number can be chosen.",
+    "minSelectedChoices": "any number can be chosen.",
+    "hasSelectAll": "options are chosen one by one.",
+    "showSelectAllItem": "options are chosen one by one.",
     "hasOther": "open text identifies people. Add an answer 'other' to the list.",
     "showOtherItem": "open text identifies people. Add an answer 'other' to the list.",
     "hasComment": "open text identifies people.",
@@ -66,6 +79,8 @@ def read(path: Path) -> Draft:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except (UnicodeDecodeError, json.JSONDecodeError) as problem:
         raise InvalidInput(f"{path.name!r} is not JSON: {problem}") from None
+    except RecursionError:
+        raise InvalidInput(f"{path.name!r} is nested too deeply to be a SurveyJS document.") from None
     pages = document.get("pages") if isinstance(document, dict) else None
     if pages is None and isinstance(document, dict) and ("elements" in document or "questions" in document):
         pages = [document]
@@ -97,7 +112,7 @@ class _Carrier:
     def carried(self, pages: Sequence[Element]) -> Draft:
         self.draft.title = self._texts(self.document.get("title")) or {self.draft.languages[0]: self.stem}
         self.draft.introduction = self._texts(self.document.get("description"))
-        for page in pages:
+        for page in self._parts(pages, "page"):
             self.draft.page(self._texts(page.get("title")) or None)
             if "random" in (page.get("questionsOrder"), page.get("questionOrder"), self.document.get("questionsOrder")):
                 self.draft.pages[-1]["shuffle"] = True
@@ -107,6 +122,14 @@ class _Carrier:
             if self.document.get(key):
                 self.draft.leave_out(key, way)
         return self.draft
+
+    def _parts(self, given: Any, kind: str) -> list[Element]:
+        """The parts of a list that can be read; what is no mapping is named."""
+        listed = given if isinstance(given, list) else [given]
+        for part in listed:
+            if not isinstance(part, dict):
+                self.draft.leave_out(f"the {kind} {part!r}", "it is no mapping with a type and a name. Write it anew.")
+        return [part for part in listed if isinstance(part, dict)]
 
     def _shown_if(self, part: Element, kind: str, outer: tuple[str, str]) -> tuple[str, str]:
         """The conditions of a page or panel and of all around it: those that its questions get, and those that are left out."""
@@ -123,7 +146,7 @@ class _Carrier:
 
     def _elements(self, elements: Sequence[Element], carried: str, left: str) -> None:
         """Carry the elements of a page or a panel, which is shown if both conditions hold."""
-        for element in elements:
+        for element in self._parts(elements, "element"):
             if element.get("type") == "panel":
                 self._elements(element.get("elements") or [], *self._shown_if(element, "panel", (carried, left)))
             else:
@@ -156,7 +179,7 @@ class _Carrier:
         if kind == "boolean":
             return [self._boolean(name, text, element)]
         if kind in ("checkbox", "tagbox"):
-            return [self._shuffled(self.draft.several(name, text, self._listed(name, element)), element)]
+            return [self._several(name, text, element)]
         if kind == "rating":
             return [self._rating(name, text, element)]
         if kind == "matrix":
@@ -166,11 +189,19 @@ class _Carrier:
         if kind == "multipletext":
             return [
                 self._typed(f"{name}_{item.get('name')}", self._beside(text, self._titled(item)), item, only_if)
-                for item in element.get("items") or []
+                for item in self._parts(element.get("items") or [], "item")
             ]
         way = WAYS.get(kind, f"questions of type {kind!r} are not asked. Write it anew.")
-        self.draft.leave_out(f"{kind} {name!r}", way)
+        inner = _mappings(element.get("templateElements")) + _mappings(element.get("columns"))
+        held = f" It holds {', '.join(repr(str(one.get('name'))) for one in inner)}." if inner else ""
+        self.draft.leave_out(f"{kind} {name!r}", way + held)
         return [None]
+
+    def _several(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
+        options = self._listed(name, element)
+        if options and (element.get("showNoneItem") or element.get("hasNone")):
+            self.draft.leave_out(f"the answer 'none' of {name!r}", "choosing nothing says so.")
+        return self._shuffled(self.draft.several(name, text, options), element)
 
     def _boolean(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         """Yes or no, unless its two sides are called or named otherwise."""
@@ -191,7 +222,7 @@ class _Carrier:
 
     def _listed(self, name: str, element: Element) -> list[tuple[str, Texts]]:
         """The answers of a list, with conditions of single ones named."""
-        choices = element.get("choices") or []
+        choices = element.get("choices") if isinstance(element.get("choices"), list) else []
         for choice in choices:
             if isinstance(choice, dict) and (choice.get("visibleIf") or choice.get("enableIf")):
                 self.draft.leave_out(
@@ -255,21 +286,28 @@ class _Carrier:
     def _rating(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         if element.get("rateValues"):
             return self.draft.choice(name, text, self._answers(element["rateValues"]))
-        low = int(element.get("rateMin", 1))
-        high = int(element.get("rateMax", low + int(element.get("rateCount", 5)) - 1))
-        if not 1 <= high - low <= LONGEST_SCALE or element.get("rateStep", 1) != 1:
+        low, count = as_number(element.get("rateMin", 1)), as_number(element.get("rateCount", 5))
+        high = as_number(element.get("rateMax", None if low is None or count is None else low + count - 1))
+        is_whole = low is not None and high is not None and low == int(low) and high == int(high)
+        if (
+            low is None
+            or high is None
+            or not is_whole
+            or not 1 <= high - low <= LONGEST_SCALE
+            or element.get("rateStep", 1) != 1
+        ):
             return self.draft.number(name, text, low, high)
         meanings: dict[str, Any] = {}
         for ours, theirs in (("low", "minRateDescription"), ("high", "maxRateDescription")):
             meaning = self._texts(element.get(theirs))
             if meaning:
                 meanings[ours] = self.draft.text(meaning)
-        return self.draft.scale(name, text, low, high, **meanings)
+        return self.draft.scale(name, text, int(low), int(high), **meanings)
 
     def _matrix(self, name: str, text: Texts, element: Element) -> list[dict[str, Any] | None]:
         """One question for each row."""
         columns = self._answers(element.get("columns"))
-        rows = self._answers(element.get("rows"))
+        rows = self._listed(name, {"choices": element.get("rows")})
         if not rows:
             self.draft.leave_out(f"matrix {name!r}", "it has no rows. Write its questions anew.")
         return [self.draft.choice(f"{name}_{row}", self._beside(text, labels), columns) for row, labels in rows]
@@ -300,6 +338,10 @@ class _Carrier:
             **({first: str(given["default"])} if "default" in given else {}),
             **{tag: str(text) for tag, text in given.items() if tag != "default"},
         }
+
+
+def _mappings(given: Any) -> list[Element]:
+    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 
 
 def _spelled(value: Any) -> str:

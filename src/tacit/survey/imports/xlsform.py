@@ -172,13 +172,14 @@ class _Form:
         kind = kind.lower()
         begins, ends = kind.startswith("begin"), kind.startswith("end")
         if (begins or ends) and "repeat" in f"{kind} {rest}".lower():
-            self.repeats += 1 if begins else -1
+            self.repeats = max(0, self.repeats + (1 if begins else -1))  # an end without its beginning ends nothing
             if begins:
                 self._left(
                     row, "repeated questions are asked once at most. Ask about the number, and about one of them."
                 )
         elif self.repeats:
-            return
+            if not (begins or ends or kind in ("", *METADATA)):
+                self._left(row, "it is repeated. Ask about one of them, with a question of its own.")
         elif begins:
             self._begin_group(row)
         elif ends:
