@@ -270,3 +270,121 @@ def test_leaving_with_answers_is_warned_of_and_after_sending_no_more(
     answer_small(page, smokes=True, drinks=False)
     page.reload()
     assert asked == ["beforeunload"]
+
+
+QUOTA = PAGED.replace("name: paged", "name: filling") + "quotas:\n  - {when: {region: north}, most: 1000}\n"
+KEPT = "() => Object.keys(localStorage).some((name) => name.startsWith('tacit.draft'))"
+
+
+def answer_paged(page: Any) -> None:
+    """Everything up to the last look."""
+    for choices in (["#used-1"], ["#often-0"], ["#told-0", "#region-0"]):
+        for choice in choices:
+            page.check(choice)
+        page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+
+
+def test_back_does_not_bring_answers_to_be_changed_while_they_are_sent(context: Any, served: Served) -> None:
+    server, store = served
+    held: list[Any] = []
+    page = open_page(context, server, store.add(Definition.from_yaml(QUOTA), QUOTA))
+    page.route("**/full", lambda route: held.append(route))
+    start(page)
+    answer_paged(page)
+    page.click("#review button[type=submit]")
+    page.go_back()
+    assert page.locator("fieldset").count() == 0
+    held[0].continue_()
+    page.wait_for_selector("#survey[data-state=stored]")
+
+
+def test_a_device_without_room_says_so_and_sends_when_there_is_room(
+    context: Any, served: Served, fresh_survey: StoredSurvey
+) -> None:
+    page = open_page(context, served[0], fresh_survey, "#shared")
+    start(page)
+    for choice in ("#age-1", "#smokes-1", "#drinks-0"):
+        page.check(choice)
+    page.click("button[type=submit]")
+    page.wait_for_selector("#review")
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw Error(); }; }")
+    page.click("#review button[type=submit]")
+    page.wait_for_selector("#review .problem")
+    assert page.inner_text("#review .problem") == "This could not be done just now. Please try again in a moment."
+    page.evaluate("() => { Storage.prototype.setItem = () => {}; }")
+    page.click("#review button[type=submit]")
+    page.wait_for_selector("#survey[data-state=stored]")
+
+
+def test_a_draft_dies_with_its_survey_and_under_a_clock_that_was_set_back(
+    context: Any, served: Served, paged: StoredSurvey
+) -> None:
+    server, _ = served
+    address = f"{server.url}/s/{paged.fingerprint}"
+
+    def begun(**clock: Any) -> None:
+        page = context.new_page()
+        if clock:
+            page.clock.install(**clock)
+        page.goto(address)
+        page.wait_for_selector("#consent")
+        start(page)
+        page.check("#used-1")
+        page.wait_for_function(KEPT)
+        page.close()
+
+    begun()
+    closed = context.new_page()
+
+    def answer(route: Any) -> None:
+        body = route.fetch().text()
+        assert '"state":"open"' in body or '"state": "open"' in body
+        route.fulfill(body=re.sub(r'"state": ?"open"', '"state":"closed"', body), content_type="text/html")
+
+    closed.route(address, answer)
+    closed.goto(address)
+    closed.wait_for_selector("[role=alert]")
+    assert closed.evaluate(LEFT)["stores"] == []
+    begun(time="2036-01-01")
+    later = context.new_page()
+    later.clock.install()
+    later.clock.fast_forward("30:00:00")
+    later.goto(address)
+    later.wait_for_selector("#consent")
+    assert later.evaluate(LEFT)["stores"] == []
+
+
+def test_what_one_tab_has_sent_no_other_holds_or_seals_again(context: Any, served: Served, paged: StoredSurvey) -> None:
+    server, _ = served
+    first = open_page(context, server, paged)
+    start(first)
+    first.check("#used-1")
+    first.wait_for_function(KEPT)
+    second = open_page(context, server, paged)
+    second.click("#resume")
+    second.wait_for_selector("#used-1")
+    answer_paged(second)
+    second.click("#review button[type=submit]")
+    second.wait_for_selector("#survey[data-state=stored]")
+    first.wait_for_selector("#consent")
+    assert first.inner_text("[role=status] >> nth=0").startswith("Ready for the next person")
+    left = first.evaluate(LEFT)
+    assert left["stores"] == []
+    assert not any(name.startswith("tacit.draft") for name, _ in left["local"])
+
+
+def test_a_device_that_is_called_shared_forgets_at_once_and_stays_shared(
+    context: Any, served: Served, paged: StoredSurvey
+) -> None:
+    page = open_page(context, served[0], paged)
+    start(page)
+    page.check("#used-1")
+    page.wait_for_function(KEPT)
+    page.go_back()
+    page.check("#shared")
+    page.wait_for_function(f"() => !({KEPT})()")
+    start(page)
+    page.reload()
+    page.wait_for_selector("#consent")
+    assert page.is_checked("#shared")

@@ -96,9 +96,15 @@ function entrance(start) {
   const codeField = element("input", { id: "code", autocomplete: "off", spellcheck: "false", "aria-describedby": "code-help" });
   codeField.value = session.code ?? link.get("code") ?? "";
   const problem = element("p", { id: "entrance-problem", role: "alert", class: "problem" });
-  const shared = element("input", { type: "checkbox", id: "shared", onchange: (event) => (session.isShared = event.target.checked) });
+  const shared = element("input", { type: "checkbox", id: "shared", onchange: share });
   shared.checked = session.isShared;
   const asksCode = needsCode && !session.bearer;
+
+  // From the tick on nothing is kept, also nothing of what was answered before it.
+  function share(event) {
+    session.isShared = event.target.checked;
+    if (session.isShared) forgetDraft(fingerprint);
+  }
 
   function complain(text, field) {
     problem.textContent = text;

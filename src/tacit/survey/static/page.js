@@ -7,7 +7,7 @@ import { examined } from "./examined.js";
 import { definition, fingerprint, pageWords, status } from "./given.js";
 import { introduction } from "./introduction.js";
 import { loadLists, missingLists } from "./lists.js";
-import { draftOf, forgetDraft, forgetSealed, remembered } from "./sealed.js";
+import { draftOf, dropExpired, forgetDraft, forgetSealed, remembered } from "./sealed.js";
 import { done, forgetPerson, review, sendReport } from "./sending.js";
 import { beginAfresh, ending, forgetAnswers, fullAgain, isAskedNow, isTest, isUnderWay, link, openQuestions, resumeDraft, saveDraft, session } from "./session.js";
 import { sendWaiting } from "./unsent.js";
@@ -155,7 +155,7 @@ function back() {
 }
 
 function moved() {
-  if (session.isSent) return;
+  if (session.isSent || isSending) return; // what was looked at and sent is not changed any more
   const wanted = historyPosition();
   const step = wanted < session.at ? -1 : 1;
   const position = reachable(positionFrom(wanted, step));
@@ -163,14 +163,38 @@ function moved() {
   draw(position);
 }
 
+let isSending = false;
+
 async function send() {
+  if (isSending) return;
+  isSending = true;
   show(() => [heading(session.words.sending)]);
-  await looked;
-  if (session.isSent) return undefined;
-  return sendReport((outcome, made, receipt) => {
-    root.dataset.state = outcome.state;
-    show(() => done(outcome, made, receipt, { heading, someoneElse }));
-  });
+  try {
+    await looked;
+    if (!session.isSent) await sendReport(tell);
+  } catch (error) {
+    if (session.isSent) throw error;
+    // Such as a device whose storage is full: nothing was sent, and nothing is lost.
+    draw(LAST_LOOK);
+    root.querySelector("form").append(element("p", { role: "alert", class: "problem" }, session.words.withdrawLater));
+  } finally {
+    isSending = false;
+  }
+}
+
+function tell(outcome, made, receipt) {
+  if (outcome.state === "sending") otherTabs?.postMessage("over");
+  root.dataset.state = outcome.state;
+  show(() => done(outcome, made, receipt, { heading, someoneElse }));
+}
+
+// Once one tab has sent, or somebody else answers, another one of the same survey holds and seals no answers either.
+let otherTabs = null;
+
+async function overElsewhere() {
+  if (!session.hasConsented || session.isSent || isSending) return;
+  await forgetAnswers();
+  begunAfresh();
 }
 
 const isReturning = () => ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
@@ -186,6 +210,11 @@ async function forgetEverything() {
 // The next person is offered nothing of the one before: no answer, no draft, no code, also not in the page's address.
 async function someoneElse() {
   await forgetEverything();
+  otherTabs?.postMessage("over");
+  begunAfresh();
+}
+
+function begunAfresh() {
   beginAfresh();
   link.delete("code");
   history.replaceState({ at: 0, run: session.run }, "", addressWithoutCode());
@@ -194,7 +223,11 @@ async function someoneElse() {
   root.prepend(element("p", { role: "status" }, session.words.fresh));
 }
 
-const addressWithoutCode = () => location.pathname + (link.has("test") ? "#test" : link.has("shared") ? "#shared" : "");
+// A device that was called shared stays so when the page is opened again.
+function addressWithoutCode() {
+  const kept = [link.has("test") && "test", session.isShared && "shared"].filter(Boolean);
+  return location.pathname + (kept.length > 0 ? `#${kept.join("&")}` : "");
+}
 
 function reasonText({ reason, ...figures }) {
   const said = Object.entries(figures).map(([name, value]) => [name, name === "gamma" || name === "cap" ? upTo(value, session.language) : value]);
@@ -236,6 +269,7 @@ function goOn(draft) {
 
 async function begin() {
   await chooseLanguage();
+  await dropExpired();
   const { words } = session;
   const { refusal: reason, objections, whole } = await examined;
   if (reason) return refusal(words[reason]);
@@ -246,8 +280,11 @@ async function begin() {
   await sendWaiting();
   // On a shared device whoever opens the page anew is somebody else; a reload is not.
   if (link.has("shared") && !isReturning()) await forgetEverything();
+  if (status.state === "closed") await forgetDraft(fingerprint); // it can be sent no more
   if (status.state === "closed" && !status.classifier) return refusal(words.closed);
   if (missingLists(questions).length > 0) afterPaint(lists);
+  otherTabs = globalThis.BroadcastChannel ? new BroadcastChannel(`tacit ${fingerprint}`) : null;
+  otherTabs?.addEventListener("message", overElsewhere);
   addEventListener("popstate", moved);
   addEventListener("beforeunload", (event) => isUnderWay() && event.preventDefault());
   return resume();

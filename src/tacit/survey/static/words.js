@@ -46,7 +46,7 @@ export function upTo(number, language) {
 }
 
 // A range of numbers reads from left to right in every script, also amid words that do not.
-const isolated = (text, { direction }) => (direction === "rtl" && /^[\d<≥][\d<≥–.\s-]*$/.test(text) ? `\u2066${text}\u2069` : text);
+const isolated = (text, { direction }) => (direction === "rtl" && /^[\d<≥][\d<≥–.,٫\s-]*$/.test(text) ? `\u2066${text}\u2069` : text);
 
 // A day, or a range of days, as the reader's language writes it.
 function daysIn(text, language) {
@@ -55,4 +55,11 @@ function daysIn(text, language) {
   return text.replace(/[\d-]{10}/g, (day) => (Number.isNaN(Date.parse(day)) ? day : days.format(Date.parse(day))));
 }
 
-export const answerText = (words, language, answer) => isolated(daysIn(answer.text?.[language] ?? words.answers[answer.name] ?? answer.name, language), words);
+// A number with a fraction, in a range or alone, with the sign that the reader's language puts before the fraction.
+function fractionsIn(text, language) {
+  if (!/^[<≥\s–.\d-]*$/.test(text)) return text;
+  const numbers = new Intl.NumberFormat(language, { useGrouping: false, maximumFractionDigits: 20 });
+  return text.replace(/\d+\.\d+/g, (number) => numbers.format(Number(number)));
+}
+
+export const answerText = (words, language, answer) => isolated(fractionsIn(daysIn(answer.text?.[language] ?? words.answers[answer.name] ?? answer.name, language), language), words);
