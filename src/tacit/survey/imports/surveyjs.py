@@ -222,7 +222,8 @@ class _Carrier:
 
     def _listed(self, name: str, element: Element) -> list[tuple[str, Texts]]:
         """The answers of a list, with conditions of single ones named."""
-        choices = element.get("choices") if isinstance(element.get("choices"), list) else []
+        given = element.get("choices")
+        choices: list[Any] = given if isinstance(given, list) else []
         for choice in choices:
             if isinstance(choice, dict) and (choice.get("visibleIf") or choice.get("enableIf")):
                 self.draft.leave_out(
