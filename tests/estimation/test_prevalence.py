@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 import tacit
 from tacit import TacitError, devices
@@ -319,3 +320,33 @@ def test_covariances_of_counted_reports_are_unbiased():
 def test_a_confidence_level_lies_between_0_and_1(level):
     with pytest.raises(TacitError, match="confidence level lies between 0 and 1"):
         tacit.prevalence({"x": ["yes"] * 3 + ["no"] * 7}, "x", "warner", "p=.7", level=level)
+
+
+def test_a_share_with_an_unknown_one_beside_it_is_covered_where_nobody_carries():
+    """Of 22 and 22 people, a tenth with the harmless trait: what is open is not taken to be what chance made of it."""
+    first, second = (binom.pmf(range(7), 22, chance) for chance in (0.025, 0.075))
+    shares = opens = 0.0
+    for one, other in itertools.product(range(4), range(7)):
+        table = two_samples((one, 22 - one), (other, 22 - other))
+        found = tacit.prevalence(table, "x", "unrelated-question", "p=1:.75,2:.25", sample="s")
+        shares += first[one] * second[other] * (found["yes"].low == 0)
+        opens += first[one] * second[other] * (found.parameters["y"].low <= 0.1 <= found.parameters["y"].high)
+    assert shares > 0.97  # .885 with all else in proportion
+    assert opens > 0.94  # .816 with one error wherever it is
+
+
+def test_differences_of_small_groups_cover_and_are_tested_at_their_level():
+    """Two groups of 20, asked by Warner's device with .8, of each of which half carry: every outcome that matters."""
+    chances = binom.pmf(range(21), 20, 0.5)
+    covered = rejected = 0.0
+    for one, other in itertools.combinations_with_replacement(range(4, 17), 2):
+        table = {
+            "x": ["yes"] * one + ["no"] * (20 - one) + ["yes"] * other + ["no"] * (20 - other),
+            "g": [0] * 20 + [1] * 20,
+        }
+        (found,) = tacit.prevalence(table, "x", "warner", "p=.8", by="g").differences
+        chance = chances[one] * chances[other] * (1 if one == other else 2)
+        covered += chance * (found.low <= 0 <= found.high)
+        rejected += chance * (found.p < 0.05)
+    assert covered > 0.95  # .919 with the normal interval
+    assert rejected < 0.05  # .081 with the errors of the two estimates

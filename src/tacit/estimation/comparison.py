@@ -265,21 +265,28 @@ def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iter
 def _difference_ends(
     given: GivenEstimate, interval: Interval, at: tuple[int, int, int], correlation: float
 ) -> tuple[float, float, float]:
-    """The difference of shares within their own intervals, which know the edges, and its ends.
-
-    Newcombe 1998; correlated: Zou 2007.
-    """
+    """The difference of shares within their own intervals, which know the edges, and its ends."""
     one, other, answer = at
     ends = [(float(interval.low[group, answer]), float(interval.high[group, answer])) for group in (one, other)]
     shares = [
         min(max(float(np.nan_to_num(given.probabilities[group, answer], nan=0.5)), low), high)
         for group, (low, high) in zip((one, other), ends, strict=True)
     ]
-    difference = shares[0] - shares[1]
-    (low, high), (other_low, other_high) = ends
-    below = _together(shares[0] - low, other_high - shares[1], correlation)
-    above = _together(high - shares[0], shares[1] - other_low, correlation)
-    return difference, max(difference - below, -1.0), min(difference + above, 1.0)
+    low, high = difference_ends((shares[0], *ends[0]), (shares[1], *ends[1]), correlation)
+    return shares[0] - shares[1], low, high
+
+
+def difference_ends(
+    one: tuple[float, float, float], other: tuple[float, float, float], correlation: float = 0.0
+) -> tuple[float, float]:
+    """The ends of the difference of two shares, each given with the ends of its own interval.
+
+    Newcombe 1998; correlated: Zou 2007.
+    """
+    (share, low, high), (other_share, other_low, other_high) = one, other
+    below = _together(share - low, other_high - other_share, correlation)
+    above = _together(high - share, other_share - other_low, correlation)
+    return max(share - other_share - below, -1.0), min(share - other_share + above, 1.0)
 
 
 def _together(one: float, other: float, correlation: float) -> float:

@@ -85,7 +85,7 @@ class DeviceEstimate:
     weights: list[Array]  # per sample: estimates x reports
     laws: SampleLaws
     classes: Array  # a proper distribution of the classes, for variances
-    shares: Array  # answers x classes
+    shares: Array  # estimates x classes: who is counted; not a number where an estimate is no share of people
     counted: SampleCounts
     is_inside: bool
     added: Array | None = None  # what the control item adds to each row's contributions
@@ -112,18 +112,51 @@ class DeviceEstimate:
             total += by_stratum[:, None, None] * noise
         return total
 
-    def variance_law(self, answer: int) -> tuple[float, float, float]:
-        """Variance of a share as a function of it, ``constant + slope p - curvature p**2``, all else in proportion."""
-        row = self.shares[answer]
-        variances_at = []
-        for share in (0.0, 0.5, 1.0):
-            inside, outside = self.classes * row, self.classes * (1 - row)
-            classes = share * _even(inside, row) + (1 - share) * _even(outside, 1 - row)
-            variances = self.laws.covariance([weight[[answer]] for weight in self.weights], classes)
-            variances_at.append(float(variances[0, 0]) / self.counted.n)
-        at_none, at_half, at_all = variances_at
-        curvature = max(4 * (at_half - (at_none + at_all) / 2), 1e-15)
-        return at_none, at_all - at_none + curvature, curvature
+    def is_share(self, at: int) -> bool:
+        """Whether an estimate is the share of some classes of people."""
+        return at < len(self.shares) and bool(np.isfinite(self.shares[at]).all())
+
+    def variance_law(self, at: int) -> tuple[float, float, float]:
+        """Variance of a share as a function of it, ``constant + slope p - curvature p**2``.
+
+        All else stays in proportion. Where the device leaves something open, that would be known too well where chance has
+        brought the estimate far from the share: all else is then as likely as it can be at the share. The law holds at
+        both ends and at the estimate.
+        """
+        middle = self._middle(at)
+        low, between, high = (self._variance_at(at, share) for share in (0.0, middle, 1.0))
+        bent = (between - low - (high - low) * middle) / (middle * (1 - middle))
+        curvature = max(bent, 1e-15)
+        return low, high - low + curvature, curvature
+
+    def _middle(self, at: int) -> float:
+        return min(max(float(self.constrained[at]), 0.25), 0.75) if self._leaves_open else 0.5
+
+    @property
+    def _leaves_open(self) -> bool:
+        return len(self.classes) > self.n_answers
+
+    def _variance_at(self, at: int, share: float) -> float:
+        row = self.shares[at]
+        inside, outside = self.classes * row, self.classes * (1 - row)
+        classes = share * _even(inside, row) + (1 - share) * _even(outside, 1 - row)
+        if self._leaves_open:
+            classes = self._classes_with(row, share)
+        variances = self.laws.covariance([weight[[at]] for weight in self.weights], classes)
+        return float(variances[0, 0]) / self.counted.n
+
+    def _classes_with(self, members: Array, share: float) -> Array:
+        """The most likely classes of which the members have this share; those of no and yes are the same."""
+        if members[0]:
+            members, share = 1 - members, 1 - share
+        key = (members.tobytes(), share)
+        if key not in self._held:
+            self._held[key] = self.laws.most_likely_with(self.counted.frequencies, members, share)
+        return self._held[key]
+
+    @cached_property
+    def _held(self) -> dict[tuple[bytes, float], Array]:
+        return {}
 
 
 def _even(part: Array, members: Array) -> Array:
@@ -156,10 +189,15 @@ def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstima
         weights=[gradient @ weight for weight in linear],
         laws=laws,
         classes=floored(classes),
-        shares=device.shares,
+        shares=np.concatenate([device.shares, *(_members(*pair)[None, :] for pair in device.opens.values())]),
         counted=counted,
         is_inside=is_inside,
     )
+
+
+def _members(top: Array, bottom: Array) -> Array:
+    """The classes that an open parameter counts among all people; not a number where it is a share of some of them."""
+    return top if (bottom == 1).all() else np.full_like(top, np.nan)
 
 
 def _ratios(linear: Array, n_answers: int, n_open: int) -> tuple[Array, Array]:

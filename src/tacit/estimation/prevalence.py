@@ -18,6 +18,7 @@ from tacit.channel.devices import DeviceDesign
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput
 from tacit.estimation import device_reports
+from tacit.estimation.comparison import difference_ends
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.device_estimates import DeviceEstimate, SampleCounts, estimate_device, with_control
 from tacit.estimation.device_reports import DIRECT, MISSING
@@ -363,7 +364,7 @@ class _Errors:
     def shares(self, which: int) -> tuple[AnswerShare, ...]:
         estimate, start = self._estimates[which], self._starts[which]
         errors = [self._error(start + answer) for answer in range(estimate.n_answers)]
-        ends = self._intervals(estimate, np.array(errors))
+        ends = self._intervals(which, range(estimate.n_answers))
         return tuple(
             AnswerShare(name, float(value), float(held), error, low, high)
             for name, value, held, error, (low, high) in zip(
@@ -371,18 +372,21 @@ class _Errors:
             )
         )
 
-    def _intervals(self, estimate: DeviceEstimate, errors: Array) -> list[tuple[float, float]]:
-        """Intervals by the device's own law, widened by the effect of the design and by Student's distribution."""
-        n = estimate.n_answers
-        values = estimate.values[:n]
-        law = ShareLaw(*np.array([estimate.variance_law(answer) for answer in range(n)]).T)
+    def _intervals(self, which: int, places: Sequence[int]) -> list[tuple[float, float]]:
+        """Intervals of shares by the device's own law, widened by the effect of the design and by Student's distribution."""
+        estimate, at = self._estimates[which], list(places)
+        values, errors = estimate.values[at], np.array([self._error(self._starts[which] + place) for place in at])
+        law = self._law(which, at)
         # Everybody was asked, and directly: nothing is left to chance.
         known = (errors <= ROUNDING) & (self._sample is not None and bool((self._sample.sampled == 1).all()))
         effect = self._effect(law, values, errors)
         ends = ShareLaw(law.constant * effect, law.slope * effect, law.curvature * effect).interval(values, self._level)
-        held = estimate.constrained[:n]
+        held = estimate.constrained[at]
         low, high = np.where(known, held, ends.low), np.where(known, held, ends.high)
         return [(float(one), float(other)) for one, other in zip(low, high, strict=True)]
+
+    def _law(self, which: int, places: Sequence[int]) -> ShareLaw:
+        return ShareLaw(*np.array([self._estimates[which].variance_law(place) for place in places]).T)
 
     def _effect(self, law: ShareLaw, values: Array, errors: Array) -> Array:
         """What the law's variances are multiplied by; law and errors are compared at the same shares."""
@@ -403,6 +407,8 @@ class _Errors:
                 continue
             error = self._error(start + at)
             ends = interval_within(float(value), error, self._quantile())
+            if estimate.is_share(at):
+                (ends,) = self._intervals(which, [at])
             named[estimate.names[at]] = OpenParameter(float(value), error, float(held), *ends)
         return named
 
@@ -416,12 +422,31 @@ class _Errors:
         value = float(self._estimates[which].values[answer] - self._estimates[against].values[answer])
         c = self._covariance
         error = math.sqrt(max(c[first, first] + c[second, second] - 2 * c[first, second], 1e-300))
-        margin = self._quantile() * error
+        spread = error if self._design is not None else self._spread_if_equal(which, against, answer)
         p = (
-            math.erfc(abs(value) / error / math.sqrt(2))
+            math.erfc(abs(value) / spread / math.sqrt(2))
             if self._design is None
             else self._design.p_value(value / error)
         )
         name = self._estimates[which].names[answer]
-        low, high = max(value - margin, -1.0), min(value + margin, 1.0)
+        low, high = self._difference_ends(which, against, answer)
         return Difference(answers, others, name, value, error, low, high, p)
+
+    def _spread_if_equal(self, which: int, against: int, answer: int) -> float:
+        """The error of a difference were there none: both have the share that they tell together, by their own laws."""
+        laws = [self._law(one, [answer]) for one in (which, against)]
+        shares = np.array([self._estimates[one].constrained[answer] for one in (which, against)])
+        known = np.array([1 / max(float(law.variance(np.full(1, shares.mean()))[0]), 1e-300) for law in laws])
+        common = np.full(1, known @ shares / known.sum())
+        return math.sqrt(max(sum(float(law.variance(common)[0]) for law in laws), 1e-300))
+
+    def _difference_ends(self, which: int, against: int, answer: int) -> tuple[float, float]:
+        """The ends of a difference from those of the two shares, which know the edges (Newcombe 1998; Zou 2007)."""
+        ends = [self._intervals(one, [answer])[0] for one in (which, against)]
+        shares = [
+            min(max(float(self._estimates[one].values[answer]), low), high)
+            for one, (low, high) in zip((which, against), ends, strict=True)
+        ]
+        first, second = self._starts[which] + answer, self._starts[against] + answer
+        together = self._covariance[first, second] / max(self._error(first) * self._error(second), 1e-300)
+        return difference_ends((shares[0], *ends[0]), (shares[1], *ends[1]), min(max(float(together), -1.0), 1.0))

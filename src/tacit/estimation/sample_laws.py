@@ -17,6 +17,9 @@ from tacit.estimation.simplex import floored, projected
 
 EM_STEPS = 50_000
 EM_TOLERANCE = 1e-12  # how much the log-likelihood per report could still rise
+HELD_STEPS = 100
+HELD_TOLERANCE = 1e-4  # by how much a step may still change a share
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +79,36 @@ class SampleLaws:
         """The distribution of the classes under which these reports are most likely (expectation maximization)."""
         classes = np.full(self.n_classes, 1 / self.n_classes)
         for _ in range(EM_STEPS):
-            gain = np.zeros(self.n_classes)
-            for law, part, seen in zip(self.laws, self.parts, frequencies, strict=True):
-                expected = law @ classes
-                ratio = np.divide(seen, expected, out=np.zeros_like(expected), where=expected > 0)
-                gain += part * (law.T @ ratio)
+            gain = self._gain(frequencies, classes)
             if gain.max() - 1 <= EM_TOLERANCE:  # by concavity no distribution is likelier by more than this
                 break
             classes = classes * gain
             classes /= classes.sum()
         return classes
+
+    def most_likely_with(self, frequencies: Sequence[Array], members: Array, share: float) -> Array:
+        """The most likely distribution of the classes among those whose `members` have this share together.
+
+        It is for variances, which do not change much with it, so a few digits do.
+        """
+        classes = share * members / members.sum() + (1 - share) * (1 - members) / (1 - members).sum()
+        for _ in range(HELD_STEPS):
+            after = classes * self._gain(frequencies, classes)
+            inside, outside = (after * part / max(float(after @ part), TINY) for part in (members, 1 - members))
+            after = share * inside + (1 - share) * outside
+            if np.abs(after - classes).max() <= HELD_TOLERANCE:
+                return after
+            classes = after
+        return classes
+
+    def _gain(self, frequencies: Sequence[Array], classes: Array) -> Array:
+        """By how much more of each class the reports speak than there is of it."""
+        gain = np.zeros(self.n_classes)
+        for law, part, seen in zip(self.laws, self.parts, frequencies, strict=True):
+            expected = law @ classes
+            ratio = np.divide(seen, expected, out=np.zeros_like(expected), where=expected > 0)
+            gain += part * (law.T @ ratio)
+        return gain
 
 
 def estimated(weights: Sequence[Array], frequencies: Sequence[Array]) -> Array:
