@@ -434,3 +434,11 @@ def test_report_files_carry_their_scheme_and_no_other_one_is_taken(tmp_path: Pat
     assert "3.parquet' was disguised under the scheme" in refused("regress", tmp_path / "days", *asked[:2])
     device = tacit.regress(tmp_path / "days/1.parquet", "smokes ~ town", devices={"smokes": "warner p=4/5"})
     assert device.n_reports == 800  # a device that is named is the one that counts
+
+
+def test_a_tiny_p_value_does_not_touch_its_neighbour() -> None:
+    people = {"took": [1] * 39_000 + [0] * 11_000 + [1] * 12_000 + [0] * 38_000, "old": [1] * 50_000 + [0] * 50_000}
+    found = tacit.regress(people, "took ~ old", devices={"took": "warner p=.9"})
+    assert found["old"].p < 1e-99  # three digits in its exponent
+    (line,) = [line for line in found.summary().splitlines() if line.startswith("old")]
+    assert len(line.split()) == 7

@@ -264,10 +264,10 @@ class Regression:
             f"errors: {self.errors}"
         )
         width = max([len(term) for term in self.terms] + [9])
-        lines = [head, f"{'term':{width}}{'estimate':>12}{'std. error':>12}{'z':>9}{'p':>9}{'from':>11}{'to':>11}"]
+        lines = [head, f"{'term':{width}}{'estimate':>12}{'std. error':>12}{'z':>9}{'p':>11}{'from':>11}{'to':>11}"]
         for c in self.coefficients:
             lines.append(
-                f"{c.term:{width}}{c.estimate:12.4f}{c.standard_error:12.4f}{c.z:9.2f}{c.p:9.3g}{c.low:11.4f}{c.high:11.4f}"
+                f"{c.term:{width}}{c.estimate:12.4f}{c.standard_error:12.4f}{c.z:9.2f}{c.p:11.3g}{c.low:11.4f}{c.high:11.4f}"
             )
         for name, own in self.parameters.items():
             known = own["standard_error"] is not None
