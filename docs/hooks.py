@@ -7,6 +7,7 @@ a page that would load anything from elsewhere.
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -34,6 +35,19 @@ SUBJECTS = {
     "mining": ("Mining", {"mine"}),
     "publishing": ("Publishing", {"publish"}),
 }
+# What a page is about, and where it is explained with examples.
+PREFACES = {
+    "data": "Tables of truths and of reports, their attributes and answers ([explained](../data.md)).",
+    "schemes": "Which answers are disguised and how, and the disguising ([explained](../../how-to/design-a-scheme.md)).",
+    "channels": "Functions of `tacit.channels`: each way to disguise, as `Scheme.of` takes it ([explained](../channels.md)).",
+    "devices": "Functions of `tacit.devices`: dice, cards and birthdays ([explained](../../how-to/choose-a-device.md)).",
+    "design": "The best channel for a privacy, and how many respondents it takes ([explained](../design.md)).",
+    "measures": "What a scheme protects, and what an attack gets from reports ([explained](../measures.md)).",
+    "estimation": "The truth about the crowd, with its errors ([explained](../estimation.md)).",
+    "regression": "Who carries a trait more often ([explained](../../how-to/regression.md)).",
+    "mining": "Trees, classifiers, itemsets and rules ([explained](../classifiers.md)).",
+    "publishing": "Releases of a table that one holds ([explained](../publish.md)).",
+}
 # Objects that are made by others and are worth a look themselves.
 RESULTS = {
     "channels": ["tacit.channel.base.Channel", "tacit.channel.recipe.Recipe"],
@@ -43,12 +57,39 @@ RESULTS = {
         "tacit.measures.whole_report.WholeReport",
         "tacit.attacks.result.AttackResult",
     ],
+    "design": ["tacit.design.scheme.SchemeDesign", "tacit.design.front.FrontPoint", "tacit.design.plan.Plan"],
     "estimation": [
         "tacit.estimation.result.TableEstimate",
         "tacit.estimation.result.ShareEstimate",
+        "tacit.estimation.comparison.GivenEstimate",
+        "tacit.estimation.comparison.Comparison",
+        "tacit.estimation.prevalence_result.Prevalence",
+        "tacit.estimation.prevalence_result.AnswerShare",
+        "tacit.estimation.correlation_result.Correlations",
         "tacit.count.stored.StoredReports",
     ],
+    "mining": [
+        "tacit.mine.itemset_result.Itemsets",
+        "tacit.mine.itemset_result.Itemset",
+        "tacit.mine.rules.Rules",
+        "tacit.mine.accuracy.AccuracyEstimate",
+        "tacit.mine.selection_result.CrossValidation",
+        "tacit.mine.selection_result.ModelChoice",
+    ],
 }
+# What other modules ask of these objects, and no reader needs.
+INNER = [
+    "asks_diversity", "tail", "diversity", "people_demand", "others", "point", "evolution", "fitted", "gammas",
+    "privacies", "is_for_several_priors", "grouped", "mean_weight", "variance_factors", "quantile", "p_value",
+    "covariance_of_clusters", "weighings", "in_words", "dealing_weights", "routed", "group_of", "groups_of", "law",
+    "shown_rows", "headline", "needed_names_", "constant_code_", "majority_share_", "tally_size", "side", "place",
+    "sources", "what", "chance_terms", "inverse_terms", "shown_contributions", "orbits", "set_law", "summed_squares",
+    "treats_answers_alike", "report_members", "has_choice", "is_small", "better_instead", "drawn_odds",
+    "coin_guessed", "singular_extremes", "independent_figures", "independent_answer_figures", "itemset_condition",
+    "stacked",
+]  # fmt: skip
+# What results and classifiers have from the classes they are made of.
+INHERITED = ["summary", "plot", "to_arrow", "to_pandas", "to_polars", "fit", "predict", "predict_proba", "score"]
 MODULES = {"channels", "devices"}
 
 
@@ -58,7 +99,10 @@ def subject_of(name: str) -> str:
 
 
 def entry(path: str, heading: str) -> str:
-    return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {heading.split('.')[-1]}\n"
+    hidden = json.dumps(["!^_", f"!^({'|'.join(INNER)})$"])
+    options = [f"heading: {heading}", f"toc_label: {heading.split('.')[-1]}", f"filters: {hidden}"]
+    options.append(f"inherited_members: {json.dumps(INHERITED)}")
+    return f"::: {path}\n    options:\n" + "".join(f"      {option}\n" for option in options)
 
 
 def home(function: Any) -> str:
@@ -79,7 +123,7 @@ def entries(subject: str) -> list[str]:
 
 def page(subject: str) -> str:
     title, _ = SUBJECTS[subject]
-    return f"# {title}\n\n" + "\n".join(entries(subject))
+    return f"# {title}\n\n{PREFACES[subject]}\n\n" + "\n".join(entries(subject))
 
 
 def on_config(config: Any) -> Any:

@@ -181,7 +181,31 @@ def random_orders(rows: int, items: int, randomness: Randomness) -> NDArray[np.i
 
 
 def cut_and_paste(K: int, rho: float) -> Recipe:
-    """Keep up to `K` answers of the record; any other item enters with chance `rho`."""
+    """Keep up to `K` answers of the record; any other item enters with chance `rho`.
+
+    Parameters
+    ----------
+    K : int
+        The most answers of the record that are kept.
+    rho : float
+        Chance that any other item enters.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.cut_and_paste(2, 0.5).build((3, 3)).amplification
+    7.0
+    """
     return Recipe("cut-and-paste", {"K": K, "rho": rho})
 
 

@@ -233,7 +233,31 @@ class FlipChannel(Channel):
 
 
 def flip(theta: float) -> Recipe:
-    """Report the binary record with chance `theta`, else its opposite (multi-group randomized response)."""
+    """Report the binary record with chance `theta`, else its opposite (multi-group randomized response).
+
+    Parameters
+    ----------
+    theta : float
+        Chance of the record as it is.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.flip(0.75).build((2,)).amplification
+    3.0
+    >>> channels.flip(0.75).build((2, 2)).amplification
+    inf
+    """
     return Recipe("flip", {"theta": theta})
 
 

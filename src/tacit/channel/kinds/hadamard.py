@@ -290,7 +290,29 @@ def _is_odd(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def hadamard(gamma: float) -> Recipe:
-    """One number, `gamma` times as likely if it is in the half of all numbers that belongs to the truth."""
+    """One number, `gamma` times as likely if it is in the half of all numbers that belongs to the truth.
+
+    Parameters
+    ----------
+    gamma : float
+        The largest amplification: how much likelier one truth may make a report than another.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.hadamard(3).build((100_000,)).amplification
+    3.0
+    """
     return Recipe("hadamard", {"gamma": gamma})
 
 

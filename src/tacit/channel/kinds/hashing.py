@@ -237,7 +237,29 @@ def best_buckets(gamma: float, answers: int) -> int:
 
 
 def local_hashing(gamma: float) -> Recipe:
-    """A bucket of the answers, `gamma` times as likely if it holds the truth, with the public seed of the hash."""
+    """A bucket of the answers, `gamma` times as likely if it holds the truth, with the public seed of the hash.
+
+    Parameters
+    ----------
+    gamma : float
+        The largest amplification: how much likelier one truth may make a report than another.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.local_hashing(3).build((100_000,)).buckets
+    4
+    """
     return Recipe("local-hashing", {"gamma": gamma})
 
 

@@ -117,7 +117,29 @@ def _product(values: Sequence[float | None]) -> float | None:
 
 
 def mask(p: float) -> Recipe:
-    """One bit per answer, each kept with chance `p` (MASK)."""
+    """One bit per answer, each kept with chance `p` (MASK).
+
+    Parameters
+    ----------
+    p : float
+        Chance that a bit is kept.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.mask(0.75).build((2,)).amplification
+    9.0
+    """
     return Recipe("mask", {"p": p})
 
 

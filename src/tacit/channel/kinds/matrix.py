@@ -141,7 +141,31 @@ def checked_labels(labels: Sequence[str] | None, n_reports: int, n_truths: int) 
 
 
 def matrix(chances: Any, reports: Sequence[str] | None = None) -> Recipe:
-    """Any matrix ``chances[report][truth]``; `reports` names the reports where they are not the answers."""
+    """Any matrix ``chances[report][truth]``; `reports` names the reports where they are not the answers.
+
+    Parameters
+    ----------
+    chances : sequence of rows
+        ``chances[report][truth]``; every column sums to one.
+    reports : sequence of str, optional
+        Names of the reports, where they are not the answers.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.matrix([[0.8, 0.3], [0.2, 0.7]]).build((2,)).matrix.round(3).tolist()
+    [[0.8, 0.3], [0.2, 0.7]]
+    """
     try:
         rows = [[float(chance) for chance in row] for row in chances]
     except (TypeError, ValueError):

@@ -262,7 +262,29 @@ def mixture_codes(
 
 
 def warner(p: float) -> Recipe:
-    """Report the truth with chance `p`, else another answer, all others alike (Warner 1965)."""
+    """Report the truth with chance `p`, else another answer, all others alike (Warner 1965).
+
+    Parameters
+    ----------
+    p : float
+        Chance of the truth.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.warner(0.75).build((2,)).amplification
+    3.0
+    """
     return Recipe("warner", {"p": p})
 
 
@@ -272,7 +294,29 @@ def make_warner(shape: Shape, parameters: Parameters) -> Channel:
 
 
 def uniform_perturbation(q: float) -> Recipe:
-    """Keep the truth with chance `q`, else report any answer, all alike (the truth included)."""
+    """Keep the truth with chance `q`, else report any answer, all alike (the truth included).
+
+    Parameters
+    ----------
+    q : float
+        Chance to keep the truth.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.uniform_perturbation(0.5).build((2,)).amplification
+    3.0
+    """
     return Recipe("uniform-perturbation", {"q": q})
 
 
@@ -282,7 +326,29 @@ def make_uniform_perturbation(shape: Shape, parameters: Parameters) -> Channel:
 
 
 def gamma_diagonal(gamma: float) -> Recipe:
-    """The truth `gamma` times as likely as any other record (FRAPP's DET-GD)."""
+    """The truth `gamma` times as likely as any other record (FRAPP's DET-GD).
+
+    Parameters
+    ----------
+    gamma : float
+        The largest amplification: how much likelier one truth may make a report than another.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.gamma_diagonal(3).build((2,)).matrix.tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
     return Recipe("gamma-diagonal", {"gamma": gamma})
 
 
@@ -297,7 +363,31 @@ def _kept_below(gamma: float, size: int) -> int:
 
 
 def mixture(keep: float, personal: Any = "uniform") -> Recipe:
-    """Keep the truth with chance `keep`, else report a draw from `personal` (the unrelated question)."""
+    """Keep the truth with chance `keep`, else report a draw from `personal` (the unrelated question).
+
+    Parameters
+    ----------
+    keep : float
+        Chance to keep the truth.
+    personal : sequence of float, or of such sequences
+        How the unrelated answer is distributed: over all joint answers, or for each attribute. Evenly by default.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.mixture(0.5, [0.5, 0.5]).build((2,)).matrix.tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
     plain = personal.tolist() if isinstance(personal, np.ndarray) else personal
     return Recipe("mixture", {"keep": keep, "personal": plain})
 

@@ -50,7 +50,31 @@ class RandomizedGammaDiagonal(MixtureChannel):
 
 
 def randomized_gamma_diagonal(gamma: float, alpha: float) -> Recipe:
-    """Each respondent draws a diagonal within `alpha` of the gamma-diagonal one (FRAPP's RAN-GD)."""
+    """Each respondent draws a diagonal within `alpha` of the gamma-diagonal one (FRAPP's RAN-GD).
+
+    Parameters
+    ----------
+    gamma : float
+        The largest amplification: how much likelier one truth may make a report than another.
+    alpha : float
+        How far a respondent's own diagonal may lie from the expected one.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> channels.randomized_gamma_diagonal(3, 0.1).kind
+    'randomized-gamma-diagonal'
+    """
     return Recipe("randomized-gamma-diagonal", {"gamma": gamma, "alpha": alpha})
 
 

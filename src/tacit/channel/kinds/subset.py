@@ -319,7 +319,31 @@ class SummedSubset(Summed):
 
 
 def subset(size: int, gamma: float) -> Recipe:
-    """A set of `size` answers; the sets that hold the truth are `gamma` times as likely as the others."""
+    """A set of `size` answers; the sets that hold the truth are `gamma` times as likely as the others.
+
+    Parameters
+    ----------
+    size : int
+        How many answers a report shows.
+    gamma : float
+        The largest amplification: how much likelier one truth may make a report than another.
+
+    Returns
+    -------
+    Recipe
+        What `Scheme.of` takes; ``build(shape)`` makes the channel.
+
+    Raises
+    ------
+    InvalidInput
+        When it is built with a parameter that cannot be kept.
+
+    Examples
+    --------
+    >>> from tacit import channels
+    >>> round(channels.subset(2, 3).build((5,)).amplification, 6)
+    3.0
+    """
     return Recipe("subset", {"size": size, "gamma": gamma})
 
 
