@@ -12,7 +12,7 @@ import pytest
 from tests.cli.run import tacit as run
 
 PAGE = (Path(__file__).parent.parent / "docs" / "how-to" / "coming-from-r.md").read_text(encoding="utf-8")
-# What the packages export (RRreg 0.7, rr 1.4, RRTCS 0.0.4).
+# What the packages export (RRreg 0.7, rr 1.4, RRTCS 0.0.4, GLMMRR 0.5, cWise).
 EXPORTED = {
     "RRreg": "RRcor RRgen RRlin RRlog RRmixed RRsimu RRuni getPW powerplot",
     "rr": "power.rr.plot power.rr.test rrreg rrreg.bayes rrreg.predictor",
@@ -21,7 +21,13 @@ EXPORTED = {
         "Horvitz HorvitzUB Kuk Mangat MangatSingh MangatSinghSingh MangatSinghSinghUB MangatUB ResamplingVariance Saha "
         "SinghJoarder SoberanisCruz Warner"
     ),
+    "GLMMRR": (
+        "RRbinomial RRglm RRglmGOF RRglmer RRlink.cauchit RRlink.cloglog RRlink.logit RRlink.probit getCellMeans getCellSizes "
+        "getMLPrevalence getRRparameters getUniqueGroups intDotplot"
+    ),
+    "cWise": "bc.est cmBound cmpredict cmreg cmreg.p",
 }
+PACKAGES = [*EXPORTED, "sdcMicro"]  # of the last, what is used most
 
 
 def rows(package: str) -> list[tuple[str, str]]:
@@ -39,7 +45,7 @@ def test_every_exported_function_is_named(package: str) -> None:
 
 LINES = [
     (package, there, found.group(1))
-    for package in EXPORTED
+    for package in PACKAGES
     for there, here in rows(package)
     if (found := re.match(r"`(tacit.*?)`(?: \(|$)", here))
 ]
@@ -47,8 +53,8 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, object]:
-    """What the first block of the page makes."""
-    examples = doctest.DocTestParser().get_examples(PAGE.split("```")[1])
+    """What the first two blocks of the page make."""
+    examples = doctest.DocTestParser().get_examples("".join(PAGE.split("```")[1:4:2]))
     made: dict[str, object] = {}
     for example in examples:
         exec(example.source, made)
@@ -64,6 +70,6 @@ def test_the_line_for_a_function_runs(package: str, there: str, line: str, names
 
 
 def test_what_has_no_line_says_so() -> None:
-    for package in EXPORTED:
+    for package in PACKAGES:
         for there, here in rows(package):
             assert here.startswith(("`tacit", "none")), there
