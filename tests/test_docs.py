@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import pkgutil
 import re
 import runpy
 import shlex
@@ -163,6 +164,40 @@ def check(command: str, expected: str) -> None:
     assert outcome.code == 0, f"{command}: {outcome.err}"
     if expected.strip():
         assert doctest.OutputChecker().check_output(expected, outcome.out, MATCH), f"{command}:\n{outcome.out}"
+
+
+def commands(text: str) -> Iterator[str]:
+    """The commands that a page shows, in lines of their own and within sentences."""
+    text = text.replace("\\\n", " ")
+    yield from (found.split("  #")[0] for found in re.findall(r"^(?: {4}|\$ |)(tacit [a-z].*)$", text, re.MULTILINE))
+    yield from re.findall(r"`(tacit [a-z][^`]*)`", " ".join(text.split()))
+
+
+def unknown_parts(command: str, options: dict[str, set[str]]) -> list[str]:
+    """What a command names that the command line does not have."""
+    words = command.split()[1:]
+    name = next((name for name in (" ".join(words[:2]), words[0]) if name in options), None)
+    if name is None:  # a group of commands such as `tacit survey`
+        return [] if any(known.split()[0] == words[0] for known in options) else [words[0]]
+    return [option for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", command) if option not in options[name]]
+
+
+def test_every_command_and_option_that_a_page_names_exists() -> None:
+    parts = re.findall(r"^## `tacit ([^`]+)`\n(.*?)(?=^## |\Z)", reference(), re.MULTILINE | re.DOTALL)
+    options = {name: set(re.findall(r"--[a-z][\w-]*", text)) for name, text in parts}
+    pages = [page for page in [*PAGES, *ROOT.glob("*.md")] if page.name not in ("cli.md", "CHANGELOG.md")]
+    named = [(page.name, command) for page in pages for command in commands(page.read_text(encoding="utf-8"))]
+    assert len(named) > 200
+    assert not [(page, command, unknown) for page, command in named if (unknown := unknown_parts(command, options))]
+    assert unknown_parts("tacit plan S --margins 0.03", options) == ["--margins"]
+
+
+def test_every_python_name_that_a_page_spells_out_exists() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "README.md"]]
+    spelled = {name for text in texts for name in re.findall(r"\btacit(?:\.[A-Za-z_]\w*)+", text)} - {"tacit.toml"}
+    assert len(spelled) > 50
+    for name in spelled:
+        assert pkgutil.resolve_name(name) is not None
 
 
 # Said once, and understood by their author only.
