@@ -34,7 +34,7 @@ FOLDS = 5
 # Of so many reports two thirds teach a model almost what all do; of fewer, more parts leave it more to learn from.
 MANY_REPORTS, FOLDS_OF_MANY = 2000, 3
 # How far the witnesses' word on an accuracy is off, beside what it is off for all models alike. Chosen on other data
-# than any result is reported on (docs/classifiers.md).
+# than any result is reported on (docs/notes/classifiers-measured.md).
 WITNESS_ERROR, COMMON_ERROR = 0.08, 0.3
 # Chance that an answer or a model is taken to tell something of the class where none does.
 FALSE_ALARM = 0.02
