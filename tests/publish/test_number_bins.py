@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput, UnknownName
+from tacit.publish.labels import label
 from tacit.publish.number_bins import _best_edges, bin_rule, binned_attribute
 from tests.cli.run import tacit
 
@@ -61,7 +62,40 @@ def test_labels_read_well_and_the_command_takes_rules(tmp_path: Path) -> None:
         "--method", "local", "--out", tmp_path / "out.csv", "--json",
     ).json  # fmt: skip
     assert len(answer["partitions"]["income"]) <= 8
-    assert all(" to " in label for label in answer["labels"]["income"])
+    assert all(" to " in label or "below" in label or "more" in label for label in answer["labels"]["income"])
+
+
+@pytest.mark.parametrize("rule", ["equal", "quantile", "optimal"])
+def test_steps_do_not_tell_the_least_and_the_greatest_number(rule) -> None:
+    """Whoever knows the richest person would read off the very income."""
+    numbers = np.append(incomes(400), [317, 1_234_567])
+    attribute = binned_attribute("income", numbers, rule, 8)
+    text = " ".join(attribute.answers)
+    assert attribute.answers[0].startswith("below ")
+    assert attribute.answers[-1].endswith(" and more")
+    assert "1234567" not in text
+    assert "317 " not in text
+    edges = np.array(attribute.cut.edges)
+    if rule == "equal":  # the next edges on either side are no values of the table
+        assert edges[0] - np.diff(edges)[0] != 317
+        assert edges[-1] + np.diff(edges)[0] != 1_234_567
+
+
+def test_equal_steps_are_at_most_as_many_as_asked_for() -> None:
+    rng = np.random.default_rng(8)
+    for steps in (2, 7, 20, 250):
+        numbers = rng.normal(rng.normal(0, 100), 50, 1_000)
+        assert steps / 2 <= binned_attribute("x", numbers, "equal", steps).size <= steps
+
+
+def test_open_steps_are_joined_with_their_neighbours() -> None:
+    whole = binned_attribute("income", incomes(), "quantile", 6)
+    parts = binned_attribute("x", incomes() / 7, "quantile", 6)
+    for attribute, more in ((whole, 1), (parts, 0)):
+        second, before_last = attribute.answers[1].split(), attribute.answers[-2].split()
+        assert label(attribute, 0, 1) == f"below {float(second[-1]) + more:.10g}"
+        assert label(attribute, 4, 5) == f"{before_last[0]} and more"
+        assert label(attribute, 0, 5) == "*"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ _DATE = re.compile(r"[A-Z][a-z]+ \d{4}|Q[1-4] \d{4}|\d{4}s|\d{4}-\d\d-\d\d|(four
 _CODE = re.compile(r"\w*\*+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _BRACKETS = re.compile(r"([\[(])([^,\s]+),\s*([^,\s]+)([\])])")
+_BELOW, _FROM = re.compile(r"below (\S+)"), re.compile(r"(\S+) and more")
 _OPEN_LOW, _OPEN_HIGH = re.compile(r"<=?\s*-?\d+(?:\.\d+)?"), re.compile(r">=?\s*-?\d+(?:\.\d+)?")
 
 
@@ -58,9 +59,22 @@ def _span(first: str, last: str) -> str | None:
     if (low or high) and (low or _NUMBER.fullmatch(first)) and (high or _NUMBER.fullmatch(last)):
         between = (low or high or [""] * 3)[2]
         return f"{low[1] if low else first} {between} {high[3] if high else last}"
+    if open_end := _open_ended(first, last):
+        return open_end
     if all(_DATE.fullmatch(end) for end in (first, last)) or all(_CODE.fullmatch(end) for end in (first, last)):
         return f"{first} to {last}"
     return _bracketed(first, last)
+
+
+def _open_ended(first: str, last: str) -> str | None:
+    """One range from "below 30" and "40 to 44", or from "40 to 44" and "90 and more"."""
+    step = _STEP.fullmatch(last)
+    if _BELOW.fullmatch(first) and (step or _NUMBER.fullmatch(last)):
+        is_whole = step is None or step[2] == "to"
+        return f"below {float(step[3] if step else last) + is_whole:.10g}"
+    if _FROM.fullmatch(last) and (_STEP.fullmatch(first) or _NUMBER.fullmatch(first)):
+        return f"{first.split()[0]} and more"
+    return None
 
 
 def _joined(first: str, last: str) -> str:

@@ -40,7 +40,7 @@ def binned_attribute(name: str, numbers: Floats, rule: BinRule, steps: int) -> A
     if low == high:
         raise InvalidInput(f"All numbers of {name!r} are {low:g}: there is nothing to cut. Leave it out.")
     if rule == "equal":
-        edges = np.linspace(low, high, steps + 1)[1:-1]
+        edges = _equal_edges(low, high, steps)
     elif rule == "quantile":
         edges = np.quantile(numbers, np.linspace(0, 1, steps + 1)[1:-1], method="inverted_cdf")
     else:
@@ -50,14 +50,32 @@ def binned_attribute(name: str, numbers: Floats, rule: BinRule, steps: int) -> A
     edges = edges[(edges > low) & (edges <= high)]
     if not len(edges):
         raise InvalidInput(f"{name!r} has too few different numbers for {rule}:{steps}. Give fewer steps, or none.")
-    return numeric(name, edges.tolist(), closed="left", labels=_labels(low, high, edges, whole=whole))
+    return numeric(name, edges.tolist(), closed="left", labels=_labels(edges, whole=whole))
 
 
-def _labels(low: float, high: float, edges: Floats, *, whole: bool) -> list[str]:
-    starts = [low, *edges.tolist()]
-    ends = [*((edges - 1) if whole else edges).tolist(), high]
+def _equal_edges(low: float, high: float, steps: int) -> Floats:
+    """Edges of at most so many steps, all of one width of two digits and multiples of it.
+
+    Were the range divided as it is, the edges would tell the least and the greatest number of the table.
+    """
+    width = _two_digits((high - low) / steps)
+    while math.floor(high / width) - math.floor(low / width) >= steps:
+        width = _two_digits(width * 1.001)
+    return np.arange(math.floor(low / width) + 1, math.floor(high / width) + 1, dtype=np.float64) * width
+
+
+def _two_digits(number: float) -> float:
+    """The smallest number of two digits, and zeros, that is at least as large."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return math.ceil(number / unit - 1e-9) * unit
+
+
+def _labels(edges: Floats, *, whole: bool) -> list[str]:
+    """The steps in words; the outer ones are open, because their ends would be the values of two people."""
+    starts, ends = edges[:-1].tolist(), ((edges - 1) if whole else edges)[1:].tolist()
     between = " to " if whole else " up to "
-    return [f"{a:.10g}{between}{b:.10g}" if a != b else f"{a:.10g}" for a, b in zip(starts, ends, strict=True)]
+    inner = [f"{a:.10g}{between}{b:.10g}" if a != b else f"{a:.10g}" for a, b in zip(starts, ends, strict=True)]
+    return [f"below {edges[0]:.10g}", *inner, f"{edges[-1]:.10g} and more"]
 
 
 def _best_edges(numbers: Floats, steps: int) -> Floats:
