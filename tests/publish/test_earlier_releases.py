@@ -24,8 +24,12 @@ def test_a_second_release_of_the_same_input_is_refused(tmp_path):
         with pytest.raises(InvalidInput, match=r"'out.csv.private.json' says that this input was released before"):
             second.write(tmp_path / name)
     assert not (tmp_path / "second.csv").exists()
+    # The same people in another order are another input, and so is next month's table: said, not refused.
     other = {name: values[::-1] for name, values in people().items()}
-    anonymize(other, 6, **QUICK).write(tmp_path / "other.csv")
+    written = write_file(anonymize(other, 6, **QUICK), tmp_path / "other.csv")
+    assert "Another table with some of these columns was released before (out.csv.private.json)" in written.warnings[0]
+    strangers = {"colour": ["red", "blue"] * 10, "size": ["s", "l"] * 10}
+    assert not write_file(anonymize(strangers, 5, **QUICK), tmp_path / "strangers.csv").warnings
 
 
 @pytest.mark.parametrize("suppress", [0, 0.05])

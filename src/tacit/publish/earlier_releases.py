@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,22 @@ def earlier_releases(publication: Publication, out: Path) -> list[EarlierRelease
         if document["input_sha256"] == known_by:
             earlier.append(EarlierRelease(path, document))
     return earlier
+
+
+def kindred_releases(publication: Publication, out: Path) -> list[str]:
+    """Private manifests beside the output of other inputs that hold some of the same quasi-identifiers.
+
+    The same people in another order, in another format or a month later make another input, and intersect all the same.
+    """
+    known_by = publication.input.fingerprint(publication.rows).sha256
+    kindred = []
+    for path in sorted(out.parent.glob(f"*{private_path('').name}")):
+        with contextlib.suppress(InvalidInput):
+            document = read_private(path)
+            shared = {entry["name"] for entry in document["schema"]} & set(publication.rows.names)
+            if shared and document["input_sha256"] != known_by and path != private_path(out):
+                kindred.append(path.name)
+    return kindred
 
 
 def refuse_second_release(earlier: Sequence[EarlierRelease], out: Path) -> None:

@@ -15,7 +15,7 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.publish.anonymous_table import AnonymousTable
 from tacit.publish.csv_lines import CSVLines
 from tacit.publish.database_input import DatabaseInput
-from tacit.publish.earlier_releases import earlier_releases, k_together, refuse_second_release
+from tacit.publish.earlier_releases import earlier_releases, k_together, kindred_releases, refuse_second_release
 from tacit.publish.manifests import private_manifest, private_path, public_manifest, public_path
 from tacit.publish.promises import judged_table, kept_promises, people_of, verified_rows
 from tacit.publish.reading_back import BrokenPromise, count_synthetic, read_back
@@ -38,9 +38,24 @@ class Written:
     verified: dict[str, Any]  # k, l, t and rows, counted from what was written
     k_together: int | None  # of this and the earlier releases of the same input
     earlier: tuple[str, ...]  # their private manifests
+    kindred: tuple[str, ...] = ()  # private manifests of other inputs with some of the same quasi-identifiers
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        return (*self._same_input, *self._other_inputs)
+
+    @property
+    def _other_inputs(self) -> tuple[str, ...]:
+        if not self.kindred:
+            return ()
+        return (
+            f"Another table with some of these columns was released before ({', '.join(self.kindred)}). If it holds the same "
+            "people (an update, another order or format), who has both releases intersects or subtracts them: a class that "
+            "grew by one row tells whose it is. What k remains is not computed.",
+        )
+
+    @property
+    def _same_input(self) -> tuple[str, ...]:
         if not self.earlier:
             return ()
         remains = (
@@ -56,6 +71,7 @@ def write_file(release: AnonymousTable, path: Path, *, again: bool = False) -> W
     if not again:
         refuse_second_release(earlier, path)
     together = k_together(release, earlier) if earlier else None
+    kindred = tuple(kindred_releases(release.publication, path))
     parquet = is_parquet(path)
     with (
         written_whole(path) as temporary,
@@ -70,7 +86,7 @@ def write_file(release: AnonymousTable, path: Path, *, again: bool = False) -> W
             )
         _write_document(public, manifest | {"verified": verified})
         _write_document(private, private_manifest(release))
-    return Written(path, verified, together, tuple(entry.path.name for entry in earlier))
+    return Written(path, verified, together, tuple(entry.path.name for entry in earlier), kindred)
 
 
 def write_synthetic(release: SyntheticRelease, path: Path) -> Path:
