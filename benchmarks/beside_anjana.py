@@ -76,8 +76,8 @@ def releases(k: int, kept: list[str]) -> Iterator[tuple[str, Publication, Recodi
         table, protection=protection, preferences=Preferences(method="local", hierarchies=hierarchies), effort=EFFORT
     )
     yield "Tacit, local, the same hierarchies", publication, along.recoding
-    for result, (own, answer) in zip(default.methods, default.compared.answers, strict=True):
-        yield f"Tacit, {'default' if result.written else result.method}", own, answer.recoding
+    for result, way in zip(default.methods, default.compared.ways, strict=True):
+        yield f"Tacit, {'default' if result.written else result.method}", way.publication, way.answer().recoding
     classes = mondrian_of_persons(codes, np.arange(len(codes)), tally.sizes, k)
     of_combination = np.empty(len(tally.counts), np.int64)
     of_combination[place] = classes  # cuts are between answers, so rows that show the same stay together
