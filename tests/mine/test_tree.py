@@ -27,7 +27,7 @@ from tacit.estimation.subgroups import Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
 from tacit.mine.count_sources import Method, counted_subgroup, ordered_sources
-from tacit.mine.growth import Grower, Guard, SplitRules
+from tacit.mine.growth import Grower, Guard, SplitRules, class_figures
 from tacit.mine.held_out import tree_logs
 from tacit.mine.tree import Node
 from tacit.table import Table
@@ -300,11 +300,11 @@ def test_the_answer_above_stands_until_a_class_is_ahead_by_the_error_of_their_di
 
 
 def test_of_classes_that_are_equal_but_for_rounding_the_first_is_the_answer() -> None:
-    shares, errors, label = kernels.class_figures(np.array([0.3, 0.1 + 0.2]), np.eye(2), np.ones(2))
+    shares, errors, label = class_figures(np.array([0.3, 0.1 + 0.2]), np.eye(2), np.ones(2))
     assert 0.1 + 0.2 > 0.3
     assert label == 0
     np.testing.assert_allclose(shares, 0.5)
-    assert kernels.class_figures(np.array([0.3, 0.2]), np.eye(2), np.array([1.0, 2.0]))[2] == 1
+    assert class_figures(np.array([0.3, 0.2]), np.eye(2), np.array([1.0, 2.0]))[2] == 1
     # Of 0.3 and 0.3 the share is one half, and its variance that of (one - other) / 2, a quarter of 2, over 0.6 squared.
     np.testing.assert_allclose(errors, np.sqrt(0.5) / 0.6)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import invert
 from tacit.design.problem import Posed
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -56,7 +56,7 @@ def log_trace(matrix: Array, prior: Array, gradient: Array, work: Array, order: 
     return np.log(total)
 
 
-@kernel
+@inner_kernel
 def _fill_covariance(matrix: Array, prior: Array, inverse: Array, transposed: Array, covariance: Array) -> float:
     """Fill the inverse's transpose and the inverse information; returns the trace of the latter."""
     n = matrix.shape[0]
@@ -78,7 +78,7 @@ def _fill_covariance(matrix: Array, prior: Array, inverse: Array, transposed: Ar
     return total
 
 
-@kernel
+@inner_kernel
 def fill_gains(matrix: Array, posed: Posed, joint: Array, gains: Array) -> None:
     """For every report the chance of it together with each truth, and what each guess gains."""
     n = matrix.shape[0]
@@ -126,7 +126,7 @@ def add_bounds(matrix: Array, posed: Posed, lagrangian: Lagrangian, gradient: Ar
     return value / (2.0 * penalty)
 
 
-@kernel
+@inner_kernel
 def _cap_posteriors(
     joint: Array, prior: Array, delta: float, multipliers: Array, penalty: float, gradient: Array, forces: Array
 ) -> float:
@@ -145,7 +145,7 @@ def _cap_posteriors(
     return value
 
 
-@kernel
+@inner_kernel
 def update_multipliers(matrix: Array, posed: Posed, lagrangian: Lagrangian, work: Array) -> float:
     """First-order update of the multipliers; returns the largest violation."""
     n = matrix.shape[0]

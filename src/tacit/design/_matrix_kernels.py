@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -44,7 +44,7 @@ def invert(matrix: Array, inverse: Array, order: Codes) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def _eliminate(inverse: Array, k: int, pivot: int) -> None:
     n = inverse.shape[0]
     if pivot != k:
@@ -79,7 +79,7 @@ def inverse_trace(matrix: Array, prior: Array, inverse: Array, order: Codes) -> 
     return total
 
 
-@kernel
+@inner_kernel
 def right_guesses(matrix: Array, prior: Array, accuracy: Array) -> float:
     """What the best guesser gains: ``sum_v max_x sum_u accuracy[x, u] A[v, u] p[u]``."""
     n = matrix.shape[0]
@@ -95,7 +95,7 @@ def right_guesses(matrix: Array, prior: Array, accuracy: Array) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def exact_guesses(matrix: Array, prior: Array) -> float:
     """`right_guesses` where only the exact guess counts."""
     n = matrix.shape[0]
@@ -108,7 +108,7 @@ def exact_guesses(matrix: Array, prior: Array) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def largest_posterior(matrix: Array, prior: Array) -> float:
     worst = 0.0
     n = matrix.shape[0]
@@ -143,7 +143,7 @@ def repair(matrix: Array, prior: Array, delta: float) -> None:
     blend(matrix, prior, delta)
 
 
-@kernel
+@inner_kernel
 def _repair_column(matrix: Array, j: int, prior: Array, delta: float, room: Array) -> None:
     n = matrix.shape[0]
     freed = 0.0

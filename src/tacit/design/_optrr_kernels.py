@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tacit.design._matrix_kernels import exact_guesses, inverse_trace, repair, right_guesses
 from tacit.design.problem import Posed
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -81,7 +81,7 @@ def mutate(matrix: Array, rng: np.random.Generator) -> None:
         matrix[i, u] /= total
 
 
-@kernel
+@inner_kernel
 def scaled_objectives(privacy: Array, trace: Array) -> Array:
     """Privacy and the logarithm of the error, each brought to [0, 1] over those that are finite."""
     size = privacy.shape[0]
@@ -140,7 +140,7 @@ def environmental_selection(scaled: Array, fitness: Array, size: int) -> Codes:
     return truncate(scaled, order[:n_undominated], size)
 
 
-@kernel
+@inner_kernel
 def truncate(scaled: Array, undominated: Codes, size: int) -> Codes:
     """Remove, one at a time, the point nearest to its neighbours until `size` remain.
 
@@ -172,12 +172,12 @@ def truncate(scaled: Array, undominated: Codes, size: int) -> Codes:
     return ranked[nearest < np.inf]
 
 
-@kernel
+@inner_kernel
 def _nearest(i: int, before: Codes, after: Codes, scaled: Array, ranked: Codes) -> float:
     return min(_distance(i, before[i], scaled, ranked), _distance(i, after[i], scaled, ranked))
 
 
-@kernel
+@inner_kernel
 def _distance(i: int, j: int, scaled: Array, ranked: Codes) -> float:
     if j < 0 or j >= ranked.shape[0]:
         return np.inf
@@ -186,7 +186,7 @@ def _distance(i: int, j: int, scaled: Array, ranked: Codes) -> float:
     return a * a + b * b
 
 
-@kernel
+@inner_kernel
 def _more_crowded(i: int, j: int, before: Codes, after: Codes, scaled: Array, ranked: Codes) -> bool:
     """Whether the sorted distances of i to all others come before those of j (SPEA2's truncation order)."""
     left_i, right_i, left_j, right_j = before[i], after[i], before[j], after[j]
@@ -225,7 +225,7 @@ def meet_optimal_set(
     return changed
 
 
-@kernel
+@inner_kernel
 def offspring(
     parents: Array,
     fitness: Array,

@@ -22,7 +22,7 @@ from tacit.design._lagrangian_kernels import (
     update_multipliers,
 )
 from tacit.design.problem import Posed
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -63,7 +63,7 @@ def simplex_shift(values: Array) -> float:
         shift = (total - 1.0) / kept
 
 
-@kernel
+@inner_kernel
 def projected_direction(
     matrix: Array, gradient: Array, length: float, direction: Array, values: Array
 ) -> tuple[float, float]:
@@ -83,7 +83,7 @@ def projected_direction(
     return slope, largest
 
 
-@kernel
+@inner_kernel
 def descend(matrix: Array, posed: Posed, lagrangian: Lagrangian, steps: int, work: Array) -> tuple[int, float]:
     """Spectral projected gradient steps on the augmented Lagrangian, in place; returns the steps taken and its value."""
     n = matrix.shape[0]
@@ -118,7 +118,7 @@ def descend(matrix: Array, posed: Posed, lagrangian: Lagrangian, steps: int, wor
     return steps, value
 
 
-@kernel
+@inner_kernel
 def move(matrix: Array, gradient: Array, trial: Array, next_gradient: Array) -> float:
     """Take the trial as the new matrix; returns Barzilai and Borwein's step length, from what has changed."""
     moved = 0.0

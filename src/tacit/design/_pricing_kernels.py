@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -52,7 +52,7 @@ class PricedPosteriors(NamedTuple):
     largest: float
 
 
-@kernel
+@inner_kernel
 def _sums(code: int, prices: Prices, rows: Array) -> Sums:
     n = len(rows)
     rows[:] = 0.0
@@ -70,7 +70,7 @@ def _sums(code: int, prices: Prices, rows: Array) -> Sums:
     return Sums(size, square, price, rows)
 
 
-@kernel
+@inner_kernel
 def _exchanged(sums: Sums, answer: int, sign: float, prices: Prices) -> Sums:
     """The sums with one answer more (or less, by the sign); the rows change in place."""
     square = sums.square + 2.0 * sign * sums.rows[answer] + prices.matrix[answer, answer]
@@ -79,13 +79,13 @@ def _exchanged(sums: Sums, answer: int, sign: float, prices: Prices) -> Sums:
     return Sums(sums.size + int(sign), square, sums.price + sign * prices.price[answer], sums.rows)
 
 
-@kernel
+@inner_kernel
 def _even(size: int, square: float, price: float, budget_price: float) -> float:
     """Excess of the posterior that is uniform on a set."""
     return (square / size - price - budget_price) / size
 
 
-@kernel
+@inner_kernel
 def _capped(sums: Sums, rest: int, prices: Prices) -> float:
     """Excess of the posterior that holds delta on a set, and what is left on one more answer."""
     delta = prices.delta
@@ -94,7 +94,7 @@ def _capped(sums: Sums, rest: int, prices: Prices) -> float:
     return kept + share * (2.0 * delta * sums.rows[rest] + share * prices.matrix[rest, rest] - prices.price[rest])
 
 
-@kernel
+@inner_kernel
 def _noted(
     code: int, sums: Sums, prices: Prices, threshold: float, asked: PricedPosteriors, count: int
 ) -> tuple[int, float]:
@@ -116,7 +116,7 @@ def _noted(
     return count, largest
 
 
-@kernel
+@inner_kernel
 def _strongest(asked: PricedPosteriors, count: int, wanted: int) -> int:
     """Move the strongest to the front; returns how many are left."""
     if count <= wanted:
@@ -151,7 +151,7 @@ def among_all(prices: Prices, wanted: int, threshold: float) -> PricedPosteriors
     return PricedPosteriors(asked.sets[:count], asked.rests[:count], asked.excess[:count], largest)
 
 
-@kernel
+@inner_kernel
 def _better_set(code: int, sums: Sums, prices: Prices, value: float) -> tuple[int, float]:
     """The best set with one answer more, less or exchanged; the same set where none is better."""
     n, best, better = len(prices.price), value + UPHILL * abs(value), code
@@ -191,7 +191,7 @@ def uphill(prices: Prices, starts: Codes) -> PricedPosteriors:
     return PricedPosteriors(sets[:count], np.full(count, -1, np.int64), excess[:count], excess[:count].max())
 
 
-@kernel
+@inner_kernel
 def _best_rest(code: int, sums: Sums, prices: Prices) -> tuple[int, float]:
     best, rest = -np.inf, -1
     for j in range(len(prices.price)):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.estimation import expectation
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def most_likely_rows(counts: Floats, matrix: Floats, tolerance: float, max_steps
     return truths, most
 
 
-@kernel
+@inner_kernel
 def _most_likely(shares: Floats, matrix: Floats, tolerance: float, max_steps: int, truth: Floats) -> int:
     """Leaves the most likely distribution in `truth`, by SQUAREM (Varadhan and Roland 2008), and counts its steps."""
     size = len(shares)
@@ -51,7 +51,7 @@ def _most_likely(shares: Floats, matrix: Floats, tolerance: float, max_steps: in
     return max_steps + (remaining > tolerance)
 
 
-@kernel
+@inner_kernel
 def _expectation_step(shares: Floats, matrix: Floats, truth: Floats, after: Floats) -> tuple[float, float]:
     """Leaves the next distribution in `after`; the log-likelihood, and a bound on what is still to be gained."""
     likelihood, steepest = 0.0, 0.0
@@ -70,7 +70,7 @@ def _expectation_step(shares: Floats, matrix: Floats, truth: Floats, after: Floa
     return likelihood, steepest - 1
 
 
-@kernel
+@inner_kernel
 def _extrapolate(truth: Floats, first: Floats, second: Floats, jump: Floats) -> None:
     """Leaves in `jump` where two steps of EM seem to lead, inside the simplex."""
     length, bend = 0.0, 0.0

@@ -73,7 +73,9 @@ def _merged(
     """What kinds of a group say within the conditions: which they now are (-1 for nothing), and who lost all but constants."""
     patterns, low, high = kinds.patterns.copy(), kinds.first[group], kinds.first[group + 1]
     start, stop = layout.starts[group], layout.starts[group + 1]
-    now, is_lost = np.arange(len(patterns)), np.zeros(len(patterns), dtype=np.bool_)
+    now, is_lost = np.empty(len(patterns), np.int64), np.empty(len(patterns), np.bool_)
+    for kind in range(len(patterns)):
+        now[kind], is_lost[kind] = kind, False
     first_lost = -1
     for kind in range(low, high):
         is_nothing, only_constant = _fate(kinds.patterns[kind], factors, start, stop, is_constant[group])
@@ -92,7 +94,9 @@ def _merged(
 @inner_kernel
 def _counted_kinds(rows: Rows, kinds: Kinds, now: Places, is_lost: Flags, group: int) -> tuple[Flags, int, int]:
     """Which kinds occur in the rows that say something, how many rows these are, and how many of them lost a group."""
-    occurs = np.zeros(len(now), dtype=np.bool_)
+    occurs = np.empty(len(now), np.bool_)
+    for kind in range(len(now)):
+        occurs[kind] = False
     n_rows, n_lost = 0, 0
     for row in range(len(rows.counts)):
         changed = kinds.first[group] + rows.codes[row, group]
@@ -108,10 +112,10 @@ def _counted_kinds(rows: Rows, kinds: Kinds, now: Places, is_lost: Flags, group:
 @inner_kernel
 def _numbered(occurs: Flags, patterns: Patterns, first: Places) -> tuple[Kinds, Places]:
     """The kinds that occur, and the number of each within its group."""
-    numbers, n_kinds, end = np.empty(len(occurs), dtype=np.int64), 0, 0
+    numbers, n_kinds, end = np.empty(len(occurs), np.int64), 0, 0
     for is_there in occurs:
         n_kinds += is_there
-    kept = Kinds(np.empty((n_kinds, patterns.shape[1]), dtype=patterns.dtype), np.empty_like(first))
+    kept = Kinds(np.empty((n_kinds, patterns.shape[1]), patterns.dtype), np.empty(len(first), np.int64))
     for group in range(len(first) - 1):
         kept.first[group] = end
         for kind in range(first[group], first[group + 1]):
@@ -128,7 +132,7 @@ def _numbered(occurs: Flags, patterns: Patterns, first: Places) -> tuple[Kinds, 
 @inner_kernel
 def _renamed(rows: Rows, kinds: Kinds, now: Places, numbers: Places, n_rows: int, group: int) -> Rows:
     """The rows that say something, with the numbers of what their kinds have become."""
-    left = Rows(np.empty((n_rows, rows.codes.shape[1]), dtype=rows.codes.dtype), np.empty(n_rows))
+    left = Rows(np.empty((n_rows, rows.codes.shape[1]), rows.codes.dtype), np.empty(n_rows))
     end = 0
     for row in range(len(rows.counts)):
         if now[kinds.first[group] + rows.codes[row, group]] >= 0:
@@ -143,7 +147,9 @@ def _renamed(rows: Rows, kinds: Kinds, now: Places, numbers: Places, n_rows: int
 def _allowing(factors: Floats, masked: Floats, place: int, answers: Places) -> tuple[Floats, Floats]:
     """Factors, and their sums over the answers, with all but some answers of an attribute ruled out."""
     narrower, sums = factors.copy(), masked.copy()
-    is_allowed = np.zeros(factors.shape[3], dtype=np.bool_)
+    is_allowed = np.empty(factors.shape[3], np.bool_)
+    for answer in range(len(is_allowed)):
+        is_allowed[answer] = False
     for answer in answers:
         is_allowed[answer] = True
     for pattern in range(factors.shape[1]):

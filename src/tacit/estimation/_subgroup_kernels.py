@@ -24,10 +24,11 @@ class Weighed(NamedTuple):
 @inner_kernel
 def _weighed(kinds: Kinds, masked: Floats, layout: Layout) -> Weighed:
     n_kinds, n_terms = len(kinds.patterns), masked.shape[2]
-    left = Weighed(np.empty((n_kinds, n_terms)), np.empty((n_kinds, n_terms), dtype=np.int64), np.zeros(n_kinds))
+    left = Weighed(np.empty((n_kinds, n_terms)), np.empty((n_kinds, n_terms), np.int64), np.empty(n_kinds))
     for group in range(len(layout.starts) - 1):
         start, stop = layout.starts[group], layout.starts[group + 1]
         for kind in range(kinds.first[group], kinds.first[group + 1]):
+            left.whole[kind] = 0.0
             for term in range(n_terms):
                 product, zeros = 1.0, 0
                 for place in range(start, stop):
@@ -90,7 +91,7 @@ class Home(NamedTuple):
 def _home(kinds: Kinds, weighed: Weighed, masked: Floats, layout: Layout, target: int) -> Home:
     group = layout.group_of[target]
     first, size = kinds.first[group], kinds.first[group + 1] - kinds.first[group]
-    home = Home(group, np.empty((size, masked.shape[2])), np.empty(size, dtype=np.int64))
+    home = Home(group, np.empty((size, masked.shape[2])), np.empty(size, np.int64))
     for code in range(size):
         kind = first + code
         home.pattern[code] = kinds.patterns[kind, target - layout.starts[group]]
@@ -104,9 +105,12 @@ def _home(kinds: Kinds, weighed: Weighed, masked: Floats, layout: Layout, target
 @inner_kernel
 def _outside(rows: Rows, kinds: Kinds, weighed: Weighed, home: Home) -> tuple[Outside, Floats]:
     """What rows are outside the target's group; its sum and its sum of squares by the kinds of that group."""
-    outside = Outside(np.ones(len(rows.counts)), np.zeros(len(rows.counts), dtype=np.int64))
-    sums = np.zeros((len(home.pattern), 2))
+    outside = Outside(np.empty(len(rows.counts)), np.empty(len(rows.counts), np.int64))
+    sums = np.empty((len(home.pattern), 2))
+    for kind in range(len(home.pattern)):
+        sums[kind, 0], sums[kind, 1] = 0.0, 0.0
     for row in range(len(rows.counts)):
+        outside.product[row], outside.zeros[row] = 1.0, 0
         for group in range(rows.codes.shape[1]):
             if group != home.group:
                 whole = weighed.whole[kinds.first[group] + rows.codes[row, group]]
@@ -128,7 +132,7 @@ def _add_home(
 ) -> None:  # fmt: skip
     """What the kinds of the target's group add: to everything, to the target's sums, and to those of their attributes."""
     n_terms, start = masked.shape[2], layout.starts[home.group]
-    weights = np.zeros(n_terms)
+    weights = np.empty(n_terms)
     for code in range(len(home.pattern)):
         kind, shown = kinds.first[home.group] + code, home.pattern[code]
         once, squared = by_kind[code, 0], by_kind[code, 1]
@@ -201,7 +205,7 @@ def _add_seen(
 ) -> None:  # fmt: skip
     """What the kinds of another group add to the sums of their attributes with the target."""
     n_terms = masked.shape[2]
-    own = np.zeros(n_terms)
+    own = np.empty(n_terms)
     for code in range(low, min(low + len(seen.terms), kinds.first[group + 1] - kinds.first[group])):
         kind = kinds.first[group] + code
         for position in range(len(free)):
@@ -243,6 +247,15 @@ def _add_own_products(products: Floats, own: Floats, seen: Floats) -> None:
                         )
 
 
+@inner_kernel
+def _is_asked(group: int, layout: Layout, free: Places) -> bool:
+    """Whether a free attribute belongs to the group."""
+    is_asked = False
+    for place in free:
+        is_asked = is_asked or layout.group_of[place] == group
+    return is_asked
+
+
 @kernel
 def add_patterns(
     sums: PatternSums,
@@ -265,11 +278,8 @@ def add_patterns(
     home = _home(kinds, weighed, masked, layout, target)
     outside, by_kind = _outside(rows, kinds, weighed, home)
     _add_home(sums, by_kind, kinds, weighed, home, masked, layout, target, free)
-    is_asked = np.zeros(rows.codes.shape[1], dtype=np.bool_)
-    for place in free:
-        is_asked[layout.group_of[place]] = True
-    for group in range(len(is_asked)):
-        if is_asked[group] and group != home.group:
+    for group in range(rows.codes.shape[1]):
+        if group != home.group and _is_asked(group, layout, free):
             n_kinds = kinds.first[group + 1] - kinds.first[group]
             room = max(1, min(n_kinds, most_seen // (n_shown * (n_terms + size))))
             for low in range(0, n_kinds, room):
@@ -342,7 +352,7 @@ def add_answers(
     ``factors[attribute, pattern, term, answer]`` hold zeros for the answers that the conditions rule out.
     """
     n_terms, n_answers, home = factors.shape[2], factors.shape[3], layout.group_of[target]
-    within = np.zeros((n_answers, n_answers))
+    within = np.empty((n_answers, n_answers))
     for position in range(len(free)):
         place = free[position]
         is_together = layout.group_of[place] == home

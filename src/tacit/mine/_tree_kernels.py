@@ -77,7 +77,7 @@ def split_worths(tables: Floats, factors: Floats, branch_of: Places, table_of: P
 
     Estimates, each class multiplied by its factor, can be negative; they are clipped here, for the worth alone.
     """
-    worths = np.zeros(len(branch_of))
+    worths = np.empty(len(branch_of))
     for split in range(len(branch_of)):
         branches = branch_shares(tables[table_of[split]], branch_of[split], n_branches(branch_of[split]))
         for branch in range(len(branches)):
@@ -177,25 +177,6 @@ def greatest_score(table: Floats, covariance: Floats, branch_of: Places, factors
 
 
 @kernel
-def class_figures(counts: Floats, covariance: Floats, factors: Floats) -> tuple[Floats, Floats, int]:
-    """Proportions of the classes with their errors, each class multiplied by its factor, and which is the greatest.
-
-    Of classes that are equal but for rounding it is the first.
-    """
-    weighed, weighed_covariance, greatest = np.empty_like(counts), np.empty_like(covariance), 0
-    for one in range(len(counts)):
-        weighed[one] = counts[one] * factors[one]
-        for two in range(len(counts)):
-            weighed_covariance[one, two] = covariance[one, two] * (factors[one] * factors[two])
-    errors = share_variances(weighed, weighed_covariance)
-    for which in range(len(weighed)):
-        errors[which] = math.sqrt(errors[which])
-        if weighed[which] > weighed[greatest] + SAME_SHARE:
-            greatest = which
-    return clipped_shares(weighed), errors, greatest
-
-
-@inner_kernel
 def clipped_shares(counts: Floats) -> Floats:
     """Proportions of estimates, those below zero clipped; even where there is no mass."""
     total = 0.0
@@ -205,22 +186,3 @@ def clipped_shares(counts: Floats) -> Floats:
     for which in range(len(counts)):
         shares[which] = max(counts[which], 0.0) / total if total > 0 else 1 / len(counts)
     return shares
-
-
-@inner_kernel
-def share_variances(counts: Floats, covariance: Floats) -> Floats:
-    """Variances of proportions, by the delta method; without end where there is no mass."""
-    total = 0.0
-    for count in counts:
-        total += count
-    variances = np.empty(len(counts))
-    for which in range(len(counts)):
-        if total <= 0:
-            variances[which] = np.inf
-            continue
-        share, variance = counts[which] / total, 0.0
-        for one in range(len(counts)):
-            for two in range(len(counts)):
-                variance += ((one == which) - share) * covariance[one, two] * ((two == which) - share)
-        variances[which] = max(variance, 0.0) / total**2
-    return variances

@@ -174,7 +174,7 @@ class Grower:
             # An estimated size of nothing says nothing of the classes: the parent's answer stands.
             even = np.full(len(self.factors), 1 / len(self.factors))
             return Node(parent_label, counted.size, size_error, even, np.full_like(even, np.inf))
-        shares, errors, label = kernels.class_figures(counted.classes, counted.covariance, self.factors)
+        shares, errors, label = class_figures(counted.classes, counted.covariance, self.factors)
         if parent_label is not None and not self._outweighs(counted, label, parent_label):
             label = parent_label
         return Node(label, counted.size, size_error, shares, errors)
@@ -263,3 +263,35 @@ def grown(subgroup: Subgroup, n_classes: int, rules: SplitRules, class_shares: A
         floor = np.sqrt(np.diagonal(counted.covariance))
         factors = class_shares / np.maximum(counted.classes, np.maximum(floor, 1e-12))
     return Grower(rules, factors).grow(subgroup)
+
+
+def class_figures(counts: Array, covariance: Array, factors: Array) -> tuple[Array, Array, int]:
+    """Proportions of the classes with their errors, each class multiplied by its factor, and which is the greatest.
+
+    Of classes that are equal but for rounding it is the first.
+    """
+    weighed, greatest = counts * factors, 0
+    for which in range(1, len(weighed)):
+        if weighed[which] > weighed[greatest] + kernels.SAME_SHARE:
+            greatest = which
+    variances = share_variances(weighed, covariance * np.multiply.outer(factors, factors))
+    return kernels.clipped_shares(weighed), np.sqrt(variances), greatest
+
+
+def share_variances(counts: Array, covariance: Array) -> Array:
+    """Variances of proportions, by the delta method; without end where there is no mass."""
+    total = _sum_in_order(counts)
+    if total <= 0:
+        return np.full(len(counts), np.inf)
+    variances = np.empty(len(counts))
+    for which, share in enumerate(counts / total):
+        slopes = np.full(len(counts), -share)
+        slopes[which] += 1
+        variance = _sum_in_order(np.ravel(slopes[:, None] * covariance * slopes))
+        variances[which] = max(variance, 0.0) / (total * total)
+    return variances
+
+
+def _sum_in_order(values: Array) -> float:
+    """The sum, added from the first to the last: an order of its own would round otherwise on other machines."""
+    return float(np.add.accumulate(values)[-1])

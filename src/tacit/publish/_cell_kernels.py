@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._demand_kernels import holds
 from tacit.publish._halves_kernels import power_above, spread
 
 
-@kernel
+@inner_kernel
 def number_rows(labels, rows, strides, keys, number):
     """Number the rows by their labels; attributes with a stride of 0 do not count. Returns how many numbers there are."""
     capacity = power_above(2 * len(rows))

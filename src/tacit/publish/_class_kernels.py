@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._demand_kernels import judge, strengths
 from tacit.publish._halves_kernels import count_sizes, number_cells, number_halves, price_of_halves, set_of
 from tacit.publish._space_kernels import decode, price_blocks
@@ -17,7 +17,7 @@ from tacit.publish._space_kernels import decode, price_blocks
 DENSE_CELLS = 1 << 15
 
 
-@kernel
+@inner_kernel
 def price_of_suppression(sizes, strength, keys, left_price, right_price, demand):
     """What the suppressed rows cost beyond their own penalty: all that is missing to 1."""
     price = 0.0
@@ -29,7 +29,7 @@ def price_of_suppression(sizes, strength, keys, left_price, right_price, demand)
     return price
 
 
-@kernel
+@inner_kernel
 def count_cells(tally, left_number, right_number, lefts, rights, demand):
     """Sizes and sensitive answers of all cells; `keys` is empty where a cell's position says which it is."""
     answers = demand.first_sensitive[-1]
@@ -51,7 +51,7 @@ def count_cells(tally, left_number, right_number, lefts, rights, demand):
     return sizes, sensitive, keys
 
 
-@kernel
+@inner_kernel
 def measure_set(tally, space, demand, rows, block, penalty, witness):
     """Measures of one set of quasi-identifiers under the decoded generalization.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._halves_kernels import power_above, spread
 from tacit.publish._space_kernels import decode
 
@@ -34,7 +34,7 @@ class Tables(NamedTuple):
     first_with: NDArray[np.int64]  # of each attribute on that list, and its length
 
 
-@kernel
+@inner_kernel
 def smallest_class(tables, t, space, block, limit):
     """Rows of the smallest class of one table under a generalization; anything below `limit` where it is below."""
     width = tables.columns.shape[1]
@@ -83,7 +83,7 @@ def keeps(tables, j, space, block, k):
     return True, counted
 
 
-@kernel
+@inner_kernel
 def price_attribute(block, space, j):
     """The penalty of one attribute, as a mean over the rows."""
     start, stop = space.first_value[j], space.first_value[j + 1]
@@ -113,7 +113,7 @@ def savings(bits, j, space, block, noise, open_bits, saving):
     decode_one(bits, space, j, block)
 
 
-@kernel
+@inner_kernel
 def decode_one(bits, space, j, block):
     """As `decode`, of one attribute alone."""
     start, stop, bit = space.first_value[j], space.first_value[j + 1], space.first_bit[j]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel
 
 Ints = NDArray[np.int64]
 Counts = NDArray[np.uint32]
@@ -87,7 +87,7 @@ def _together(arrays: Sequence[Counts], nothing: Counts) -> Counts:
     return arrays[0] if len(arrays) == 1 else np.concatenate([nothing, *arrays])
 
 
-@kernel
+@inner_kernel
 def set_of(sets, s):
     """The tally of one set."""
     first, last = sets.ends[s], sets.ends[s + 1]
@@ -109,7 +109,7 @@ def set_of(sets, s):
     )
 
 
-@kernel
+@inner_kernel
 def half_keys(halves, columns, space, block, keys):
     """Write one number for every generalized half, equal for equal halves; return how many numbers are possible."""
     first_value = space.first_value
@@ -132,7 +132,7 @@ def half_keys(halves, columns, space, block, keys):
     return possible
 
 
-@kernel
+@inner_kernel
 def first_of_keys(keys, possible, number, first):
     """Number the distinct keys 0, 1, ... in order of appearance; `first` is where each appears."""
     distinct = np.uint32(0)
@@ -159,7 +159,7 @@ def first_of_keys(keys, possible, number, first):
     return distinct
 
 
-@kernel
+@inner_kernel
 def power_above(least):
     power = 1
     while power < least:
@@ -167,21 +167,21 @@ def power_above(least):
     return power
 
 
-@kernel
+@inner_kernel
 def spread(key, capacity):
     """Slot of a key in a hash table whose capacity is a power of two."""
     mixed = np.uint64(key) * HASH_FACTOR
     return (mixed ^ (mixed >> np.uint64(32))) & np.uint64(capacity - 1)
 
 
-@kernel
+@inner_kernel
 def number_halves(halves, columns, space, block, number, first):
     keys = np.empty(len(halves), np.uint64)
     possible = half_keys(halves, columns, space, block, keys)
     return first_of_keys(keys, possible, number, first)
 
 
-@kernel
+@inner_kernel
 def price_of_halves(halves, columns, space, penalty, first, distinct):
     """Penalty that every numbered half adds to its rows."""
     price = np.zeros(distinct)
@@ -191,7 +191,7 @@ def price_of_halves(halves, columns, space, penalty, first, distinct):
     return price
 
 
-@kernel
+@inner_kernel
 def count_sizes(tally, left_number, right_number, rights, table):
     """Add every combination to the cell of its class."""
     run_start, right_of, counts = tally.run_start, tally.right_of, tally.counts
@@ -201,7 +201,7 @@ def count_sizes(tally, left_number, right_number, rights, table):
             table[base + right_number[right_of[i]]] += counts[i]
 
 
-@kernel
+@inner_kernel
 def number_cells(tally, left_number, right_number, rights, keys, cell_of):
     """Number the occupied cells where a table of all would be too large; ``keys[number]`` is the cell itself."""
     capacity = power_above(2 * len(tally.counts))

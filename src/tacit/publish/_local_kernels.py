@@ -194,11 +194,18 @@ def price_attribute(rows, j, base, answers, total, demand, scratch, sides, price
 @inner_kernel
 def tight(rows, box):
     """Least and greatest code of every attribute in a box, and its rows."""
-    low, high = box_of(rows.codes, rows.codes, box[0])
+    codes = rows.codes  # of another type than the boxes of answers, for which box_of and widen are compiled
+    low, high = np.empty(codes.shape[1], np.int32), np.empty(codes.shape[1], np.int32)
+    for a in range(len(low)):
+        low[a] = high[a] = codes[box[0], a]
     total = np.int64(0)
     for i in box:
         total += rows.counts[i]
-        widen(low, high, rows.codes, rows.codes, i)
+        for a in range(len(low)):
+            if codes[i, a] < low[a]:
+                low[a] = codes[i, a]
+            elif codes[i, a] > high[a]:
+                high[a] = codes[i, a]
     return low, high, total
 
 
@@ -283,7 +290,8 @@ def best_cut(rows, box, demand, scratch, sides, pilots, known):
         for i in range(len(box)):
             work[i] = box[i]
         middle = part(rows, work, places[candidate])
-        halves, left = (work[:middle], work[middle:]), np.zeros(2)
+        halves, left = (work[:middle], work[middle:]), np.empty(2)
+        left[0], left[1] = 0.0, 0.0
         for side in range(2):  # one call in a loop: two would be compiled into this kernel twice
             if left[0] < least:
                 left[side] = greedy_penalty(rows, halves[side], demand, scratch, sides, least - left[0])

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._demand_kernels import holds
 from tacit.publish._halves_kernels import power_above, spread
 
@@ -52,7 +52,7 @@ class Paths(NamedTuple):
     least: NDArray[np.float64]  # of each attribute
 
 
-@kernel
+@inner_kernel
 def forced_blocks(status, instance):
     """First and last answer (exclusive) of the forced block of every answer, within its attribute."""
     first_value, first_bit = instance.first_value, instance.first_bit
@@ -68,7 +68,7 @@ def forced_blocks(status, instance):
     return low, high
 
 
-@kernel
+@inner_kernel
 def number_classes(instance, member, low, class_of, sample):
     """Number the classes of the forced cuts; ``sample[c]`` is a combination in class c."""
     first_value = instance.first_value
@@ -93,7 +93,7 @@ def number_classes(instance, member, low, class_of, sample):
     return distinct
 
 
-@kernel
+@inner_kernel
 def count_weak(rows, answers, positions, demand, weak):
     """Count the rows of the blocks whose rows, given up to every position, are some but not enough."""
     for a in range(len(rows) - 1):
@@ -107,7 +107,7 @@ def count_weak(rows, answers, positions, demand, weak):
                 break  # a larger block only has more rows
 
 
-@kernel
+@inner_kernel
 def count_class(count, shown, span, bits, base, demand, weak):
     """Count what the blocks of one attribute within `span` leave of one class that is too small."""
     low, high = span
@@ -129,7 +129,7 @@ def count_class(count, shown, span, bits, base, demand, weak):
     count_weak(rows[: last + 1], answers[: last + 1], base + stops, demand, weak)
 
 
-@kernel
+@inner_kernel
 def sort_by_class(class_of, classes, order):
     """Put the combinations of every class side by side; returns where each class starts, and the end."""
     start = np.zeros(classes + 1, np.int64)
@@ -144,7 +144,7 @@ def sort_by_class(class_of, classes, order):
     return start
 
 
-@kernel
+@inner_kernel
 def count_answers(instance, members, count, shown):
     """Count the rows, and their sensitive answers, of one class with each answer; so small a table stays in the cache."""
     count[:] = 0
@@ -157,7 +157,7 @@ def count_answers(instance, members, count, shown):
                 shown[v, instance.sensitive[i, s]] += instance.counts[i]
 
 
-@kernel
+@inner_kernel
 def strike_all(instance, demand, status, weak):
     """Count for every block the rows it leaves in classes that are too small; False if the forced cuts leave some already."""
     low, high = forced_blocks(status, instance)
@@ -186,17 +186,17 @@ def strike_all(instance, demand, status, weak):
     return True
 
 
-@kernel
+@inner_kernel
 def may_stop(status, first_bit, v, size):
     return v == 0 or v == size or status[first_bit + v - 1] != FORBIDDEN
 
 
-@kernel
+@inner_kernel
 def must_stop(status, first_bit, v, size):
     return 0 < v < size and status[first_bit + v - 1] == FORCED
 
 
-@kernel
+@inner_kernel
 def reach_ahead(usable, cost, weak, status, bit, size, ahead, gone):
     """Write the least cost from the first answer to every position of one attribute, and the rows suppressed on that way."""
     ahead[:], ahead[0], gone[0] = np.inf, 0.0, 0
@@ -209,7 +209,7 @@ def reach_ahead(usable, cost, weak, status, bit, size, ahead, gone):
                     break
 
 
-@kernel
+@inner_kernel
 def reach_behind(usable, cost, status, bit, size, behind):
     """Write the least cost from every position of one attribute to the last answer."""
     behind[:], behind[size] = np.inf, 0.0
@@ -222,7 +222,7 @@ def reach_behind(usable, cost, status, bit, size, behind):
                     break
 
 
-@kernel
+@inner_kernel
 def shortest_paths(instance, status, paths):
     """Fill `paths` from both ends; return the sum of the least costs."""
     for j in range(len(paths.least)):
@@ -237,7 +237,7 @@ def shortest_paths(instance, status, paths):
     return paths.least.sum()
 
 
-@kernel
+@inner_kernel
 def cost_without(instance, status, paths, j, v):
     """Least cost of attribute `j` when it is not cut below answer `v`."""
     size = instance.first_value[j + 1] - instance.first_value[j]
@@ -256,7 +256,7 @@ def cost_without(instance, status, paths, j, v):
     return best
 
 
-@kernel
+@inner_kernel
 def decide(instance, status, paths, bound, target, rise):
     """Force and forbid the open cuts whose opposite would reach `target`; write how much forbidding each would cost."""
     forced = 0
@@ -278,7 +278,7 @@ def decide(instance, status, paths, bound, target, rise):
     return forced
 
 
-@kernel
+@inner_kernel
 def trace(instance, status, paths, cuts):
     """Write the cuts of every attribute's shortest path, of equals the one with the most cuts."""
     cuts[:] = 0
@@ -318,7 +318,7 @@ def bound(instance, demand, status, target, paths, cuts, rise, is_counted):
             return total
 
 
-@kernel
+@inner_kernel
 def first_inseparable(instance, status):
     """Of every answer the first one that every cut between them is forbidden to."""
     first_value, first_bit = instance.first_value, instance.first_bit

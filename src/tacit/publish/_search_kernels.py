@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import kernel
+from tacit.kernels import inner_kernel, kernel
 from tacit.publish._class_kernels import measure_all
 from tacit.publish._space_kernels import decode, price_blocks
 from tacit.publish.achievement import EPSILON
@@ -65,7 +65,7 @@ def crowding(first, second, rank):
     return distance
 
 
-@kernel
+@inner_kernel
 def achieved(measures, share):
     """`Preference.achievement` of one row of measures."""
     return max(share * (measures[0] + EPSILON), (1 - share) * (measures[1] + EPSILON))
@@ -78,7 +78,7 @@ class Lessons(NamedTuple):
     number: NDArray[np.int64]  # of lessons, in a single entry
 
 
-@kernel
+@inner_kernel
 def try_bits(bits, posed, scratch):
     """Achievement of one chromosome, infinite where it cannot be published."""
     tallies, space, demand, rows, share = posed
@@ -86,7 +86,7 @@ def try_bits(bits, posed, scratch):
     return achieved(scratch.measures[0], share) if scratch.measures[0, 3] >= demand.k else np.inf
 
 
-@kernel
+@inner_kernel
 def learn(bits, posed, scratch, lessons):
     """Remember why `bits` failed: the cuts next to the weakest class, whatever else is cut elsewhere."""
     if posed[2].limit > 0 or lessons.number[0] >= len(lessons.masks):
@@ -122,7 +122,7 @@ def mark(mask, b, bit):
         mask[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
 
 
-@kernel
+@inner_kernel
 def warned(bits, lessons, mask):
     """Whether a lesson already says that `bits` cannot be published."""
     mask[:] = 0
@@ -147,7 +147,7 @@ class Scratch(NamedTuple):
     mask: NDArray[np.uint64]
 
 
-@kernel
+@inner_kernel
 def plain_nwp(bits, space, block, penalty):
     decode(bits, space, block)
     return price_blocks(block, space, penalty)
