@@ -53,6 +53,11 @@ def permitted(problem: DesignProblem, family: str) -> list[Matrix]:
 
 
 def sweep_front(problem: DesignProblem, family: str) -> Front:
+    """The family's front, with the least error of any channel beside every point."""
+    return with_lower_bounds(family_front(problem, family), problem)
+
+
+def family_front(problem: DesignProblem, family: str) -> Front:
     """The family's channels that keep the posterior bound, without the dominated and the singular ones."""
     started = time.perf_counter()
     channels = permitted(problem, family)
@@ -61,5 +66,4 @@ def sweep_front(problem: DesignProblem, family: str) -> Front:
     kept = undominated(privacy, mse)
     points = tuple(measured_point(channels[i], problem) for i in kept if np.isfinite(mse[i]))
     seconds = time.perf_counter() - started
-    made = Front(family, problem.prior, problem.records, problem.delta, seconds, points, problem.answers)
-    return with_lower_bounds(made, problem)
+    return Front(family, problem.prior, problem.records, problem.delta, seconds, points, problem.answers)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.design import Front, exact_front, optimal_front
+from tacit.design import Front, exact_front
+from tacit.design.problem import DesignProblem
+from tacit.design.sweeps import family_front
 from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, Curves, Text, WrittenTable
 
@@ -18,7 +20,8 @@ POINTS = 30  # of a line
 def design(data: DemoData) -> Chapter:
     prior = data.true_shares([QUESTION])
     exact = exact_front(prior, records=RECORDS, delta=DELTA, points=8)
-    warner = optimal_front(prior, records=RECORDS, delta=DELTA, method="warner")
+    # Without the bounds of `optimal_front`: the exact front stands beside it.
+    warner = family_front(DesignProblem.of(prior, RECORDS, delta=DELTA), "warner")
     least = min(point.privacy for point in warner.points)
     rows = []
     for point in exact.points[::2]:
