@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# Two workers share the tests; statistical tests are processor-bound, so more would not help on small machines.
-WORKERS ?= 2
+# Three workers share the tests: most are bound by the processor, and while browsers and databases are waited for a third keeps it busy.
+WORKERS ?= 3
 OUT ?= out
 LOWEST := .venv-lowest
 # uv installs several times faster than pip; where it cannot run, pip does the same.

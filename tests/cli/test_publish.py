@@ -184,7 +184,8 @@ def test_a_database_table_is_published_and_checked(stored, table, tmp_path, monk
     )
     ours = tacit("publish", stored, *wishes, "--out", tmp_path / "out.csv")
     assert ours.code == 0, ours.err
-    theirs = tacit("publish", table, *wishes, "--out", tmp_path / "theirs.csv")
+    (tmp_path / "apart").mkdir()  # beside each other the second would say that the same columns were released before
+    theirs = tacit("publish", table, *wishes, "--out", tmp_path / "apart" / "theirs.csv")
     assert ours.json | {"out": ""} == theirs.json | {"out": ""}
     beside = stored.replace("table=people", "table=hidden")
     monkeypatch.chdir(tmp_path)  # where the private manifest of a table goes
