@@ -400,3 +400,16 @@ def test_a_client_that_does_not_read_its_answers_is_not_given_more(run: Callable
         assert running.short == 1
 
     run(scenario)
+
+
+def test_what_is_no_http_is_answered_as_plainly_as_everything_else(run: Callable[..., Any]) -> None:
+    async def scenario(running: Running) -> None:
+        status, headers, content = await running.answered(b"GET / HTTP/9.9 nonsense\r\n\r\n")
+        assert (status, set(content)) == (400, {"error"})
+        for name, value in connections.JsonReply(400, {}).headers[:-1]:
+            assert headers[name.decode()] == value.decode()
+        assert headers["connection"] == "close"
+        _, whole, _ = await running.answered(running.request())
+        assert not {"server", "date"} & (set(headers) | set(whole))
+
+    run(scenario)

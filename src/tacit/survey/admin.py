@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
-from urllib.parse import parse_qs, urlsplit
+from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,11 +14,11 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tacit.errors import InvalidInput, TacitError
-from tacit.survey.accounts import KNOWN_SECONDS, SESSION_SECONDS, Accounts, Session, WrongLogin
+from tacit.survey.accounts import KNOWN_SECONDS, ROLES, SESSION_SECONDS, Accounts, Role, Session, WrongLogin
 from tacit.survey.alarms import Arrivals
 from tacit.survey.dashboard import FAKES, dashboard
 from tacit.survey.exports import downloads_of
-from tacit.survey.headers import ServerSettings, client_address, origin
+from tacit.survey.headers import ServerSettings, client_address, origin, own_origins
 from tacit.survey.limits import RateLimit, Refused, limited_body
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.templating import rendered
@@ -37,6 +38,17 @@ Page = Callable[[Request, Session], Awaitable[Response]]
 Action = Callable[[Request, Session, Form], Awaitable[Response]]
 
 
+Answering = Callable[[Request], Awaitable[Response]]
+
+
+class Door(Route):
+    """A route of the dashboard with the roles that may use it; with none, everybody may."""
+
+    def __init__(self, method: str, path: str, answer: Answering, roles: tuple[Role, ...]) -> None:
+        super().__init__(path, answer, methods=[method])
+        self.roles = roles
+
+
 class Administration:
     """Routes under ``/admin``."""
 
@@ -54,33 +66,34 @@ class Administration:
         self._waiting = 0
 
     @property
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[Door]:
         one = "/admin/surveys/{fingerprint}"
         return [
-            Route("/admin/login", self.login_page, methods=["GET"]),
-            Route("/admin/login", self.log_in, methods=["POST"]),
-            Route("/admin/logout", self._action(self.log_out), methods=["POST"]),
-            Route("/admin", self._page(self.overview), methods=["GET"]),
-            Route(one, self._page(self.survey_page), methods=["GET"]),
-            Route(one + "/export/{file}", self._page(self.export), methods=["GET"]),
-            Route(one + "/close", self._owners_action(self.close), methods=["POST"]),
-            Route(one + "/delete", self._owners_action(self.delete), methods=["POST"]),
-            Route(one + "/classifier", self._owners_action(self.offer_classifier), methods=["POST"]),
+            Door("GET", "/admin/login", self.login_page, roles=()),
+            Door("POST", "/admin/login", self.log_in, roles=()),
+            self._action("/admin/logout", self.log_out, ROLES),
+            self._page("/admin", self.overview),
+            self._page("/admin/", self.overview),
+            self._page(one, self.survey_page),
+            self._page(one + "/export/{file}", self.export),
+            self._action(one + "/close", self.close),
+            self._action(one + "/delete", self.delete),
+            self._action(one + "/classifier", self.offer_classifier),
         ]
 
-    def _page(self, show: Page) -> Callable[[Request], Awaitable[Response]]:
+    def _page(self, path: str, show: Page, roles: tuple[Role, ...] = ROLES) -> Door:
         """A page for administrators; anybody else is sent to log in."""
 
         async def guarded(request: Request) -> Response:
             session = await self._session(request)
             if session is None:
                 return RedirectResponse("/admin/login", status_code=303)
-            return await show(request, session)
+            return await show(request, session) if session.role in roles else _not_yours()
 
-        return guarded
+        return Door("GET", path, guarded, roles)
 
-    def _action(self, act: Action) -> Callable[[Request], Awaitable[Response]]:
-        """A change by an administrator, asked for by a form of this very session."""
+    def _action(self, path: str, act: Action, roles: tuple[Role, ...] = ("owner",)) -> Door:
+        """A change, by owners unless said otherwise, asked for by a form of this very session."""
 
         async def guarded(request: Request) -> Response:
             try:
@@ -88,21 +101,11 @@ class Administration:
             except Refused as refused:
                 return _too_slow(refused)
             session = await self._session(request)
-            if session is None or form is None or not _is_own_form(request, session, form):
+            if session is None or form is None or not self._is_own_form(request, session, form):
                 return rendered("refused.html", status_code=403, reason=NOT_YOUR_FORM)
-            return await act(request, session, form)
+            return await act(request, session, form) if session.role in roles else _not_yours()
 
-        return guarded
-
-    def _owners_action(self, act: Action) -> Callable[[Request], Awaitable[Response]]:
-        """A change that only an owner may make."""
-
-        async def guarded(request: Request, session: Session, form: Form) -> Response:
-            if session.role != "owner":
-                return rendered("refused.html", status_code=403, reason="Only an owner of these surveys may do this.")
-            return await act(request, session, form)
-
-        return self._action(guarded)
+        return Door("POST", path, guarded, roles)
 
     async def _session(self, request: Request) -> Session | None:
         token = request.cookies.get(COOKIE, "")
@@ -116,7 +119,7 @@ class Administration:
             form = await _form(request)
         except Refused as refused:
             return _too_slow(refused)
-        if form is None or not _same_origin(request):
+        if form is None or not _same_origin(request, self._settings):
             return rendered("refused.html", status_code=403, reason=NOT_YOUR_FORM)
         if not self._attempts.allows(self._origin(request)) or self._waiting >= MOST_WAITING:
             return rendered(
@@ -147,11 +150,13 @@ class Administration:
         device = await run_in_threadpool(self._accounts.remembered_device, session)
         response = RedirectResponse("/admin", status_code=303)
         for name, value, seconds in ((COOKIE, session.token, SESSION_SECONDS), (DEVICE_COOKIE, device, KNOWN_SECONDS)):
-            response.set_cookie(
-                name, value, max_age=int(seconds), path="/admin", httponly=True, samesite="strict",
-                secure=self._settings.is_secure,
-            )  # fmt: skip
+            response.set_cookie(name, value, max_age=int(seconds), **self._cookie)
         return response
+
+    @property
+    def _cookie(self) -> dict[str, Any]:
+        """How every cookie is set, also one that is taken back."""
+        return {"path": "/admin", "httponly": True, "samesite": "strict", "secure": self._settings.is_secure}
 
     def _origin(self, request: Request) -> str:
         return origin(client_address(request.scope, self._settings))
@@ -159,7 +164,7 @@ class Administration:
     async def log_out(self, request: Request, session: Session, form: Form) -> Response:
         await run_in_threadpool(self._accounts.log_out, session)
         response = RedirectResponse("/admin/login", status_code=303)
-        response.delete_cookie(COOKIE, path="/admin")
+        response.delete_cookie(COOKIE, **self._cookie)
         return response
 
     async def overview(self, request: Request, session: Session) -> Response:
@@ -194,10 +199,7 @@ class Administration:
         await run_in_threadpool(
             self._accounts.record, session.administrator, f"exported {name}", survey.definition.name
         )
-        headers = {
-            "Content-Disposition": f'attachment; filename="{survey.definition.name}-disguised-{name}"',
-            "Cache-Control": "no-store",
-        }
+        headers = {"Content-Disposition": f'attachment; filename="{survey.definition.name}-disguised-{name}"'}
         return StreamingResponse(
             download.chunks(self._exported, survey), media_type=download.media_type, headers=headers
         )
@@ -240,6 +242,10 @@ class Administration:
         await run_in_threadpool(self._accounts.record, session.administrator, "offered a classifier", form["class"])
         return RedirectResponse(f"/admin/surveys/{survey.fingerprint}", status_code=303)
 
+    def _is_own_form(self, request: Request, session: Session, form: Form) -> bool:
+        is_own = hmac.compare_digest(form.get("csrf", "").encode(), session.csrf.encode())
+        return is_own and _same_origin(request, self._settings)
+
     async def _survey(self, request: Request) -> StoredSurvey | None:
         return await run_in_threadpool(self._store.survey, request.path_params["fingerprint"])
 
@@ -267,15 +273,15 @@ def _too_slow(refused: Refused) -> Response:
     return page
 
 
-def _same_origin(request: Request) -> bool:
+def _not_yours() -> Response:
+    return rendered("refused.html", status_code=403, reason="Only an owner of these surveys may do this.")
+
+
+def _same_origin(request: Request, settings: ServerSettings) -> bool:
     """Browsers say where a form comes from; a request that says nothing is no browser's."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         # Pages that send no referrer have the origin "null", so the newer header decides where there is one.
         return site == "same-origin"
     origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
-
-
-def _is_own_form(request: Request, session: Session, form: Form) -> bool:
-    return _same_origin(request) and hmac.compare_digest(form.get("csrf", "").encode(), session.csrf.encode())
+    return origin is None or origin in own_origins(request.scope, settings)

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tacit.errors import TacitError
@@ -45,17 +46,20 @@ class SurveyServer:
         administration = Administration(self.store, accounts, self.settings, self.receiving.arrivals)
         withdrawing = Withdrawing(surveys, self.store, self.settings)
         health = Health(self.store, self.settings, lambda: self.writer.waiting, self.receiving.answers)
+        self.routes: list[Route] = [
+            *Site(surveys).routes,
+            *health.routes,
+            *self.tokens.routes,
+            *withdrawing.routes,
+            *administration.routes,
+        ]
         pages = Starlette(
-            routes=[
-                *Site(surveys).routes,
-                *health.routes,
-                *self.tokens.routes,
-                *withdrawing.routes,
-                *administration.routes,
-            ],
+            routes=self.routes,
             exception_handlers={TacitError: _refused, HTTPException: _not_here},
             lifespan=self._lifespan,
         )
+        # Starlette would repeat the host that was asked for, and send people who came by https to http.
+        pages.router.redirect_slashes = False
         self._pages = Guarded(pages, self.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -108,7 +112,7 @@ class Guarded:
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = 503 if isinstance(error, StoreUnavailable) else 400
-    return JSONResponse({"error": str(error)}, status_code=status, headers={"Cache-Control": "no-store"})
+    return JSONResponse({"error": str(error)}, status_code=status)
 
 
 async def _not_here(request: Request, error: Exception) -> Response:

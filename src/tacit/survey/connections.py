@@ -24,6 +24,7 @@ REQUEST_SECONDS = 20.0
 # Each line of a head takes many times its bytes of memory.
 LARGEST_HEAD = 1 << 16
 _TOO_LONG = JsonReply(431, {"error": "The head of this request is too long."})
+_NO_HTTP = JsonReply(400, {"error": "This is no request that the server can read."})
 _FAILED = JsonReply(500, {"error": "The server could not take this report. Please try again later."})
 
 
@@ -50,6 +51,10 @@ class PatientProtocol(HttpToolsProtocol):
                 self._give_up()
         # Most requests are whole by now and need no clock.
         self._wait()
+
+    def send_400_response(self, msg: str) -> None:
+        self.transport.write(_last(_NO_HTTP))
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -85,6 +90,11 @@ class PatientProtocol(HttpToolsProtocol):
         self._deadline = self._allowed = None
         if not self.transport.is_closing():
             self.transport.close()
+
+
+def _last(reply: JsonReply) -> bytes:
+    """The answer as the last one of its connection."""
+    return reply.http if reply.is_last else reply.http.replace(b"\r\n", b"\r\nconnection: close\r\n", 1)
 
 
 class _Stored:
@@ -172,8 +182,7 @@ class ReportProtocol(PatientProtocol):
         if self.transport.is_closing():
             return
         ends = answer.is_last or not stored.keep_alive
-        said = b"connection: close\r\n" if ends and not answer.is_last else b""
-        self.transport.write(answer.http.replace(b"\r\n", b"\r\n" + said, 1) if said else answer.http)
+        self.transport.write(_last(answer) if ends else answer.http)
         if ends:
             self.transport.close()
         self.on_response_complete()

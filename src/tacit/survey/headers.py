@@ -21,7 +21,9 @@ _POLICY = (
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
+# Said once, for every answer: whoever writes a new one cannot forget it. No cache may keep what others could find there.
 SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"cache-control", b"no-store"),
     (b"content-security-policy", _POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -30,10 +32,13 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), browsing-topics=()"),
 )
+# Answers to reports, of which there are many: no page, so no page's policy.
 API_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"content-type", b"application/json"),
     (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
 )
 
 
@@ -74,6 +79,15 @@ def is_known_host(scope: Scope, settings: ServerSettings) -> bool:
     if settings.host is None:
         return True
     return [value.lower() for name, value in scope["headers"] if name == b"host"] == [settings.host]
+
+
+def own_origins(scope: Scope, settings: ServerSettings) -> tuple[str, ...]:
+    """The origins of this server's own pages, as browsers write them; without a public URL the host that was asked says it."""
+    if settings.public_url is not None:
+        parts = urlsplit(settings.public_url.lower())
+        return (f"{parts.scheme}://{parts.netloc}",)
+    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower()
+    return (f"http://{host}", f"https://{host}")
 
 
 def client_address(scope: Scope, settings: ServerSettings) -> str:

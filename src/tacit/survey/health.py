@@ -50,8 +50,8 @@ class Health:
     async def health(self, request: Request) -> Response:
         problem = await self._found()
         if problem is not None:
-            return JSONResponse({"status": "failing", "error": problem}, 503, {"Cache-Control": "no-store"})
-        return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
+            return JSONResponse({"status": "failing", "error": problem}, 503)
+        return JSONResponse({"status": "ok"})
 
     async def metrics(self, request: Request) -> Response:
         if not _is_local(request):

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tacit.survey.assets import page_scripts
@@ -36,6 +36,7 @@ class Site:
     def routes(self) -> list[Route]:
         return [
             Route("/s/{fingerprint}", self.page, methods=["GET"]),
+            Route("/s/{fingerprint}/", self.without_slash, methods=["GET"]),
             Route("/s/{fingerprint}/words/{language}", self.words, methods=["GET"]),
             Route("/s/{fingerprint}/full", self.full, methods=["GET"]),
             Route("/s/{fingerprint}/answers/{mark}", self.answers, methods=["GET"]),
@@ -60,6 +61,10 @@ class Site:
         )
         return compressed(page, request)
 
+    async def without_slash(self, request: Request) -> Response:
+        """A link that grew a slash on its way."""
+        return RedirectResponse(f"/s/{request.path_params['fingerprint']}", status_code=307)
+
     async def full(self, request: Request) -> Response:
         """Which quotas are full by now: the page asks before it sends, and tells nothing about who asks."""
         survey = await self._surveys.survey(request.path_params["fingerprint"])
@@ -67,7 +72,7 @@ class Site:
             return JSONResponse({"error": "There is no such survey."}, 404)
         has_quotas = "quotas" in survey.definition.document
         numbers = await run_in_threadpool(self._full, survey) if has_quotas else []
-        return JSONResponse({"full": numbers}, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"full": numbers})
 
     def _full(self, survey: StoredSurvey) -> list[int]:
         """Which quotas are full, counted at most every few seconds; the page decides for itself whether one is its own."""
@@ -82,9 +87,7 @@ class Site:
         language = request.path_params["language"]
         if language not in RELEASED:
             return rendered("absent.html", status_code=404)
-        return compressed(
-            Response(released(language), headers={"Cache-Control": "no-store"}, media_type="application/json"), request
-        )
+        return compressed(Response(released(language), media_type="application/json"), request)
 
     async def answers(self, request: Request) -> Response:
         """A long list of answers, fetched when its question is near; the definition knows its hash."""
@@ -92,11 +95,10 @@ class Site:
         text = survey.definition.lists.get(request.path_params["mark"]) if survey is not None else None
         if text is None:
             return rendered("absent.html", status_code=404)
-        headers = {"Cache-Control": "no-store"}
         if "gzip" not in request.headers.get("accept-encoding", ""):
-            return Response(text, headers=headers, media_type="application/json")
+            return Response(text, media_type="application/json")
         squeezed = await run_in_threadpool(_squeezed, text.encode())
-        return Response(squeezed, headers={**headers, **GZIPPED}, media_type="application/json")
+        return Response(squeezed, headers=GZIPPED, media_type="application/json")
 
 
 @lru_cache(maxsize=8)
@@ -109,8 +111,7 @@ def compressed(page: Response, request: Request) -> Response:
     """The page in fewer bytes where the browser can read them; it holds no secret whose length could be probed."""
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return page
-    headers = {**GZIPPED, "Cache-Control": "no-store"}
-    return Response(_squeezed(bytes(page.body)), page.status_code, headers, media_type=page.headers["content-type"])
+    return Response(_squeezed(bytes(page.body)), page.status_code, GZIPPED, media_type=page.headers["content-type"])
 
 
 def inert_json(value: Any) -> str:

@@ -29,4 +29,4 @@ def page_text(template: str, **values: Any) -> str:
 
 def rendered(template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     text = _environment().get_template(template).render(style=page_style().text, **values)
-    return HTMLResponse(text, status_code=status_code, headers={"Cache-Control": "no-store"})
+    return HTMLResponse(text, status_code=status_code)

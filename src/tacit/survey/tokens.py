@@ -31,8 +31,6 @@ from tacit.survey.survey_cache import SurveyCache
 LARGEST_BATCH = 64
 MOST_WAITING = 1_000
 
-_NO_STORE = {"Cache-Control": "no-store"}
-
 
 @dataclass(frozen=True)
 class Purchase:
@@ -151,11 +149,11 @@ class Tokens:
         try:
             signature = await self.counter.buy(await self._purchase(request))
         except Refused as refused:
-            headers = _NO_STORE | ({"Connection": "close"} if refused.status in (408, 413) else {})
+            headers = {"Connection": "close"} if refused.status in (408, 413) else {}
             return JSONResponse(refused.content, refused.status, headers)
         except (Overloaded, StoreUnavailable) as error:
-            return JSONResponse({"error": str(error)}, 503, _NO_STORE | {"Retry-After": RETRY_SECONDS.decode()})
-        return JSONResponse({"signature": base64url(signature)}, headers=_NO_STORE)
+            return JSONResponse({"error": str(error)}, 503, {"Retry-After": RETRY_SECONDS.decode()})
+        return JSONResponse({"signature": base64url(signature)})
 
     async def _purchase(self, request: Request) -> Purchase:
         if not self._limit.allows(origin(client_address(request.scope, self._settings))):

@@ -34,7 +34,6 @@ class Withdrawing:
         return [Route("/s/{fingerprint}/withdrawals", self.withdraw, methods=["POST"])]
 
     async def withdraw(self, request: Request) -> Response:
-        headers = {"Cache-Control": "no-store"}
         try:
             survey, receipt = await self._asked(request)
             texts = [text_key(texts_hash(receipt), one["name"]) for one in survey.definition.text_questions]
@@ -42,10 +41,10 @@ class Withdrawing:
                 raise Refused(404, "There is no report with this receipt in this survey.")
         except Refused as refused:
             close = {"Connection": "close"} if refused.status in (408, 413) else {}
-            return JSONResponse(refused.content, refused.status, headers | close)
+            return JSONResponse(refused.content, refused.status, close)
         except StoreUnavailable as error:
-            return JSONResponse({"error": str(error)}, 503, headers | {"Retry-After": "2"})
-        return JSONResponse({"outcome": "withdrawn"}, headers=headers)
+            return JSONResponse({"error": str(error)}, 503, {"Retry-After": "2"})
+        return JSONResponse({"outcome": "withdrawn"})
 
     async def _asked(self, request: Request) -> tuple[StoredSurvey, str]:
         if not self._limit.allows(origin(client_address(request.scope, self._settings))):
