@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tacit import Attribute, Scheme
 from tacit.channel.recipe import Recipe
-from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
+from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing, Ways
 from tacit.channel.scheme import GroupRecipe
 from tacit.design.blocks import Block
 
-YES_NO = (("no",), ("yes",))
+YES_NO = Ways((("no", "yes"),))
 
 
 def follow_ups(count: int) -> Routing:

@@ -1,15 +1,13 @@
 """Legal records: what routing leaves possible, the even prior on it, and which records differ in one answer."""
 
-import itertools
-
 import numpy as np
 import pytest
 
-from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
+from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing, Ways
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute
 
-YES_NO = (("no",), ("yes",))
+YES_NO = Ways((("no", "yes"),))
 DECLINES = "prefer not to say"
 
 
@@ -75,7 +73,7 @@ def test_nested_filters_and_two_filters_of_one_follow_up():
 
 
 def test_declining_a_question_with_several_answers_declines_all_of_them():
-    ways = (*itertools.product(("no", "yes"), repeat=3), (DECLINES,) * 3)
+    ways = Ways((("no", "yes"),) * 3, (DECLINES,))
     question = Asked("s", ("s_a", "s_b", "s_c"), ways)
     (block,) = Routing((question,)).blocks()
     records = Routing((question,)).records(block, [attribute(f"s_{n}", DECLINES) for n in "abc"])
@@ -87,13 +85,13 @@ def test_declining_a_question_with_several_answers_declines_all_of_them():
 
 
 def test_sensitive_questions_are_connected_by_routing_and_public_ones_are_not():
-    age = Asked("age", ("age",), (("young",), ("old",)), is_public=True)
+    age = Asked("age", ("age",), Ways((("young", "old"),)), is_public=True)
     routing = Routing((age, FILTER, asked("x", after("age", "old")), asked("y", after("filter", "yes"))))
     assert [[one.name for one in block] for block in routing.blocks()] == [["filter", "y"], ["x"]]
 
 
 def test_what_a_public_answer_decides_is_known_in_each_situation():
-    age = Asked("age", ("age",), (("young",), ("old",)), is_public=True)
+    age = Asked("age", ("age",), Ways((("young", "old"),)), is_public=True)
     follow = asked("f", after("filter", "yes") + after("age", "old"))
     routing = Routing((age, FILTER, follow))
     (block,) = routing.blocks()

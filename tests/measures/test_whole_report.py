@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit import Attribute, Scheme, channels, load_adult, measure
-from tacit.channel.routing import NOT_ASKED, Asked, Routing
+from tacit.channel.routing import NOT_ASKED, Asked, Routing, Ways
 from tacit.measures.whole_report import WholeReport
 from tacit.table import Table
 
@@ -218,8 +218,8 @@ def test_a_question_that_public_answers_route_is_judged_among_those_who_were_ask
     )
     (answer,) = measure(scheme).answers
     assert answer.even.worst_posterior == pytest.approx(0.7, abs=1e-6)
-    age = Asked("age", ("age",), (("young",), ("old",)), is_public=True)
-    follow = Asked("f", ("f",), (("no",), ("yes",)), (("age", frozenset({"old"})),))
+    age = Asked("age", ("age",), Ways((("young", "old"),)), is_public=True)
+    follow = Asked("f", ("f",), Ways((YES_NO,)), (("age", frozenset({"old"})),))
     (told,) = WholeReport(scheme, Routing((age, follow))).answers()
     assert told.even == answer.even
 
@@ -227,9 +227,9 @@ def test_a_question_that_public_answers_route_is_judged_among_those_who_were_ask
 def test_branches_that_public_answers_choose_do_not_multiply():
     attributes = [Attribute("age", ("young", "old")), *questions(["x", "y"], NOT_ASKED)]
     scheme = Scheme.of(attributes, [([name], channels.gamma_diagonal(4)) for name in "xy"])
-    age = Asked("age", ("age",), (("young",), ("old",)), is_public=True)
+    age = Asked("age", ("age",), Ways((("young", "old"),)), is_public=True)
     branches = [
-        Asked(name, (name,), (("no",), ("yes",)), (("age", frozenset({answer})),))
+        Asked(name, (name,), Ways((YES_NO,)), (("age", frozenset({answer})),))
         for name, answer in (("x", "young"), ("y", "old"))
     ]
     assert WholeReport(scheme).gamma == pytest.approx(16)

@@ -300,3 +300,17 @@ def test_aliases_of_aliases_do_not_fill_the_memory() -> None:
         parse("\n".join(lines))
     with pytest.raises(InvalidInput, match="nested too deeply"):
         parse("a: &a [*a]")
+
+
+def many_options(count: int, more: str) -> str:
+    options = ", ".join(f"o{n}: Option {n}" for n in range(count))
+    return SMALL + f"      - {{name: had, kind: several, text: Which?, options: {{{options}}}, {more}}}\n"
+
+
+def test_many_options_are_counted_not_listed() -> None:
+    """Sixty options have 2^60 ways to be answered; each option is disguised by itself, so nobody needs them all."""
+    definition = Definition.from_yaml(many_options(25, "sensitive: true, prefer_not_to_say: false"))
+    assert definition.whole.gamma == pytest.approx((7 / 3) ** 27)
+    assert len(Definition.from_yaml(many_options(60, "sensitive: false")).columns) == 63
+    with pytest.raises(InvalidInput, match="had can be answered in more than 65,536 ways"):
+        Definition.from_yaml(many_options(60, "sensitive: true, prefer_not_to_say: true"))

@@ -6,6 +6,7 @@ disguised together, on their *legal records*: a filter with five yes/no follow-u
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -213,6 +214,30 @@ def _is_not_asked(attribute: Attribute, code: int) -> bool:
     return attribute.answers[code] == NOT_ASKED
 
 
+@dataclass(frozen=True)
+class Ways:
+    """Every way to answer a question: any of `each` attribute's own answers, or one of `special` for all of them at once.
+
+    Forty options have 2^40 ways, so they are counted and not listed until somebody needs each.
+    """
+
+    each: tuple[tuple[str, ...], ...]
+    special: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return math.prod(map(len, self.each)) + len(self.special)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the attributes can be answered independently of each other."""
+        return not self.special or len(self.each) == 1
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        yield from itertools.product(*self.each)
+        yield from ((one,) * len(self.each) for one in self.special)
+
+
 Condition = tuple[str, frozenset[str]]  # an attribute, and the answers after which a question is asked
 
 
@@ -225,7 +250,7 @@ class Asked:
 
     name: str
     attributes: tuple[str, ...]
-    ways: tuple[tuple[str, ...], ...]  # one answer for each attribute
+    ways: Ways
     when: tuple[Condition, ...] = ()
     is_public: bool = False
     alternatives: tuple[tuple[Condition, ...], ...] = ()
@@ -285,8 +310,9 @@ class Routing:
         """Which records are legal after these public answers."""
         if len(block) == 1 and len(records.attributes) == 1:  # however many answers it has
             (question,), (attribute,) = block, records.attributes
-            ways = {way[0] for way in question.ways} if question.is_asked(known) else {NOT_ASKED}
-            return np.array([attribute.answers[code] in ways for code in records.codes[:, 0]])
+            own = question.ways.each[question.attributes.index(attribute.name)]
+            told = {*own, *question.ways.special} if question.is_asked(known) else {NOT_ASKED}
+            return np.array([attribute.answers[code] in told for code in records.codes[:, 0]])
         names = [name for one in block for name in one.attributes]
         order = [names.index(attribute.name) for attribute in records.attributes]
         legal = {tuple(record[place] for place in order) for record in self._legal(block, known)}
@@ -303,14 +329,14 @@ def _walk(questions: Sequence[Asked], known: Mapping[str, str]) -> Iterator[dict
     """Every way through these questions, given some answers."""
     partial = [dict(known)]
     for question in questions:
-        following: list[dict[str, str]] = []
-        for record in partial:
-            ways = question.ways if question.is_asked(record) else ((NOT_ASKED,) * len(question.attributes),)
-            following.extend({**record, **dict(zip(question.attributes, way, strict=True))} for way in ways)
-        if len(following) > MOST_RECORDS:
+        not_asked = Ways(((NOT_ASKED,),) * len(question.attributes))
+        after = [(record, question.ways if question.is_asked(record) else not_asked) for record in partial]
+        if sum(ways.count for _, ways in after) > MOST_RECORDS:
             raise InvalidInput(
                 f"The questions {', '.join(one.name for one in questions)} can be answered in more than {MOST_RECORDS:,} "
                 "ways. Ask fewer questions after one answer, or offer fewer answers."
             )
-        partial = following
+        partial = [
+            {**record, **dict(zip(question.attributes, way, strict=True))} for record, ways in after for way in ways
+        ]
     yield from partial

@@ -5,7 +5,6 @@ Everything is worked out from the programs that the definition carries, as stati
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from tacit.survey.definition_questions import (
     questions_of,
     special_answers,
 )
-from tacit.survey.routes import attributes_of, conditions_of, conditions_on
+from tacit.survey.routes import attributes_of, conditions_of, conditions_on, ways_to_answer
 
 Array = NDArray[np.float64]
 
@@ -231,14 +230,10 @@ def _asked(question: Document, reported: Mapping[tuple[str, str | None], str], e
     """A question as far as it is reported in this block: options that other blocks disguise are left out."""
     names = [name for name in attribute_names(question) if name not in elsewhere]
     own = [answer["name"] for answer in question["answers"]]
-    ways: list[tuple[str, ...]] = [(name,) for name in own]
-    if question["kind"] == "several":
-        ways = list(itertools.product(("no", "yes"), repeat=len(names)))
-    ways += [(special,) * len(names) for special in special_answers(question)]
     return Asked(
         question["name"],
         tuple(names),
-        tuple(ways),
+        ways_to_answer(question["kind"], len(names), own, special_answers(question)),
         is_public=not is_hidden(question),
         alternatives=conditions_on(question, reported),
     )

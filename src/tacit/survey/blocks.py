@@ -20,15 +20,7 @@ def is_block(questions: Sequence[Asked]) -> bool:
     Two questions that routing connects cannot. Nor can the options of one question that can be declined as a whole:
     each option would tell again that it was declined.
     """
-    return len(questions) > 1 or not _is_product(questions[0])
-
-
-def _is_product(question: Asked) -> bool:
-    """Whether its attributes can be answered independently of each other."""
-    per_attribute = 1
-    for place in range(len(question.attributes)):
-        per_attribute *= len({way[place] for way in question.ways})
-    return per_attribute == len(question.ways)
+    return len(questions) > 1 or not questions[0].ways.is_product
 
 
 def legal_records(routing: Routing, questions: Sequence[Asked], attributes: Sequence[Attribute]) -> Records:

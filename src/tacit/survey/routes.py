@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tacit.channel.routing import Asked, Condition, Routing
+from tacit.channel.routing import Asked, Condition, Routing, Ways
 from tacit.survey.questionnaire import NO_ANSWER, PREFER_NOT_TO_SAY, Question
 
 
@@ -17,7 +16,9 @@ def routing_of(questions: Iterable[Question]) -> Routing:
             Asked(
                 question.name,
                 tuple(name for name, _ in question.attributes),
-                _ways(question.kind, [name for name, _ in question.answers], question.special),
+                ways_to_answer(
+                    question.kind, len(question.attributes), [name for name, _ in question.answers], question.special
+                ),
                 is_public=not question.is_hidden,
                 alternatives=tuple(
                     tuple((_reported_as(one.question, one.option), frozenset(one.answers)) for one in alternative)
@@ -44,7 +45,12 @@ def routing_of_documents(questions: Iterable[Mapping[str, Any]]) -> Routing:
             Asked(
                 question["name"],
                 tuple(part["attribute"] for part in question["attributes"]),
-                _ways(question["kind"], [one["name"] for one in question["answers"]], _special(question)),
+                ways_to_answer(
+                    question["kind"],
+                    len(question["attributes"]),
+                    [one["name"] for one in question["answers"]],
+                    _special(question),
+                ),
                 is_public=mode_of(question) not in ("disguised", "self"),
                 alternatives=conditions_on(question, reported),
             )
@@ -93,8 +99,8 @@ def _special(question: Mapping[str, Any]) -> tuple[str, ...]:
     return (PREFER_NOT_TO_SAY,) * bool(question["declines"]) + (NO_ANSWER,) * bool(question.get("optional"))
 
 
-def _ways(kind: str, answers: Sequence[str], special: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Every way to answer a question: one answer for each of its attributes."""
+def ways_to_answer(kind: str, attributes: int, answers: Sequence[str], special: Sequence[str]) -> Ways:
+    """Every way to answer a question of so many attributes."""
     if kind != "several":
-        return tuple((answer,) for answer in (*answers, *special))
-    return (*itertools.product(("no", "yes"), repeat=len(answers)), *((one,) * len(answers) for one in special))
+        return Ways(((*answers, *special),))
+    return Ways((("no", "yes"),) * attributes, tuple(special))
