@@ -313,6 +313,21 @@ def log_in(client: TestClient, name: str = "ana", **more: Any) -> Any:
 
 
 def test_a_flood_of_addresses_does_not_free_the_one_that_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_character_that_no_text_holds_gets_a_refusal_and_no_alarm(store_url: str) -> None:
+    """PostgreSQL refuses it, and the server would say that its database is in trouble."""
+    server = SurveyServer(store_url, ServerSettings(rate=0))
+    client = TestClient(server, base_url="http://survey.test", follow_redirects=False)
+    assert log_in(client, "an\0a").status_code == 403
+    for path in ("/s/%00", "/s/%00/full", "/s/%00/answers/%00"):
+        assert client.get(path).status_code == 404
+    for name in ("tokens", "withdrawals"):
+        assert client.post(f"/s/%00/{name}", json={}).status_code == 404
+    Accounts(server.store.database).set_password("ana", PASSWORD)
+    assert log_in(client, "ana").status_code == 303
+    assert client.get("/admin/surveys/%00").status_code == 404
+    server.close()
+
+
     monkeypatch.setattr(limits, "MOST_REMEMBERED", 100)
     now = [0.0]
     limit = RateLimit(rate=0.001, burst=2, clock=lambda: now[0])

@@ -251,7 +251,10 @@ class Administration:
 
 
 async def _form(request: Request) -> Form | None:
-    """The fields of a small urlencoded form; None for anything else."""
+    """The fields of a small urlencoded form; None for anything else.
+
+    No field of a browser's holds the character that ends a text in PostgreSQL, which would refuse it as if it were in trouble.
+    """
     if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         return None
     try:
@@ -264,7 +267,12 @@ async def _form(request: Request) -> Form | None:
         fields = parse_qs(body.decode(), max_num_fields=20)
     except ValueError:
         return None
-    return {name: values[0] for name, values in fields.items()}
+    form = {name: values[0] for name, values in fields.items()}
+    return None if any("\0" in value for value in form.values()) else form
+
+
+def _too_many() -> Response:
+    return rendered("login.html", status_code=429, problem="Too many attempts. Wait a minute.", any_account=True)
 
 
 def _too_slow(refused: Refused) -> Response:

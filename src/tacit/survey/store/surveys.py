@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ State = Literal["draft", "open", "closed"]
 # Where a submission belongs: what counts, test responses, and the one bit of a second round.
 Box = Literal["reports", "tests", "second"]
 BOXES: tuple[Box, ...] = ("reports", "tests", "second")
+_FINGERPRINT = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,10 @@ class Store:
         return [_stored(row) for row in rows]
 
     def survey(self, fingerprint: str) -> StoredSurvey | None:
+        if not _FINGERPRINT.fullmatch(
+            fingerprint
+        ):  # PostgreSQL would refuse some of what people can put into an address
+            return None
         rows = self.database.rows(
             "SELECT number, state, source, definition FROM tacit_surveys WHERE fingerprint = ?", (fingerprint,)
         )
