@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
 import re
@@ -15,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from argon2 import PasswordHasher
@@ -25,6 +27,7 @@ from tacit.errors import InvalidInput, UnknownName
 from tacit.survey import accounts as accounts_module
 from tacit.survey import limits, totp
 from tacit.survey.accounts import SESSION_SECONDS, Accounts, WrongLogin
+from tacit.survey.admin import MOST_WAITING
 from tacit.survey.app import SurveyServer
 from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import FAILURES_ALLOWED, LOCK_SECONDS, STRANGERS_ALLOWED, Attempts, RateLimit
@@ -84,8 +87,6 @@ def test_1500_slow_logins_do_not_stop_the_server(tmp_path: Path) -> None:
 
 
 def test_a_login_form_that_trickles_is_given_up(server: SurveyServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
     monkeypatch.setattr(limits, "SLOWEST_BODY_SECONDS", 0.1)
     sent: list[Any] = []
 
@@ -312,7 +313,6 @@ def log_in(client: TestClient, name: str = "ana", **more: Any) -> Any:
     return client.post("/admin/login", data={"name": name, "password": PASSWORD}, **more)
 
 
-def test_a_flood_of_addresses_does_not_free_the_one_that_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_character_that_no_text_holds_gets_a_refusal_and_no_alarm(store_url: str) -> None:
     """PostgreSQL refuses it, and the server would say that its database is in trouble."""
     server = SurveyServer(store_url, ServerSettings(rate=0))
@@ -328,6 +328,7 @@ def test_a_character_that_no_text_holds_gets_a_refusal_and_no_alarm(store_url: s
     server.close()
 
 
+def test_a_flood_of_addresses_does_not_free_the_one_that_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MOST_REMEMBERED", 100)
     now = [0.0]
     limit = RateLimit(rate=0.001, burst=2, clock=lambda: now[0])
@@ -337,6 +338,41 @@ def test_a_character_that_no_text_holds_gets_a_refusal_and_no_alarm(store_url: s
         if number % 50 == 0:
             assert not limit.allows("greedy")
     assert len(limit._buckets) == 100  # and memory stays small
+
+
+def test_a_crowd_that_waits_to_log_in_keeps_no_owner_out(server: SurveyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Accounts(server.store.database)
+    made.set_password("ana", PASSWORD)
+    secret = made.set_password("lee", PASSWORD, second_factor=True)
+    assert secret is not None
+    device = made.remembered_device(made.log_in("ana", PASSWORD))
+    checked, let_go = Accounts.log_in, threading.Event()
+
+    def slow_for_strangers(self: Accounts, name: str, password: str, **shown: str) -> Any:
+        if name == "x":
+            let_go.wait(20)
+        return checked(self, name, password, **shown)
+
+    async def post(address: str, name: str, cookie: str = "", code: str = "") -> int:
+        transport = httpx.ASGITransport(app=server, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://survey.test") as client:
+            headers = {"cookie": f"tacit_device={cookie}"}
+            form = {"name": name, "password": PASSWORD, "code": code}
+            return (await client.post("/admin/login", data=form, headers=headers)).status_code
+
+    async def scenario() -> list[int]:
+        crowd = [asyncio.create_task(post(f"192.0.2.{number}", "x")) for number in range(MOST_WAITING + 3)]
+        while sum(one.done() for one in crowd) < 3:  # told to come again: every place is taken
+            await asyncio.sleep(0.01)
+        code = totp.code_at(secret, int(time.time() // totp.STEP_SECONDS))
+        told = [await post("198.51.100.1", "ana"), await post("198.51.100.2", "ana", device)]
+        told.append(await post("198.51.100.3", "lee", code=code))
+        let_go.set()
+        await asyncio.gather(*crowd)
+        return told
+
+    monkeypatch.setattr(Accounts, "log_in", slow_for_strangers)
+    assert run_async(scenario) == [429, 303, 303]
 
 
 def test_a_session_that_was_planted_is_not_continued(client: TestClient, server: SurveyServer) -> None:

@@ -240,6 +240,11 @@ class Accounts:
             )
         )
 
+    def is_no_stranger(self, name: str, code: str, device: str) -> bool:
+        """Whether somebody shows, before any password, what only this account has: a known browser or the second factor."""
+        step = self._step(self._account(name), code)
+        return self._is_known(Login(name, "", device=device)) or step is not None
+
     def session(self, token: str) -> Session | None:
         rows = self._database.rows(
             "SELECT s.administrator, a.role FROM tacit_sessions s JOIN tacit_administrators a ON a.name = s.administrator "

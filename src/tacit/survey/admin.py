@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -49,6 +50,27 @@ class Door(Route):
         self.roles = roles
 
 
+class Turns:
+    """Passwords are checked a few at once; some people wait for their turn, and nobody more."""
+
+    def __init__(self) -> None:
+        self._free = asyncio.Semaphore(CHECKED_AT_ONCE)
+        self._waiting = 0
+
+    @property
+    def are_taken(self) -> bool:
+        return self._waiting >= MOST_WAITING
+
+    @contextlib.asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        self._waiting += 1
+        try:
+            async with self._free:
+                yield
+        finally:
+            self._waiting -= 1
+
+
 class Administration:
     """Routes under ``/admin``."""
 
@@ -62,8 +84,8 @@ class Administration:
         self._settings = settings
         # Trying names and passwords is slow for any one address, besides the lockout of each account.
         self._attempts = RateLimit(rate=0.2, burst=10)
-        self._checking = asyncio.Semaphore(CHECKED_AT_ONCE)
-        self._waiting = 0
+        # A crowd of strangers, from however many addresses, takes no turn of those who have been here before.
+        self._strangers, self._known = Turns(), Turns()
 
     @property
     def routes(self) -> list[Door]:
@@ -121,28 +143,25 @@ class Administration:
             return _too_slow(refused)
         if form is None or not _same_origin(request, self._settings):
             return rendered("refused.html", status_code=403, reason=NOT_YOUR_FORM)
-        if not self._attempts.allows(self._origin(request)) or self._waiting >= MOST_WAITING:
-            return rendered(
-                "login.html", status_code=429, problem="Too many attempts. Wait a minute.", any_account=True
-            )
+        if not self._attempts.allows(self._origin(request)):
+            return _too_many()
+        shown = form.get("name", ""), form.get("code", ""), request.cookies.get(DEVICE_COOKIE, "")
+        turns = self._known if await run_in_threadpool(self._accounts.is_no_stranger, *shown) else self._strangers
+        if turns.are_taken:
+            return _too_many()
         try:
-            session = await self._checked(request, form)
+            async with turns.one():
+                session = await self._checked(request, form)
         except WrongLogin as error:
             return rendered("login.html", status_code=401, problem=str(error), any_account=True)
         return await self._welcome(request, session)
 
     async def _checked(self, request: Request, form: Form) -> Session:
-        """The session of who may come in; others wait while a few passwords are checked."""
-        device = request.cookies.get(DEVICE_COOKIE, "")
-        self._waiting += 1
-        try:
-            async with self._checking:
-                return await run_in_threadpool(
-                    self._accounts.log_in, form.get("name", ""), form.get("password", ""),
-                    code=form.get("code", ""), origin=self._origin(request), device=device,
-                )  # fmt: skip
-        finally:
-            self._waiting -= 1
+        """The session of who may come in."""
+        return await run_in_threadpool(
+            self._accounts.log_in, form.get("name", ""), form.get("password", ""), code=form.get("code", ""),
+            origin=self._origin(request), device=request.cookies.get(DEVICE_COOKIE, ""),
+        )  # fmt: skip
 
     async def _welcome(self, request: Request, session: Session) -> Response:
         """A session always begins under a new name: what the browser brought along is ended, never continued."""
