@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from tacit.survey.store import connect, migrations
 from tacit.survey.store.audit import Audit
 from tacit.survey.store.backup import back_up, restore
 from tacit.survey.store.codes import Spending
-from tacit.survey.store.database import StoreUnavailable, without_password
+from tacit.survey.store.database import Database, StoreUnavailable, without_password
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.postgres_server import fresh_database
@@ -241,6 +242,26 @@ def test_an_older_database_is_brought_up_to_date(store_url: str, monkeypatch: py
 
 @pytest.mark.parametrize("version", range(1, migrations.VERSION))
 def test_every_earlier_store_is_brought_up_to_date_and_goes_on(
+def test_two_programs_that_find_a_store_empty_at_once_make_its_tables_once(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, read = threading.Barrier(2), migrations.version_of
+    has_waited = threading.local()
+
+    def read_at_once(database: Database) -> int:
+        version = read(database)
+        if not hasattr(has_waited, "for_the_other"):
+            has_waited.for_the_other = both.wait(20)
+        return version
+
+    monkeypatch.setattr(migrations, "version_of", read_at_once)
+    with ThreadPoolExecutor(2) as programs:
+        stores = list(programs.map(Store.open, [store_url] * 2))
+    assert [read(store.database) for store in stores] == [migrations.VERSION] * 2
+    for store in stores:
+        store.close()
+
+
     store_url: str, definition: Definition, version: int, tmp_path: Path
 ) -> None:
     """An open survey with a report, an administrator and a line of the log, as each version left them."""

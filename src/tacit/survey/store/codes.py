@@ -34,11 +34,14 @@ class Codes:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        if TABLE not in database.tables():
-            database.run(
-                f"CREATE TABLE {TABLE} (survey INTEGER NOT NULL, code TEXT NOT NULL, blinded TEXT NOT NULL, "
-                f"PRIMARY KEY (survey, code)){database.table_suffix}"
-            )
+        if TABLE in database.tables():
+            return
+        with database.alone():
+            if TABLE not in database.tables():
+                database.run(
+                    f"CREATE TABLE {TABLE} (survey INTEGER NOT NULL, code TEXT NOT NULL, blinded TEXT NOT NULL, "
+                    f"PRIMARY KEY (survey, code)){database.table_suffix}"
+                )
 
     def add(self, survey: int, codes: Sequence[str]) -> None:
         with self.database.transaction():

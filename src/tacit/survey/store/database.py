@@ -110,6 +110,12 @@ class Database(ABC):
                     self._execute("ROLLBACK", ())
                 raise
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """A transaction that no other program is in at the same time: what is read in it is what its changes begin with."""
+        with self.transaction():
+            yield
+
     _begin = "BEGIN"
     _begin_snapshot = "BEGIN"
 

@@ -63,7 +63,9 @@ def migrate(database: Database) -> None:
         )
     if version == VERSION:
         return
-    with database.transaction():
+    with database.alone():
+        # Another program may have done it while this one waited.
+        version = version_of(database)
         if version == 0:
             database.run("CREATE TABLE tacit_meta (version INTEGER NOT NULL)")
             database.run("INSERT INTO tacit_meta VALUES (0)")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tacit.errors import MissingExtra
 from tacit.survey.store.database import Database, Row, StoreUnavailable, batches, quoted, without_password
+
+# The number of the lock under which tables are made; any number that others hardly use.
+STORE_LOCK = 0x7AC17
 
 
 class PostgresDatabase(Database):
@@ -68,6 +72,12 @@ class PostgresDatabase(Database):
         with self.refusals():
             stored = self._connection.execute(statement, [list(values) for values in zip(*rows, strict=True)])
             return {key for (key,) in stored.fetchall()}
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        with super().alone():
+            self._execute("SELECT pg_advisory_xact_lock(?)", (STORE_LOCK,))
+            yield
 
     def tables(self) -> set[str]:
         rows = self.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")
