@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tacit.channel.document import document_hash
@@ -18,6 +19,7 @@ from tacit.survey import accounts
 from tacit.survey.accounts import Accounts
 from tacit.survey.codes import code_token, new_code
 from tacit.survey.definition import Definition
+from tacit.survey.exports import export_folder
 from tacit.survey.store import connect, migrations
 from tacit.survey.store.audit import Audit
 from tacit.survey.store.backup import back_up, restore
@@ -240,8 +242,6 @@ def test_an_older_database_is_brought_up_to_date(store_url: str, monkeypatch: py
     database.close()
 
 
-@pytest.mark.parametrize("version", range(1, migrations.VERSION))
-def test_every_earlier_store_is_brought_up_to_date_and_goes_on(
 def test_two_programs_that_find_a_store_empty_at_once_make_its_tables_once(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +262,8 @@ def test_two_programs_that_find_a_store_empty_at_once_make_its_tables_once(
         store.close()
 
 
+@pytest.mark.parametrize("version", range(1, migrations.VERSION))
+def test_every_earlier_store_is_brought_up_to_date_and_goes_on(
     store_url: str, definition: Definition, version: int, tmp_path: Path
 ) -> None:
     """An open survey with a report, an administrator and a line of the log, as each version left them."""
@@ -487,3 +489,20 @@ def test_whoever_looks_and_leaves_takes_no_report_along(tmp_path: Path) -> None:
         assert (tmp_path / "s.db-wal").exists()
     writer.close()
     store.close()
+
+
+def test_all_files_of_an_export_are_of_one_moment(
+    store: Store, survey: StoredSurvey, store_url: str, tmp_path: Path
+) -> None:
+    writer = connect(store_url)
+    tokens = itertools.count(1)
+
+    def answer(amount: float = 1) -> None:
+        store_batch(writer, [submission(survey, f"{next(tokens):064x}")])
+
+    answer()
+    export_folder(store, survey, tmp_path / "out", answer)  # somebody answers after each piece that is written
+    assert store.counts(survey).reports > 2
+    assert len((tmp_path / "out/reports.csv").read_text().splitlines()) == 1 + 1
+    assert pq.read_table(tmp_path / "out/reports.parquet").num_rows == 1
+    writer.close()

@@ -286,18 +286,19 @@ def _harmless(cell: str) -> str:
 def export_folder(
     store: Store, survey: StoredSurvey, folder: Path, progressed: Callable[[float], None] = lambda amount: None
 ) -> list[Path]:
-    """Write all files of the export into a new folder; it appears whole or not at all."""
+    """Write all files of the export, as of one moment, into a new folder; it appears whole or not at all."""
     if folder.exists() and any(folder.iterdir()):
         raise InvalidInput(f"The folder {str(folder)!r} is not empty. Name a new one with --out.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
         whole = Path(temporary) / "export"
         whole.mkdir()
-        for name, download in downloads_of(survey).items():
-            with (whole / name).open("wb") as file:
-                for chunk in download.chunks(store, survey):
-                    file.write(chunk)
-                    progressed(1)
+        with store.at_one_moment() as still:
+            for name, download in downloads_of(survey).items():
+                with (whole / name).open("wb") as file:
+                    for chunk in download.chunks(still, survey):
+                        file.write(chunk)
+                        progressed(1)
         note = scheme_note(survey.definition.scheme, is_simulation=False)
         (whole / "reports.csv.json").write_text(json.dumps(note) + "\n", encoding="utf-8")
         for file_path in whole.iterdir():

@@ -90,6 +90,12 @@ class PostgresDatabase(Database):
                 cursor.execute(statement)
                 yield from batches(cursor)
 
+    def read(self, statement: str) -> Iterator[list[Row]]:
+        # Only a cursor with a name leaves the rows on the server until they are wanted.
+        with self._lock, self.refusals(), self._connection.cursor(name="read") as cursor:
+            cursor.execute(statement)
+            yield from batches(cursor)
+
     def reorder(self, table: str, key: str) -> None:
         # Copying gives every row the same transaction number and the order of the random keys.
         with self.transaction():

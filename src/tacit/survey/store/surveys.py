@@ -282,8 +282,13 @@ class Store:
 
     def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
         """The reports in batches, in the order of their random keys and without these."""
-        names = ", ".join(map(quoted, survey.columns(box)))
-        return self.database.stream(f"SELECT {names} FROM {survey.table(box)} ORDER BY report_key")
+        return self.database.stream(_in_order(survey, box))
+
+    @contextlib.contextmanager
+    def at_one_moment(self) -> Iterator[Store]:
+        """The store as it is now: whatever is read from it belongs together, while people go on answering."""
+        with self.database.snapshot():
+            yield _Moment(self.database, self.codes.database)
 
     def texts(self, survey: StoredSurvey) -> list[tuple[str, str]]:
         """Questions and what was written to them, in the order of their random keys: it joins no two of one person."""
@@ -301,6 +306,18 @@ class Store:
         self.database.run(
             "INSERT INTO tacit_classifiers VALUES (?, ?)", (survey.number, json.dumps(document, ensure_ascii=False))
         )
+
+
+class _Moment(Store):
+    """A store within a snapshot of its own connection."""
+
+    def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
+        return self.database.read(_in_order(survey, box))
+
+
+def _in_order(survey: StoredSurvey, box: Box) -> str:
+    names = ", ".join(map(quoted, survey.columns(box)))
+    return f"SELECT {names} FROM {survey.table(box)} ORDER BY report_key"
 
 
 def check_retention(definition: Definition) -> None:
