@@ -8,7 +8,7 @@ import pytest
 from tacit.channel.scheme import Scheme
 from tacit.randomness import SeededRandomness
 from tacit.reports import Reports
-from tacit.survey.alarms import FEWEST_AT_ONCE, Arrivals, copies, largest_chance
+from tacit.survey.alarms import FEWEST_AT_ONCE, Arrivals, Copies, copies, largest_chance
 from tacit.survey.definition import Definition
 from tacit.table import Table
 
@@ -60,6 +60,14 @@ def test_copies_are_noticed_whatever_people_answer(scheme: Scheme) -> None:
     assert noticed is not None
     assert noticed.times >= 120
     assert "somebody sends copies" in str(noticed)
+
+
+def test_an_alarm_does_not_tell_how_few_share_their_public_answers() -> None:
+    few, ten = str(Copies(4, 5, 1e-9)), str(Copies(4, 10, 1e-9))
+    assert "came several times among fewer than 10 with" in few
+    assert "p < 1e-06" in few  # p would tell the two numbers
+    assert "came 4 times among 10 with" in ten
+    assert "p < 1e-09" in ten
 
 
 def test_what_people_type_themselves_has_no_law_that_copies_could_break(scheme: Scheme) -> None:

@@ -19,6 +19,7 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import TacitError
+from tacit.survey.answer_tables import FEWEST_IN_CELL
 
 BUCKET_SECONDS = 600.0
 KEPT_BUCKETS = 144  # a day
@@ -87,9 +88,12 @@ class Copies:
     p: float
 
     def __str__(self) -> str:
+        came, p = f"{self.times:,} times among {self.among:,}", max(self.p, 1e-300)
+        if self.among < FEWEST_IN_CELL:  # how few people share these public answers, nobody is told elsewhere either
+            came, p = f"several times among fewer than {FEWEST_IN_CELL}", FALSE_ALARM
         return (
-            f"The same whole report came {self.times:,} times among {self.among:,} with the same public answers. Chance on "
-            f"honest devices brings that about with p < {max(self.p, 1e-300):.1g}, whatever people answer: somebody sends copies."
+            f"The same whole report came {came} with the same public answers. Chance on honest devices brings that about "
+            f"with p < {p:.1g}, whatever people answer: somebody sends copies."
         )
 
 
