@@ -10,6 +10,7 @@ import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.comparison import simultaneous_level
+from tacit.table import Table
 from tests.estimation.simulation import FALSE_ALARM, SCHEMES, marginal, simulated
 
 SCHEMA = Schema((Attribute("a", ("no", "yes")), Attribute("b", ("x", "y", "z"))))
@@ -88,6 +89,18 @@ def test_p_values_are_even_where_there_is_no_difference(scheme: str) -> None:
     found = surveys(np.full(3, 0.4), SCHEMES_HERE[scheme], 500, 80)
     assert kstest([table.independence().p for table in found], "uniform").pvalue > FALSE_ALARM
     assert kstest([table.compare("b").differences[0].p for table in found], "uniform").pvalue > FALSE_ALARM
+
+
+def test_a_small_disguised_group_does_not_seem_to_differ() -> None:
+    """A quotient by a group that seems even smaller than it is found a difference in a sixth of such samples."""
+    schema = Schema((Attribute("a", ("no", "yes")), Attribute("b", ("x", "y"))))
+    scheme = Scheme.of(schema, [([name], channels.warner(0.75)) for name in schema.names])
+    rng, found = np.random.default_rng(8), 0
+    for seed in range(150):
+        truth = {"a": (rng.random(400) < 0.4).astype(np.uint8), "b": (rng.random(400) < 0.05).astype(np.uint8)}
+        reports = tacit.disguise(tacit.Dataset(Table(schema, truth)), scheme, seed=seed)
+        found += tacit.estimate(reports, ["a", "b"]).compare("b").differences[0].p < 0.05
+    assert binom.sf(found - 1, 150, 0.05) > 1e-3
 
 
 def test_a_difference_is_noticed() -> None:

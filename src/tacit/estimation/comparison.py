@@ -236,6 +236,8 @@ def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iter
     same = _unrelated(grouped)
     _, null_gradients = _within(same)
     null = grouped.covariance(same)
+    cells, sizes = grouped.shaped(grouped.table.probabilities), same.sum(axis=1)
+    totals = cells.sum(axis=1)
     interval = shares.interval(level)
     labels, answers = list(grouped.labels(grouped.groups)), list(grouped.labels(grouped.answers))
     for one, other in itertools.combinations(range(len(labels)), 2):
@@ -250,6 +252,9 @@ def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iter
             unbiased = float(shares.probabilities[one, answer] - shares.probabilities[other, answer])
             known = math.isfinite(unbiased)
             spread = math.sqrt(max(float(step @ null @ step), TINY))
+            # Multiplied out: a quotient by a group that seems smaller by chance than it is would seem to differ.
+            crossed = float(cells[one, answer] * totals[other] - cells[other, answer] * totals[one])
+            apart = abs(crossed) / max(float(sizes[one] * sizes[other]), TINY)
             yield GroupDifference(
                 {**said, **labels[one]},
                 labels[other],
@@ -258,7 +263,7 @@ def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iter
                 math.sqrt(variance),
                 low,
                 high,
-                math.erfc(abs(unbiased) / spread / math.sqrt(2)) if known else 1.0,
+                math.erfc(apart / spread / math.sqrt(2)) if known else 1.0,
             )
 
 
