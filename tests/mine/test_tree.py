@@ -407,6 +407,31 @@ def test_noise_is_split_on_no_more_often_than_promised_however_many_splits_there
     assert binom.sf(unguarded - 1, 60, 0.1) < 1e-6, "the test would not notice a guard that counts no candidates"
 
 
+def test_a_tree_for_a_population_is_not_split_on_what_chance_made_among_the_respondents() -> None:
+    made = {"population": 0, "respondents": 0}
+    for seed in range(60):
+        table = noise(2, 1000 + seed)
+        groups = [([name], channels.uniform_perturbation(0.95)) for name in table.schema.names]
+        reports = disguise(tacit.Dataset(table), Scheme.of(table.schema, groups), seed=seed)
+        for sampling in made:
+            tree = TreeClassifier("a0", max_depth=1, method="inversion", sampling=sampling).fit(reports)
+            made[sampling] += not tree.tree_.is_leaf
+    assert binom.sf(made["population"] - 1, 60, 0.1) > 1e-3
+    assert made["respondents"] > 30, "the test would not notice errors of the disguise alone"
+
+
+def test_a_link_in_the_population_is_found() -> None:
+    schema = Schema((Attribute("a", ("0", "1")), Attribute("c", ("0", "1"))))
+    rng = np.random.default_rng(3)
+    a = rng.integers(2, size=800).astype(np.uint8)
+    table = Table(schema, {"a": a, "c": (rng.random(800) < np.where(a, 0.7, 0.3)).astype(np.uint8)})
+    for groups in ([], [([name], channels.warner(0.9)) for name in schema.names]):
+        reports = disguise(tacit.Dataset(table), Scheme.of(schema, groups), seed=1)
+        assert TreeClassifier("c", sampling="population").fit(reports).tree_.attribute == "a"
+    with pytest.raises(UnknownName, match="Sampling"):
+        TreeClassifier("c", sampling="people").fit(reports)
+
+
 def test_a_guard_asks_more_of_the_best_of_many() -> None:
     guard = Guard(chance=0.1)
     assert guard.least_score(1) == pytest.approx(1.6449, abs=1e-4)

@@ -14,6 +14,7 @@ from tacit.errors import InvalidInput
 Criterion = Literal["gain", "ratio", "gini"]
 Splits = Literal["multiway", "binary"]
 Method = Literal["auto", "inversion", "likelihood", "joint"]
+Sampling = Literal["population", "respondents"]
 
 
 def tree(
@@ -32,6 +33,9 @@ def tree(
     method: Annotated[
         Method, typer.Option(help="How to estimate; auto: what makes held-out reports likelier.")
     ] = "auto",
+    sampling: Annotated[
+        Sampling, typer.Option(help="Splits sure for a population that was sampled, or for the respondents only.")
+    ] = "respondents",
     rules: Annotated[bool, typer.Option("--rules", help="Print one sentence for each leaf, not an outline.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the tree (.svg, .png, .pdf).")] = None,
     json: Annotated[bool, JsonFlag] = False,
@@ -42,7 +46,7 @@ def tree(
 
     model = TreeClassifier(
         asked.target, criterion=criterion, splits=splits, significance=significance, max_depth=max_depth, method=method,
-        class_shares=known_shares(known_class),
+        sampling=sampling, class_shares=known_shares(known_class),
     ).fit(asked.sources())  # fmt: skip
     leaves = model.tree_.n_leaves
     if prune is not None:

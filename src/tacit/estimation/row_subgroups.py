@@ -133,12 +133,16 @@ class RowSubgroup:
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
         position, size = self._position(attribute), attribute.size
-        covariances = self._disguise if sampling == "respondents" else self._covariances(sampling)
+        covariances = self._disguise if sampling == "respondents" else self._sampled
         return np.ascontiguousarray(covariances[position, :size, :, :size])
 
     @cached_property
     def _disguise(self) -> Array:
         return self._covariances("respondents")
+
+    @cached_property
+    def _sampled(self) -> Array:
+        return self._covariances("population")
 
     def _covariances(self, sampling: Sampling) -> Array:
         """Covariances of all tables: ``[attribute, answer, class, answer, class]``."""

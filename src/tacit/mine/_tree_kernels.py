@@ -152,7 +152,7 @@ def _variance(weights: Floats, covariance: Floats) -> float:
 
 @kernel
 def greatest_score(table: Floats, covariance: Floats, branch_of: Places, factors: Floats) -> float:
-    """The square of the greatest excess of a class in a branch of a split, in standard errors of the disguise.
+    """The square of the greatest excess of a class in a branch of a split, in standard errors.
 
     An excess ``count - share * total``, by the shares of all branches together, is linear in the estimates, so its error is
     sound even where the total of a branch is not known to be above zero; a ratio's is not. `table` is multiplied by

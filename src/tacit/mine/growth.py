@@ -3,7 +3,7 @@
 What matters most under a disguise is where to stop. A split is made only where a branch differs from the others by more than
 the greatest of as many differences as were looked at would by chance, and a node answers otherwise than the one above it
 only where a class is ahead by some errors as well. They are the errors of the disguise alone, so that clear data give the
-tree of clear data.
+tree of clear data, unless those of a sampled population are asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scipy.special import ndtri
 
 from tacit.channel.base import Array
 from tacit.errors import NotEstimable
+from tacit.estimation.result import Sampling
 from tacit.estimation.subgroup_numbers import AnswerTable, Choice, ClassShares, Codes
 from tacit.estimation.subgroups import Subgroup
 from tacit.mine import _tree_kernels as kernels
@@ -50,7 +51,7 @@ class Guard:
     """How sure one must be: that branches differ, that a class is ahead of the answer above, that anybody is there.
 
     `chance` is how often a node where nothing differs may be split, over all its candidates together. `split` is a number
-    of standard errors of the disguise for every single candidate instead. `label` and `size` are numbers of them too.
+    of standard errors for every single candidate instead. `label` and `size` are numbers of them too.
     """
 
     chance: float | None = None
@@ -72,13 +73,14 @@ class Guard:
 
 @dataclass(frozen=True)
 class SplitRules:
-    """When and how a node is split."""
+    """When and how a node is split; `sampling` is whom the errors are for."""
 
     criterion: Criterion = "gain"
     splits: Splits = "multiway"
     guard: Guard = Guard()
     max_depth: int | None = None
     min_share: float = 0.0
+    sampling: Sampling = "respondents"
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,18 +182,20 @@ class Grower:
         return Node(label, counted.size, size_error, shares, errors)
 
     def _outweighs(self, counted: ClassShares, label: int, other: int) -> bool:
-        """Whether one class exceeds another by enough standard errors of the disguise to be the answer in its place."""
+        """Whether one class exceeds another by enough standard errors to be the answer in its place."""
         if label == other:
             return True
         one, two = float(self.factors[label]), float(self.factors[other])
         ahead = one * counted.classes[label] - two * counted.classes[other]
-        both = counted.disguise[label, other] + counted.disguise[other, label]
-        variance = one**2 * counted.disguise[label, label] + two**2 * counted.disguise[other, other] - one * two * both
+        spread = counted.disguise if self.rules.sampling == "respondents" else counted.covariance
+        both = spread[label, other] + spread[other, label]
+        variance = one**2 * spread[label, label] + two**2 * spread[other, other] - one * two * both
         return bool(ahead >= self.rules.guard.label * math.sqrt(max(variance, 0.0)) - kernels.SAME_SHARE)
 
     def _may_split(self, node: Node, counted: ClassShares, depth: int) -> bool:
         deep_enough = self.rules.max_depth is not None and depth >= self.rules.max_depth
-        is_there = counted.size > max(self.rules.min_share, self.rules.guard.size * math.sqrt(counted.size_disguise))
+        variance = counted.size_disguise if self.rules.sampling == "respondents" else counted.size_variance
+        is_there = counted.size > max(self.rules.min_share, self.rules.guard.size * math.sqrt(variance))
         return is_there and not deep_enough and float(node.class_shares.max()) < 1
 
     def _best_split(self, subgroup: Subgroup) -> Candidate | None:
@@ -210,7 +214,7 @@ class Grower:
             if guard.is_open:
                 return candidate
             if place not in covariances:
-                covariances[place] = subgroup.covariance(candidate.table.attribute)
+                covariances[place] = subgroup.covariance(candidate.table.attribute, self.rules.sampling)
             shares = candidate.table.shares * self.factors
             if kernels.greatest_score(shares, covariances[place], candidate.branch_of, self.factors) > least:
                 return candidate

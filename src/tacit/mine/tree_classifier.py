@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, TacitError, UnknownName
+from tacit.estimation.result import Sampling, checked_sampling
 from tacit.estimation.subgroups import Subgroup
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
 from tacit.mine.count_sources import (
@@ -60,9 +61,9 @@ class TreeClassifier(ReportClassifier):
     splits:
         "binary" makes two branches, "multiway" one for each answer.
     significance:
-        By how many standard errors of the disguise a branch must differ from the others for a split to be made. Without
-        it, by so many that a node in which no answer has to do with the class is split with a chance of 10% at most,
-        however many splits are looked at; for likelihood by 1. A node answers otherwise than the one above it where a class
+        By how many standard errors a branch must differ from the others for a split to be made. Without it, by so many
+        that a node of people among whom no answer has to do with the class is split with a chance of 10% at most, however
+        many splits are looked at; for likelihood by 1. A node answers otherwise than the one above it where a class
         is ahead, for inversion by two errors. 0 with inversion is the published rule, without any of it.
     max_depth, min_share:
         Bounds on the depth, and on the estimated share of people in a node that may be split.
@@ -71,6 +72,10 @@ class TreeClassifier(ReportClassifier):
         records (`tacit.fit_joint`). "auto" takes likelihood where flips hide so much that inversion is mostly noise, and
         where several groups hide much, inversion or the model, whose tree makes held-out reports likelier. `method_` says
         which it was.
+    sampling:
+        Whom these errors are for. "respondents": just the people who answered, so that clear data give the tree of clear
+        data; a weak disguise then shows links that only chance made among them. "population": the people they were drawn
+        from, so that the 10% hold for links in the population.
     class_shares:
         The distribution of the classes where it is known, as a list in the order of the answers or by answer; every
         estimate is then made to agree with it.
@@ -94,6 +99,7 @@ class TreeClassifier(ReportClassifier):
         max_depth: int | None = None,
         min_share: float = 0.0,
         method: Method = "auto",
+        sampling: Sampling = "respondents",
         class_shares: Sequence[float] | Mapping[str, float] | None = None,
     ) -> None:
         self.target = target
@@ -103,6 +109,7 @@ class TreeClassifier(ReportClassifier):
         self.max_depth = max_depth
         self.min_share = min_share
         self.method = method
+        self.sampling = sampling
         self.class_shares = class_shares
 
     def _learn(self, reports: ReportSource | Sequence[ReportSource], target: str) -> Self:
@@ -145,6 +152,7 @@ class TreeClassifier(ReportClassifier):
             raise UnknownName("Way to split", str(self.splits), ("multiway", "binary"))
         if self.method not in METHODS:
             raise UnknownName("Method", str(self.method), METHODS)
+        checked_sampling(self.sampling)
         if self.significance is not None and not self.significance >= 0:
             raise InvalidInput(f"significance is a number of standard errors of at least 0, not {self.significance!r}.")
         if self.max_depth is not None and not (isinstance(self.max_depth, numbers.Integral) and self.max_depth >= 0):
@@ -154,7 +162,7 @@ class TreeClassifier(ReportClassifier):
         guard = GUARDS[self.method_]
         if self.significance is not None:
             guard = Guard(split=self.significance, label=min(self.significance, guard.label))
-        return SplitRules(self.criterion, self.splits, guard, self.max_depth, self.min_share)
+        return SplitRules(self.criterion, self.splits, guard, self.max_depth, self.min_share, self.sampling)
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
         return predicted(self.tree_, table, self.target_.size)
