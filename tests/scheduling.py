@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
@@ -24,6 +25,13 @@ class TogetherScheduling(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return server_of(nodeid) or _unit(nodeid)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        if (
+            "browser" in self.workqueue
+        ):  # it mostly waits, so others compute beside it; at the end nobody would be left to
+            self.workqueue.move_to_end("browser", last=False)
+        super()._assign_work_unit(node)
 
 
 def server_of(nodeid: str) -> str | None:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -44,3 +47,15 @@ def test_every_file_with_a_full_size_marks_it_for_make_soak() -> None:
 )
 def test_what_shares_a_server_compiled_loops_surveys_a_fixture_or_a_name_stays_together(nodeid: str, unit: str) -> None:
     assert TogetherScheduling._split_scope(None, nodeid) == unit  # type: ignore[arg-type]
+
+
+def test_the_browser_comes_first() -> None:
+    given: list[list[int]] = []
+    node = mock.Mock(gateway=None, send_runtest_some=given.append)
+    scheduling: Any = TogetherScheduling.__new__(TogetherScheduling)
+    tests = ["tests/publish/test_a.py::test_a", "tests/browser/test_b.py::test_b"]
+    scheduling.registered_collections, scheduling.assigned_work = {node: tests}, {}
+    scheduling.workqueue = OrderedDict({"tests/publish": {tests[0]: False}, "browser": {tests[1]: False}})
+    scheduling._assign_work_unit(node)
+    scheduling._assign_work_unit(node)
+    assert given == [[1], [0]]
