@@ -25,6 +25,7 @@ from tacit.survey.store.audit import Audit
 from tacit.survey.store.backup import back_up, restore
 from tacit.survey.store.codes import Spending
 from tacit.survey.store.database import Database, StoreUnavailable, without_password
+from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.postgres_server import fresh_database
@@ -260,6 +261,21 @@ def test_two_programs_that_find_a_store_empty_at_once_make_its_tables_once(
     assert [read(store.database) for store in stores] == [migrations.VERSION] * 2
     for store in stores:
         store.close()
+
+
+def test_a_store_is_opened_while_another_program_sets_its_journal(tmp_path: Path) -> None:
+    path = tmp_path / "survey.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE made (first TEXT)")
+    other.execute("BEGIN IMMEDIATE")  # for this lock SQLite does not wait when a journal is to be set
+    other.execute("INSERT INTO made VALUES ('here')")
+    with ThreadPoolExecutor(1) as programs:
+        opened = programs.submit(SqliteDatabase, path)
+        time.sleep(0.2)
+        other.execute("COMMIT")
+        assert opened.result(10).rows("PRAGMA journal_mode") == [("wal",)]
+    other.close()
+    opened.result().close()
 
 
 @pytest.mark.parametrize("version", range(1, migrations.VERSION))

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ class SqliteDatabase(Database):
             self._connection = sqlite3.connect(
                 path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
             )
-            self._connection.execute(f"PRAGMA journal_mode={'WAL' if keeps_log else 'DELETE'}")
+            self._keep_journal("WAL" if keeps_log else "DELETE")
         except (sqlite3.OperationalError, OSError) as error:
             raise InvalidInput(
                 f"The database {str(path)!r} cannot be opened: {error}. Check that its folder exists and may be written."
@@ -46,6 +47,18 @@ class SqliteDatabase(Database):
             raise InvalidInput(f"{str(path)!r} is not a SQLite database: {error}.") from None
         self._connection.execute(f"PRAGMA synchronous={'FULL' if keeps_log else 'EXTRA'}")
         self._connection.execute("PRAGMA secure_delete=ON")
+
+    def _keep_journal(self, mode: str) -> None:
+        """Set the kind of journal; SQLite does not wait of its own while another program sets it."""
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._connection.execute(f"PRAGMA journal_mode={mode}")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.01)
 
     def listed(self, texts: Sequence[str]) -> Any:
         return json.dumps(list(texts))
