@@ -153,7 +153,7 @@ def test_results_show_themselves() -> None:
         "low",
         "high",
     ]
-    assert compared.to_pandas().shape == (6, 7)
+    assert compared.to_pandas().shape == (6, 8)
     assert compared.to_polars().shape == (6, 7)
     assert len(found.plot().get_yticklabels()) == 6
     share = tacit.estimate_share(simulated(SCHEMES["gamma"], 300, 1), {"smokes": "yes"})
@@ -190,6 +190,27 @@ def test_a_difference_lies_in_its_interval_where_shares_leave_0_to_1():
         for one in tacit.estimate(tacit.disguise(truth, scheme, seed=seed), ["a", "b"]).compare("b").differences:
             if one.difference is None:
                 continue
-            assert -1 <= one.low <= one.difference <= one.high <= 1
-            beyond += abs(one.unbiased) > 1
+            assert -1 <= one.low <= one.constrained <= one.high <= 1
+            beyond += abs(one.difference) > 1
     assert beyond > 5, "the case is not provoked"
+
+
+def test_the_difference_of_a_small_group_is_unbiased_and_has_its_own_error() -> None:
+    """Every report of 13 people: clipped shares had the mean -.088 for a truth of -.214, with the error of unclipped ones."""
+    schema = Schema((Attribute("a", ("no", "yes")), Attribute("b", ("x", "y"))))
+    scheme = Scheme.of(schema, [(["a"], channels.warner(0.6))])
+    small, yes, others, others_yes = 13, 3, 700, 311
+    reported_others = round(0.6 * others_yes + 0.4 * (others - others_yes))
+    chances = np.convolve(binom.pmf(range(yes + 1), yes, 0.6), binom.pmf(range(small - yes + 1), small - yes, 0.4))
+    differences, errors = [], []
+    for said in range(small + 1):
+        told = [said, small - said, reported_others, others - reported_others]
+        columns = {"a": np.repeat([1, 0, 1, 0], told), "b": np.repeat([0, 0, 1, 1], told)}
+        reports = Reports(scheme, (Table(scheme.report_schema, {k: v.astype("u1") for k, v in columns.items()}),))
+        one = tacit.estimate(reports, ["a", "b"]).compare("b").differences[1]
+        differences.append(one.difference)
+        errors.append(one.standard_error)
+    other = (reported_others / others - 0.4) / 0.2
+    assert chances @ differences == pytest.approx(yes / small - other, abs=1e-9)
+    spread = float(chances @ np.square(differences) - (chances @ differences) ** 2)
+    assert np.sqrt(chances @ np.square(errors)) == pytest.approx(np.sqrt(spread), rel=0.1)

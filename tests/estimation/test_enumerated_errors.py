@@ -201,7 +201,7 @@ def test_errors_of_differences_between_clear_groups_are_the_textbooks() -> None:
     expected = math.sqrt(0.3 * 0.7 / 100 + 0.5 * 0.5 / 300)
     assert yes.standard_error == pytest.approx(expected, rel=1e-3)
     assert no.standard_error == pytest.approx(expected, rel=1e-3)
-    assert (yes.unbiased, no.unbiased) == pytest.approx((-0.2, 0.2))
+    assert (yes.difference, no.difference) == pytest.approx((-0.2, 0.2))
 
 
 def test_just_the_respondents_differ_or_they_do_not() -> None:

@@ -164,8 +164,8 @@ def test_differences_between_groups_are_the_populations_with_the_errors_that_are
     scores: dict[str, list[float]] = {"weighted": [], "plain": []}
     for seed in range(60):
         for kind, one in zip(scores, compared(4_000, 1_000 + seed), strict=True):
-            assert one.unbiased is not None
-            scores[kind].append((one.unbiased - (north - south)) / one.standard_error)
+            assert one.difference is not None
+            scores[kind].append((one.difference - (north - south)) / one.standard_error)
     assert_standard_scores(scores["weighted"])
     with pytest.raises(AssertionError, match="p-value"):  # the north is younger among who answered, and the young smoke
         assert_standard_scores(scores["plain"])
@@ -176,8 +176,8 @@ def test_the_test_of_weighted_groups_holds_its_level(monkeypatch: pytest.MonkeyP
     scores = []
     for seed in range(60):
         one, _ = compared(2_000, 5_000 + seed)
-        assert one.unbiased is not None
-        scores.append(math.copysign(NormalDist().inv_cdf(1 - one.p / 2), one.unbiased))
+        assert one.difference is not None
+        scores.append(math.copysign(NormalDist().inv_cdf(1 - one.p / 2), one.difference))
     assert_standard_scores(scores)
 
 
@@ -208,8 +208,8 @@ def test_weighted_differences_of_a_question_that_few_are_dealt_have_their_errors
         reports = disguise(Dataset.from_arrow(truth, schema=scheme.schema), scheme, seed=seed)
         weighting = Weighting.of(reports, scheme, MARGINS)
         one = weighted_table(weighting, reports, "town", "smokes").compare("town").differences[1]
-        assert one.unbiased is not None
-        scores.append((one.unbiased - (north - south)) / one.standard_error)
+        assert one.difference is not None
+        scores.append((one.difference - (north - south)) / one.standard_error)
     assert_standard_scores(scores)
     with pytest.raises(AssertionError, match="p-value"):  # errors as if all had been asked
         assert_standard_scores(np.array(scores) / math.sqrt(0.3))

@@ -162,14 +162,14 @@ def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
 class GroupDifference:
     """How much more of one group than of another gives an answer, with its test against no difference.
 
-    `difference` is that of shares within their intervals, so it lies in its own; `unbiased` that of the unbiased shares,
-    which may leave 0 to 1.
+    `difference` is that of the unbiased shares, which may leave 0 to 1, and `standard_error` is its error; `constrained` is
+    the difference of shares within their intervals, so it lies between `low` and `high`.
     """
 
     answers: dict[str, str]
     against: dict[str, str]
     difference: float | None
-    unbiased: float | None
+    constrained: float | None
     standard_error: float
     low: float
     high: float
@@ -213,7 +213,10 @@ class Comparison(Shown):
             {
                 "answer": ", ".join(f"{name} = {value}" for name, value in one.answers.items()),
                 "against": ", ".join(one.against.values()),
-                **{key: getattr(one, key) for key in ("difference", "standard_error", "low", "high", "p")},
+                **{
+                    key: getattr(one, key)
+                    for key in ("difference", "constrained", "standard_error", "low", "high", "p")
+                },
             }
             for one in self.differences
         ]
@@ -258,8 +261,8 @@ def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iter
             yield GroupDifference(
                 {**said, **labels[one]},
                 labels[other],
-                within if known else None,
                 unbiased if known else None,
+                within if known else None,
                 math.sqrt(variance),
                 low,
                 high,

@@ -149,6 +149,6 @@ def _difference(
     text = tables.definition.answer_text
     return AnswerDifference(
         text(name, one.answers[name]), text(by, one.answers[by]), text(by, one.against[by]),
-        0.0 if one.difference is None else one.difference, one.low, one.high,
+        0.0 if one.constrained is None else one.constrained, one.low, one.high,
         min(1.0, one.p * len(compared.differences)),
     )  # fmt: skip
