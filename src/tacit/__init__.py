@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tacit.estimation import estimate_share as estimate_share
     from tacit.estimation import estimate_shares as estimate_shares
     from tacit.estimation import estimate_tables as estimate_tables
+    from tacit.estimation.change import change as change
     from tacit.estimation.complex_samples import SampleDesign as SampleDesign
     from tacit.estimation.correlations import correlations as correlations
     from tacit.estimation.prevalence import prevalence as prevalence
@@ -108,6 +109,7 @@ _HOMES = {
     "anonymize": "tacit.publish",
     "association_rules": "tacit.mine",
     "attack": "tacit.attacks",
+    "change": "tacit.estimation.change",
     "check_release": "tacit.publish",
     "choose_point": "tacit.design",
     "correlations": "tacit.estimation.correlations",

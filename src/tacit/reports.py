@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -332,6 +333,28 @@ def joined(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: 
     schema: Schema = scheme.report_schema
     table = Table(schema, {name: columns[name] for name in schema.names})
     return Reports(scheme, (table,), left.is_simulation or right.is_simulation)
+
+
+def join_waves(first: Reports, second: Reports, first_people: Sequence[Any], second_people: Sequence[Any]) -> Reports:
+    """One table of those who reported in both waves of a panel: attribute `a` is `a@1` in the first and `a@2` in the second."""
+    return joined(_renamed(first, "@1"), _renamed(second, "@2"), first_people, second_people)
+
+
+def _renamed(reports: Reports, suffix: str) -> Reports:
+    """The reports, with `suffix` behind the name of every attribute."""
+    scheme = reports.scheme
+    if scheme.is_dealt:
+        raise InvalidInput(
+            "Each respondent was dealt one of several questionnaires; waves of such a survey cannot be put together by person. "
+            "Estimate the change without the people."
+        )
+    schema = [dataclasses.replace(attribute, name=attribute.name + suffix) for attribute in scheme.schema]
+    groups = [group.recipe._replace(names=[name + suffix for name in group.names]) for group in scheme.groups]
+    prior = None if scheme.prior is None else {name + suffix: shares for name, shares in scheme.prior.items()}
+    renamed = Scheme.of(schema, groups, prior=prior)
+    names = zip(renamed.report_schema.names, scheme.report_schema.names, strict=True)
+    table = Table(renamed.report_schema, {name: reports.table.columns[old] for name, old in names})
+    return Reports(renamed, (table,), reports.is_simulation)
 
 
 def _unique_keys(keys: Sequence[Any], n_reports: int) -> Any:

@@ -16,6 +16,7 @@ from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.count.sources import ReportSource
+    from tacit.estimation.change import Change
     from tacit.estimation.comparison import Comparison
     from tacit.estimation.result import TableEstimate
 
@@ -24,8 +25,10 @@ Sampling = Literal["population", "respondents"]
 
 
 def estimate(
-    reports: Annotated[list[str], typer.Argument(help="Report files, folders, tallies, or database tables.")],
     attributes: Annotated[str, typer.Option(help="Attributes of the wanted table, separated by commas.")],
+    reports: Annotated[
+        list[str] | None, typer.Argument(help="Report files, folders, tallies, or database tables.")
+    ] = None,
     scheme: Annotated[
         list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
     ] = None,
@@ -43,6 +46,13 @@ def estimate(
         Sampling, typer.Option(help="Errors for a population that was sampled, or for the respondents only.")
     ] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    change: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Reports of two waves under one scheme: how far each share moved.", metavar="A B"),
+    ] = None,
+    panel: Annotated[
+        str | None, typer.Option(help="With --change: column of the pseudonyms that put one person's reports together.")
+    ] = None,
     join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
     design: SampleOptions = UNSAID,
     drop_others: Annotated[
@@ -57,6 +67,14 @@ def estimate(
 
     checked_level(level)
     groups = _groups(given, compare, simultaneous=simultaneous)
+    if change is not None or panel is not None:
+        others = {"REPORTS": reports, "--compare": compare, "--simultaneous": simultaneous, "--join": join}
+        waves = _two_waves(change, others | {"--drop-others": drop_others, "--method": method == "likelihood"}, design)
+        asked = list(dict.fromkeys([*listed_names(attributes), *groups]))
+        _print_change(_change(waves, scheme or [], panel, asked, groups, sampling), level, json=json)
+        return
+    if not reports:
+        raise InvalidInput("Name the reports to estimate from: a file, a folder, a tally or a database table.")
     drawn = design.drawn(reports[0])
     origins: list[ReportSource]
     sample = None
@@ -75,6 +93,65 @@ def estimate(
         print_json(document)
     else:
         _print(result, document)
+
+
+def _two_waves(change: tuple[str, str] | None, others: dict[str, Any], design: SampleOptions) -> tuple[str, str]:
+    if change is None:
+        raise InvalidInput("--panel puts the reports of two waves together: name them with --change A B.")
+    named = [option for option, value in others.items() if value]
+    if named or design.drawn(change[0]).is_named:
+        option = named[0] if named else "A complex sample"
+        raise InvalidInput(f"{option} does not go with --change, which takes two files of reports and nothing else.")
+    return change
+
+
+def _change(
+    waves: tuple[str, str], schemes: list[Path], panel: str | None, names: list[str], by: list[str], sampling: Sampling
+) -> Change:
+    import tacit
+    from tacit.cli.reading import keyed_reports, read_reports
+
+    if panel is None:
+        sources = read_reports(waves, schemes)
+        if len(sources) != 2:
+            raise InvalidInput("--change takes one file of reports for each of the two waves.")
+        return tacit.change(sources[0], sources[1], names, given=by, sampling=sampling)
+    (first, then), (second, now) = keyed_reports(waves, schemes, panel)
+    return tacit.change(first, second, names, given=by, people=(then, now), sampling=sampling)
+
+
+def _print_change(result: Change, level: float, *, json: bool) -> None:
+    document = result.to_document(level)
+    if json:
+        print_json(document)
+        return
+    rows = document["changes"]
+    places = decimals(row["standard_error"] for row in rows)
+    columns = (*rows[0]["answers"], "from", "to", "difference", "error", f"{level:.0%} from", "to", "p")
+    print_table(
+        result.headline(),
+        columns,
+        [
+            (
+                *row["answers"].values(),
+                *(rounded(row[name], places) for name in ("from", "to")),
+                *_row((), "difference", row, places),
+                f"{row['p']:.3g}",
+            )
+            for row in rows
+        ],
+    )
+    if result.transitions is not None:
+        cells = list(result.transitions.cells(level))
+        places = decimals(cell["standard_error"] for cell in cells)
+        title = "Answers of one person in the first wave (@1) and the second (@2)"
+        columns = (*cells[0]["answers"], "share", "standard error", f"{level:.0%} from", "to")
+        print_table(title, columns, [_row(cell["answers"].values(), "probability", cell, places) for cell in cells])
+    if result.sampling == "population" and result.transitions is None:
+        note(
+            "The error holds for a population where one person's answers in the two waves are not negatively correlated; "
+            "--sampling respondents is exact for the people who answered, --panel measures it."
+        )
 
 
 def _groups(given: str | None, compare: str | None, *, simultaneous: bool) -> list[str]:

@@ -177,16 +177,24 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
 
     One of them may hold clear records: its scheme is then a document without groups.
     """
-    from tacit.reports import Reports, carried_scheme, checked_scheme_note, joined
-    from tacit.table import read_table
+    from tacit.reports import joined
 
     if len(places) != 2 or len(schemes) not in (0, 2):
         raise InvalidInput(
             "--join needs two report files and a scheme for each, in the same order; clear records take a document without "
             "groups. Files that carry their scheme need none."
         )
-    parts, keys = [], []
-    for place, plan in zip(places, read_schemes(schemes, 2), strict=True):
+    (left, left_keys), (right, right_keys) = keyed_reports(places, schemes, key)
+    return joined(left, right, left_keys, right_keys)
+
+
+def keyed_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> list[tuple[Reports, list[Any]]]:
+    """The reports of each file, and its column `key`, which says whose they are."""
+    from tacit.reports import Reports, carried_scheme, checked_scheme_note
+    from tacit.table import read_table
+
+    keyed = []
+    for place, plan in zip(places, read_schemes(schemes, len(places)), strict=True):
         scheme = carried_scheme(place) if plan is None else plan
         table = read_table(place)
         if key not in table.column_names:
@@ -194,7 +202,7 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
                 f"{place!r} has no column {key!r} to join on. It has {', '.join(table.column_names[:12])}. Write it "
                 f"beside the reports when they are made: tacit disguise ... --key {key}."
             )
-        keys.append(table.column(key).to_pylist())
         simulation = checked_scheme_note(place, scheme)
-        parts.append(Reports.from_arrow(table.drop_columns([key]), scheme, is_simulation=simulation))
-    return joined(parts[0], parts[1], keys[0], keys[1])
+        reports = Reports.from_arrow(table.drop_columns([key]), scheme, is_simulation=simulation)
+        keyed.append((reports, table.column(key).to_pylist()))
+    return keyed

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.display import Shown
@@ -30,7 +31,7 @@ DRAWS = 1 << 14  # of all errors at once, to find how far the largest of them re
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Grouped:
+class GroupedTable:
     """A table as groups by answers, ``[group, answer]``, whose cells have this covariance."""
 
     table: TableEstimate
@@ -38,7 +39,7 @@ class _Grouped:
     answers: tuple[Attribute, ...]
 
     @classmethod
-    def of(cls, table: TableEstimate, by: str | Sequence[str]) -> _Grouped:
+    def of(cls, table: TableEstimate, by: str | Sequence[str]) -> GroupedTable:
         names = [by] if isinstance(by, str) else list(by)
         groups = tuple(table.attribute(name) for name in dict.fromkeys(names))
         answers = tuple(attribute for attribute in table.attributes if attribute not in groups)
@@ -53,7 +54,7 @@ class _Grouped:
     def _order(self) -> list[int]:
         return [self.table.names.index(attribute.name) for attribute in (*self.groups, *self.answers)]
 
-    def shaped(self, cells: Array) -> Array:
+    def shaped(self, cells: NDArray[Any]) -> NDArray[Any]:
         return cells.transpose(self._order).reshape(math.prod(a.size for a in self.groups), -1)
 
     def covariance(self, distribution: Array | None = None) -> Array:
@@ -62,17 +63,20 @@ class _Grouped:
         there = None
         if distribution is not None:
             there = distribution.reshape([shape[axis] for axis in self._order]).transpose(np.argsort(self._order))
-        position = (
-            self.shaped(np.arange(math.prod(shape)).reshape(shape).astype(np.float64)).reshape(-1).astype(np.intp)
-        )
-        return self.table.covariance_of(there)[np.ix_(position, position)]
+        return self.table.covariance_of(there)[np.ix_(self.positions, self.positions)]
+
+    @property
+    def positions(self) -> NDArray[np.intp]:
+        """The table's cells, by their places in the raveled table, in this order."""
+        shape = self.table.probabilities.shape
+        return self.shaped(np.arange(math.prod(shape)).reshape(shape)).reshape(-1)
 
     def labels(self, attributes: Sequence[Attribute]) -> Iterator[dict[str, str]]:
         for chosen in itertools.product(*(attribute.answers for attribute in attributes)):
             yield {attribute.name: answer for attribute, answer in zip(attributes, chosen, strict=True)}
 
 
-def _within(cells: Array) -> tuple[Array, Array]:
+def shares_within(cells: Array) -> tuple[Array, Array]:
     """Shares within each group, ``[group, answer]``, and their gradients in the cells, ``[group, answer, cell]``."""
     groups, answers = cells.shape
     totals = cells.sum(axis=1)
@@ -116,7 +120,7 @@ class GivenEstimate(Shown):
         return Interval(np.where(known, ends.low, 0.0), np.where(known, ends.high, 1.0), level)
 
     def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
-        grouped = _Grouped(self.table, self.groups, self.answers)
+        grouped = GroupedTable(self.table, self.groups, self.answers)
         interval = self.interval(level)
         for group, of_group in enumerate(grouped.labels(self.groups)):
             for answer, of_answer in enumerate(grouped.labels(self.answers)):
@@ -143,9 +147,9 @@ class GivenEstimate(Shown):
 
 def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
     """The shares of the other attributes' answers within each answer of `by`."""
-    grouped = _Grouped.of(table, by)
+    grouped = GroupedTable.of(table, by)
     near = grouped.shaped(table.proper)
-    constrained, gradients = _within(near)
+    constrained, gradients = shares_within(near)
     covariance = grouped.covariance()
     variances = np.einsum("gac,cd,gad->ga", gradients, covariance, gradients)
     cells = grouped.shaped(table.probabilities)
@@ -228,16 +232,16 @@ class Comparison(Shown):
 def compare(table: TableEstimate, by: str | Sequence[str], level: float = 0.95) -> Comparison:
     """The differences between every two groups of `by`, with standard errors, intervals and tests."""
     checked_level(level)
-    grouped = _Grouped.of(table, by)
+    grouped = GroupedTable.of(table, by)
     shares = given(table, by)
     return Comparison(shares, tuple(_differences(grouped, shares, level)), _independence(grouped))
 
 
-def _differences(grouped: _Grouped, shares: GivenEstimate, level: float) -> Iterator[GroupDifference]:
-    _, gradients = _within(grouped.shaped(grouped.table.proper))
+def _differences(grouped: GroupedTable, shares: GivenEstimate, level: float) -> Iterator[GroupDifference]:
+    _, gradients = shares_within(grouped.shaped(grouped.table.proper))
     covariance = grouped.covariance()
     same = _unrelated(grouped)
-    _, null_gradients = _within(same)
+    _, null_gradients = shares_within(same)
     null = grouped.covariance(same)
     cells, sizes = grouped.shaped(grouped.table.probabilities), same.sum(axis=1)
     totals = cells.sum(axis=1)
@@ -301,7 +305,7 @@ def _together(one: float, other: float, correlation: float) -> float:
     return math.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
 
 
-def _unrelated(grouped: _Grouped) -> Array:
+def _unrelated(grouped: GroupedTable) -> Array:
     """The distribution with the table's margins under which groups do not differ."""
     near = grouped.shaped(grouped.table.proper)
     return np.multiply.outer(near.sum(axis=1), near.sum(axis=0))
@@ -309,10 +313,10 @@ def _unrelated(grouped: _Grouped) -> Array:
 
 def independence(table: TableEstimate, of: str | Sequence[str] | None = None) -> Independence:
     """The test that the answers to `of` (the first attribute, if not said) do not depend on the others."""
-    return _independence(_Grouped.of(table, table.names[0] if of is None else of))
+    return _independence(GroupedTable.of(table, table.names[0] if of is None else of))
 
 
-def _independence(grouped: _Grouped) -> Independence:
+def _independence(grouped: GroupedTable) -> Independence:
     from scipy.special import chdtrc
 
     cells, same = grouped.shaped(grouped.table.probabilities), _unrelated(grouped)

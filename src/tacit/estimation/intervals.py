@@ -10,7 +10,7 @@ flip or one answer of subset selection it is the very law of the reports; elsewh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -259,6 +259,42 @@ def _flat(numbers: Array, shape: tuple[int, ...]) -> Array:
 def _within(low: Array, wanted: Array, high: Array) -> Array:
     """What is wanted where it lies between the two, else their middle."""
     return np.where((low < wanted) & (wanted < high), wanted, (low + high) / 2)
+
+
+# How far two estimates may deviate together is looked up at so many levels, and in so many directions around the circle.
+DEVIATION_STEPS = 8
+DIRECTIONS = 180
+
+
+def difference_interval(
+    first: Callable[[float], Interval], second: Callable[[float], Interval], correlation: Array, level: float
+) -> Interval:
+    """The interval of ``second - first``, two estimated shares whose errors have this correlation.
+
+    It holds every difference of two shares whose deviations, each measured by the level at which its own interval ends
+    there, lie together within the ellipse of the normal quantile. Where ends grow in proportion to that quantile this is the
+    method of Newcombe (1998) and Zou (2007); unlike it, it also holds at the corners, where both shares lie at an end and
+    nothing beyond is possible.
+    """
+    z = checked_level(level)
+    quantiles = np.linspace(0, z, DEVIATION_STEPS + 1)
+    levels = [max(math.erf(float(quantile) / math.sqrt(2)), NEAREST) for quantile in quantiles]
+    ends = [[share(each) for each in levels] for share in (first, second)]
+    # One row for each signed deviation, from -z to z: the lower ends backwards, then the upper ones.
+    reach = [np.stack([*(end.low for end in reversed(of)), *(end.high for end in of[1:])]) for of in ends]
+    angles = np.linspace(0, 2 * math.pi, DIRECTIONS, endpoint=False).reshape(-1, *[1] * correlation.ndim)
+    moved = (np.sin(angles), correlation * np.sin(angles) + np.sqrt(1 - correlation**2) * np.cos(angles))
+    shares = [_between(table, by) for table, by in zip(reach, moved, strict=True)]
+    differences = shares[1] - shares[0]
+    return Interval(differences.min(axis=0), differences.max(axis=0), level)
+
+
+def _between(reach: Array, deviations: Array) -> Array:
+    """Shares at these deviations, from -1 to 1, read off between the rows of `reach`, which cover them evenly."""
+    place = (np.broadcast_to(deviations, (len(deviations), *reach.shape[1:])) + 1) / 2 * (len(reach) - 1)
+    below = np.clip(np.floor(place).astype(np.intp), 0, len(reach) - 2)
+    lower, upper = np.take_along_axis(reach, below, axis=0), np.take_along_axis(reach, below + 1, axis=0)
+    return lower + (place - below) * (upper - lower)
 
 
 def share_interval(estimate: float, standard_error: float, n: int, level: float = 0.95) -> tuple[float, float]:
