@@ -273,20 +273,39 @@ def difference_interval(
 
     It holds every difference of two shares whose deviations, each measured by the level at which its own interval ends
     there, lie together within the ellipse of the normal quantile. Where ends grow in proportion to that quantile this is the
-    method of Newcombe (1998) and Zou (2007); unlike it, it also holds at the corners, where both shares lie at an end and
-    nothing beyond is possible.
+    method of Newcombe (1998) and Zou (2007). Unlike it, it also holds at the corners, where both shares lie at an end and
+    nothing beyond is possible: there the ellipse is that of `corner_quantile`.
     """
-    z = checked_level(level)
-    quantiles = np.linspace(0, z, DEVIATION_STEPS + 1)
+    z, corner = checked_level(level), corner_quantile(level)
+    quantiles = np.linspace(0, corner, DEVIATION_STEPS + 1)
     levels = [max(math.erf(float(quantile) / math.sqrt(2)), NEAREST) for quantile in quantiles]
     ends = [[share(each) for each in levels] for share in (first, second)]
-    # One row for each signed deviation, from -z to z: the lower ends backwards, then the upper ones.
+    # One row for each signed deviation, from the farthest below to the farthest above: lower ends backwards, then upper ends.
     reach = [np.stack([*(end.low for end in reversed(of)), *(end.high for end in of[1:])]) for of in ends]
+    usual, far = (_farthest_differences(reach, correlation, radius) for radius in (z / corner, 1.0))
+    (lowest, highest), (other_lowest, other_highest) = ((of[-1].low, of[-1].high) for of in ends)
+    low = np.where((other_lowest <= 0) & (highest >= 1), far[0], usual[0])
+    high = np.where((other_highest >= 1) & (lowest <= 0), far[1], usual[1])
+    return Interval(low, high, level)
+
+
+def corner_quantile(level: float) -> float:
+    """Where the distance of two deviations ends with the chance `level` if neither can fall below 0: z**2 of a chi-bar-square."""
+    low, high = checked_level(level), 40.0
+    for _ in range(MOST_STEPS):
+        middle = (low + high) / 2
+        beyond = 0.25 * math.exp(-(middle**2) / 2) + 0.5 * math.erfc(middle / math.sqrt(2))
+        low, high = (middle, high) if beyond > 1 - level else (low, middle)
+    return high
+
+
+def _farthest_differences(reach: Sequence[Array], correlation: Array, radius: float) -> tuple[Array, Array]:
+    """The least and the greatest difference of two shares whose deviations lie on an ellipse of this radius."""
     angles = np.linspace(0, 2 * math.pi, DIRECTIONS, endpoint=False).reshape(-1, *[1] * correlation.ndim)
-    moved = (np.sin(angles), correlation * np.sin(angles) + np.sqrt(1 - correlation**2) * np.cos(angles))
-    shares = [_between(table, by) for table, by in zip(reach, moved, strict=True)]
-    differences = shares[1] - shares[0]
-    return Interval(differences.min(axis=0), differences.max(axis=0), level)
+    first = radius * np.sin(angles)
+    second = correlation * first + radius * np.sqrt(1 - correlation**2) * np.cos(angles)
+    differences = _between(reach[1], second) - _between(reach[0], first)
+    return differences.min(axis=0), differences.max(axis=0)
 
 
 def _between(reach: Array, deviations: Array) -> Array:
