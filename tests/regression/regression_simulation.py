@@ -27,8 +27,9 @@ from tacit.count.weighted import SampleColumns
 from tacit.errors import NotEstimable
 from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.device_reports import DIRECT
-from tacit.regression.data import by_codes, parsed
+from tacit.regression.data import by_codes
 from tacit.regression.fitting import Fitting, FormulaData, Sampling
+from tacit.regression.formula import Design, read_formula
 from tacit.regression.result import Regression
 from tacit.regression.rows import AlikeRows
 from tests.estimation.device_simulation import CASES as DEVICES
@@ -122,13 +123,16 @@ def made(name: str, seed: int, *, clustered: bool, stream: int = REPORTED) -> tu
 class _Data(FormulaData):
     """A design of an intercept, numbers, and the second answers of categories."""
 
-    def design(self, frame: Any, *, intercept: bool) -> tuple[Array, list[str], Any]:
+    def design(self, frame: Any, people: Any, counts: Array, *, intercept: bool) -> Design:
         columns, terms = ([np.ones(len(frame))], ["Intercept"]) if intercept else ([], [])
         for name in self.formula.right.split(" + "):
             coded = isinstance(frame[name].dtype, pd.CategoricalDtype)
             terms.append(f"{name}[T.{frame[name].cat.categories[1]}]" if coded else name)
             columns.append(frame[name].cat.codes.to_numpy() if coded else frame[name].to_numpy())
-        return np.stack(columns, axis=1).astype(np.float64), terms, None
+        return Design(np.stack(columns, axis=1).astype(np.float64), terms, self.predicts_nobody)
+
+    def predicts_nobody(self, data: Any) -> Array:
+        raise NotImplementedError("These studies predict nobody.")
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ def fitted(case: Case, group: People, study: Study) -> Regression:
     return Fitting(layout, rows, case.formula, sampling, study.family, None, 0.95).result()
 
 
-_formula = cache(parsed)
+_formula = cache(read_formula)
 
 
 def through_the_door(case: Case, group: People, study: Study) -> Regression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -97,7 +98,7 @@ app = typer.Typer(
     name="tacit",
     cls=_Root,
     help="Learn what a crowd knows without any of its members telling.",
-    epilog="Repeated options may stand in a file tacit.toml, a table for each command.",
+    epilog="Repeated options may stand in a file tacit.toml, a table for each command; --settings may follow a command too.",
     no_args_is_help=True,
     **(PLAIN | {"add_completion": True}),
 )
@@ -114,5 +115,8 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    settings: Annotated[
+        Path | None, typer.Option(help="Settings file, also for formula, seed, store, host and proxy.")
+    ] = None,  # taken off the line before, by `read_settings`
 ) -> None:
     pass

@@ -13,8 +13,8 @@ Every command answers programs with `--json`, shows a progress bar on standard e
 log a line that says what takes so long), and ends with exit code 0, or with 2 and one clear message for bad input. What is
 infinite is `null` in JSON, with a sentence in `warnings`. Names in a list are separated by commas; one that holds a comma
 itself is quoted as in a CSV file: `--attributes '"income, net",age'`. `-h` is short for `--help`; `-` is standard input, and
-`--out -` standard output. Repeated options may stand in [`tacit.toml`](reference/formats.md#settings-tacittoml). This page is
-made from the commands' own help.
+`--out -` standard output. Repeated options may stand in [`tacit.toml`](reference/formats.md#settings-tacittoml), or
+in a file that `--settings` names. This page is made from the commands' own help.
 """
 WIDTH = 80  # a terminal's; the site's column holds no more either
 

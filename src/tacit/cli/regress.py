@@ -20,7 +20,7 @@ Errors = Literal["observed", "opg", "robust"]
 
 def regress(
     file: Annotated[str, typer.Argument(help="File with the reports and covariates, or a tally.")],
-    formula: Annotated[str, typer.Option(help="Such as 'copied ~ age + sex'; names with dots in backticks.")],
+    formula: Annotated[str, typer.Option(help="Such as 'copied ~ age + log(income)'; names with dots in backticks.")],
     device: Annotated[
         list[str] | None, typer.Option(help="Device of a variable: 'copied: crosswise p=1/4'; repeatable.")
     ] = None,

@@ -1,8 +1,7 @@
-"""What a regression reads: the formula, the clear covariates, and the law of every disguised variable's reports."""
+"""What a regression reads: the clear covariates, and the law of every disguised variable's reports."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,6 @@ from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import device_reports
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_laws import SampleLaws
-from tacit.extras import require
 from tacit.schema import RESERVED
 from tacit.table.columns import as_text, missing_values
 
@@ -69,67 +67,6 @@ class Disguised:
         assert self.inverse is not None and part.inverse is not None  # noqa: PT018
         self.chances[rows], self.inverse[rows] = part.chances, part.inverse
         return self if not part.why_not else replace(self, why_not=part.why_not)
-
-
-@dataclass(frozen=True, eq=False)
-class Formula:
-    """An outcome and what it is regressed on."""
-
-    outcome: str
-    right: str  # as it was written
-    names: tuple[str, ...]  # the variables on the right
-    code: str  # the right-hand side with a plain name in place of each that stands in backticks
-    plain: Mapping[str, str]  # these names, by what they stand for
-
-    def coded(self, frame: Any) -> Any:
-        """A data frame with the plain names."""
-        return frame.rename(columns=dict(self.plain)) if self.plain else frame
-
-    def term(self, column: str) -> str:
-        """The name of a column of the design, as the formula was written."""
-        for name, plain in self.plain.items():
-            column = column.replace(plain, name)
-        return column
-
-
-def parsed(formula: str) -> Formula:
-    """The two sides of a formula as formulaic reads them."""
-    require("regress")
-    from formulaic import Formula as Parsed
-    from formulaic.errors import FormulaicError
-
-    if not isinstance(formula, str):
-        kind = type(formula).__name__
-        raise InvalidInput(f"regress takes the data, then a formula: regress(data, 'smokes ~ age + sex'), not {kind}.")
-    left, tilde, right = formula.partition("~")
-    if not tilde or not left.strip() or not right.strip():
-        raise InvalidInput(f"A formula names an outcome and covariates, such as 'smokes ~ age + sex', not {formula!r}.")
-    code, plain = _without_backticks(right.strip())
-    known = {alias: name for name, alias in plain.items()}
-    try:
-        names = tuple(known.get(str(name), str(name)) for name in sorted(Parsed(code).required_variables))
-    except (FormulaicError, SyntaxError) as problem:
-        raise InvalidInput(f"The formula {formula!r} cannot be read: {str(problem).splitlines()[0]}") from None
-    outcome = left.strip().strip("`")
-    if outcome in names:
-        raise InvalidInput(f"{outcome!r} stands on both sides of the formula. Leave it out on one side.")
-    return Formula(outcome, right.strip(), names, code, plain)
-
-
-def _without_backticks(right: str) -> tuple[str, dict[str, str]]:
-    """Plain names for those in backticks, so that they may stand in I(...) too; powers there are written as R does."""
-    quoted = dict.fromkeys(re.findall(r"`([^`]+)`", right))
-    plain = {name: name if name.isidentifier() else f"quoted_name_{number}_" for number, name in enumerate(quoted)}
-    code = re.sub(r"`([^`]+)`", lambda quote: plain[quote.group(1)], right)
-    depth, inside, made = 0, 0, []
-    for at, sign in enumerate(code):
-        depth += (sign == "(") - (sign == ")")
-        if sign == "(" and code[:at].endswith("I") and not inside:
-            inside = depth
-        if depth < inside:
-            inside = 0
-        made.append("**" if sign == "^" and inside else sign)
-    return "".join(made), {name: alias for name, alias in plain.items() if name != alias}
 
 
 def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | None, yes: str | None) -> Disguised:
@@ -296,40 +233,6 @@ def _values(column: pa.ChunkedArray) -> Any:
         values = np.array(texts.to_pylist(), dtype=object)
         values[absent] = None
         return values
-
-
-def design_matrix(formula: Formula, frame: Any, *, intercept: bool) -> tuple[Array, list[str], Any]:
-    """The design's columns with their names, and the specification that makes the same columns of other rows."""
-    from formulaic import model_matrix
-    from formulaic.errors import FormulaicError
-
-    try:
-        with np.errstate(all="ignore"):  # what is no number is refused below
-            matrix = model_matrix(formula.code, formula.coded(frame), na_action="ignore")
-    except (FormulaicError, ValueError, KeyError, TypeError) as problem:
-        raise InvalidInput(f"The covariates cannot be made from {formula.right!r}: {problem}") from None
-    spec = matrix.model_spec
-    names = [formula.term(str(name)) for name in matrix.columns]
-    values = np.asarray(matrix, dtype=np.float64)
-    _checked_numbers(values, names)
-    return *_ordered(values, names, intercept=intercept), spec
-
-
-def _checked_numbers(values: Array, names: Sequence[str]) -> None:
-    """Refuse terms such as the logarithm of 0."""
-    wrong = ~np.isfinite(values)
-    if not wrong.any():
-        return
-    term = int(np.argmax(wrong.any(axis=0)))
-    raise InvalidInput(
-        f"The term {names[term]!r} is not a number in {int(wrong[:, term].sum()):,} of {len(values):,} rows (a logarithm of 0, a "
-        "division by 0). Change the term, or leave these rows out of the file."
-    )
-
-
-def _ordered(values: Array, names: list[str], *, intercept: bool) -> tuple[Array, list[str]]:
-    kept = [at for at, name in enumerate(names) if intercept or name != "Intercept"]
-    return np.ascontiguousarray(values[:, kept]), [names[at] for at in kept]
 
 
 def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, DeviceDesign]:

@@ -18,9 +18,10 @@ from tacit.estimation.sample_columns import design_of
 from tacit.regression.carrying import with_respondents
 from tacit.regression.corrected import CorrectedFit, Expanded, solved
 from tacit.regression.corrected import device_noise as corrected_noise
-from tacit.regression.data import Disguised, Formula, design_matrix
+from tacit.regression.data import Disguised
 from tacit.regression.even_terms import EvenTerms
 from tacit.regression.families import ClearScore, Family, FamilyName, family_for
+from tacit.regression.formula import Design, Formula, design_matrix, repeat_rows
 from tacit.regression.likelihood import (
     LikelihoodFit,
     LikelihoodProblem,
@@ -81,9 +82,10 @@ class FormulaData:
         """Whether the outcome is the one disguised variable."""
         return len(self.parts) == 1 and self.parts[0].names == (self.formula.outcome,)
 
-    def design(self, frame: Any, *, intercept: bool) -> tuple[Array, list[str], Any]:
-        """The columns of the formula's right side, their names, and what makes the same columns of other people."""
-        return design_matrix(self.formula, frame, intercept=intercept)
+    def design(self, frame: Any, people: Any, counts: Array, *, intercept: bool) -> Design:
+        """The columns of the formula's right side; what its functions learn, they learn from `people`, so many of each."""
+        learned_from = repeat_rows(people, counts) if self.formula.learns else None
+        return design_matrix(self.formula, frame, intercept=intercept, learned_from=learned_from)
 
     def disguised_covariates(self) -> list[str]:
         return [name for part in self.parts for name in part.names if name != self.formula.outcome]
@@ -129,7 +131,9 @@ class Fitting:
                 f"A {kind} model is for an outcome of numbers; {part.names[0]!r} has answers. Use logit."
             )
         family = family_for(kind, part.answers[0])
-        x, terms, spec = self.layout.design(self.layout.frame[kept], intercept=family.has_intercept)
+        frame = self.layout.frame[kept]
+        design = self.layout.design(frame, frame, weighing.rows.counts, intercept=family.has_intercept)
+        x, terms = design.values, design.names
         even = EvenTerms.of(x, has_thresholds=not family.has_intercept)
         checked_rank(even.x, terms)
         opened = None if part.opened is None else part.opened[kept]
@@ -157,7 +161,7 @@ class Fitting:
             converged=fit.converged,
             warnings=(*_warned(fit, part), *lost),
             design=x,
-            rows=_rows(spec, self.layout.formula, intercept=family.has_intercept),
+            rows=design.rows,
             predicts=_chances(family),
         )
 
@@ -175,7 +179,7 @@ class Fitting:
                 f"With disguised covariates ({', '.join(layout.disguised_covariates())}) the outcome may be numbers (linear, "
                 f"poisson), or yes or no (logit); a {kind} model is not among these."
             )
-        expanded, terms, spec, even = _expanded(layout, kept, weighing.weights, kind)
+        expanded, design, even = _expanded(layout, kept, weighing, kind)
         score = ClearScore(kind)
         fit = solved(expanded, score)
         covariance, said, lost = _sandwich(fit, expanded, score, weighing)
@@ -186,7 +190,7 @@ class Fitting:
             family=kind,
             method="corrected scores",
             errors=said,
-            terms=tuple(terms),
+            terms=tuple(design.names),
             estimates=even.back @ fit.beta,
             covariance=even.back @ covariance @ even.back.T,
             log_likelihood=fit.log_likelihood,
@@ -195,7 +199,7 @@ class Fitting:
             converged=fit.converged,
             warnings=(*warnings, *lost),
             design=x,
-            rows=_rows(spec, layout.formula, intercept=True),
+            rows=design.rows,
             predicts=_means(score),
         )
 
@@ -342,21 +346,6 @@ def _warned(fit: LikelihoodFit, part: Disguised) -> list[str]:
     return sentences
 
 
-def _rows(spec: Any, formula: Formula, *, intercept: bool) -> Any:
-    """Makes the design of other people, from a data frame of the covariates."""
-
-    def rows(data: Any) -> Array:
-        import pandas as pd
-
-        frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(data)
-        matrix = spec.get_model_matrix(formula.coded(frame))
-        names = [str(name) for name in matrix.columns]
-        kept = [at for at, name in enumerate(names) if intercept or name != "Intercept"]
-        return np.asarray(matrix, dtype=np.float64)[:, kept]
-
-    return rows
-
-
 def _chances(family: Family) -> Any:
     def predicts(x: Array, beta: Array) -> tuple[Array, Array]:
         chances = family.chances(family.predictors(x, beta))
@@ -378,8 +367,8 @@ def _means(score: ClearScore) -> Any:
 
 
 def _expanded(
-    layout: FormulaData, kept: NDArray[np.bool_], weights: Array, kind: FamilyName
-) -> tuple[Expanded, list[str], Any, EvenTerms]:
+    layout: FormulaData, kept: NDArray[np.bool_], weighing: Weighing, kind: FamilyName
+) -> tuple[Expanded, Design, EvenTerms]:
     """Every kept row with every combination of the disguised variables' answers, weighed by the inverse."""
     import pandas as pd
 
@@ -404,13 +393,13 @@ def _expanded(
     for name, answers, codes in zip(names, levels, _combined_codes(levels), strict=True):
         frame[name] = pd.Categorical.from_codes(np.tile(codes, rows), categories=list(answers))
     outcome = layout.formula.outcome
-    x, terms, spec = layout.design(frame, intercept=True)
-    even = EvenTerms.of(x)
-    checked_rank(even.x, terms)
+    design = layout.design(frame, frame.iloc[::n_combinations], weighing.rows.counts, intercept=True)
+    even = EvenTerms.of(design.values)
+    checked_rank(even.x, design.names)
     y = _outcome(frame[outcome], outcome, kind)
     shape = (rows, n_combinations)
-    expanded = Expanded(even.x.reshape(*shape, -1), y.reshape(shape), inverse, weights)
-    return expanded, terms, spec, even
+    expanded = Expanded(even.x.reshape(*shape, -1), y.reshape(shape), inverse, weighing.weights)
+    return expanded, design, even
 
 
 def _combined_codes(levels: Sequence[Sequence[str]]) -> NDArray[np.intp]:

@@ -17,9 +17,10 @@ from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.complex_samples import Lonely
 from tacit.estimation.intervals import checked_level
-from tacit.regression.data import Formula, by_device, by_scheme, clear_frame, given_devices, parsed
+from tacit.regression.data import by_device, by_scheme, clear_frame, given_devices
 from tacit.regression.families import FAMILIES, FamilyName
 from tacit.regression.fitting import ERRORS, Errors, Fitting, FormulaData, Sampling
+from tacit.regression.formula import Formula, read_formula
 from tacit.regression.result import Regression
 from tacit.regression.rows import rows_of
 from tacit.reports import checked_scheme_note, scheme_of_files
@@ -64,7 +65,8 @@ def regress(
         Reports know their scheme, and report files that carry it need none; stored ones and tallies are counted where they
         are. A path may be that of a folder, of saved tallies and, with a scheme, the address of a table.
     formula : str
-        Outcome and covariates as formulaic reads them; names with dots stand in backticks.
+        Outcome and covariates as R and formulaic write them: names of columns (those with dots in backticks), operators
+        and the functions log, exp, sqrt, abs, I, C, poly, bs, cr, scale, center and their like; nothing else is read.
     devices : mapping or sequence, optional
         For each disguised variable its device: ``{"copied": "crosswise p=1/4"}``, or ``["copied: crosswise p=1/4"]``.
     scheme : Scheme, optional
@@ -118,7 +120,7 @@ def regress(
         raise UnknownName("Kind of errors", str(errors), ERRORS)
     if family is not None and family not in FAMILIES:
         raise UnknownName("Family", str(family), FAMILIES)
-    read = parsed(formula)  # before the data: whoever swaps the two is told so
+    read = read_formula(formula)  # before the data: whoever swaps the two is told so
     data = _opened(data, scheme)
     known = scheme if scheme is not None else _carried(data, devices)
     study = _read(read, given_devices(devices), known, sample, yes)
