@@ -1,6 +1,7 @@
 // Definitions as the page examines them before it asks.
 import { webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { keyOf } from "../../src/tacit/survey/static/canonical.js";
 import { examine } from "../../src/tacit/survey/static/checks.js";
 import { together } from "../../src/tacit/survey/static/whole.js";
 
@@ -14,6 +15,7 @@ const tasks = {
       const deals = (whole?.deals ?? []).map(({ blocks }) => blocks.map(({ groups, gamma, worst }) => ({ names: groups.flatMap(({ names }) => names), gamma: finite(gamma), worst })));
       return { reasons: objections.map(({ reason, names }) => [reason, names]), deals, gamma: finite(whole?.gamma) };
     }),
+  keys: ({ parts }) => parts.map((one) => keyOf(...one)),
   together: ({ cases }) => cases.map((parts) => together(parts.map((part) => ({ parts: part.map(([known, gamma]) => ({ known, gamma })) })))),
 };
 const { task, ...given } = JSON.parse(readFileSync(0, "utf8"));

@@ -262,10 +262,10 @@ class Asked:
         return tuple(dict.fromkeys(name for name, _ in every))
 
     def is_asked(self, record: Mapping[str, str]) -> bool:
-        """Whether it is asked after these answers."""
+        """Whether it is asked after these answers; a question without an answer was not asked."""
 
         def holds(conditions: Sequence[Condition]) -> bool:
-            return all(record[name] in answers for name, answers in conditions)
+            return all(record.get(name, NOT_ASKED) in answers for name, answers in conditions)
 
         return holds(self.when) and (not self.alternatives or any(map(holds, self.alternatives)))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.extremes import among_first, amplification, is_listed, worst_answers
 from tacit.channel.program import ProgramNode, compiled, joint
-from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
+from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing, Ways
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import Situation
 from tacit.schema import Attribute
@@ -26,6 +26,7 @@ from tacit.survey.definition_questions import (
     Document,
     attribute_names,
     dealt,
+    dealt_in,
     is_hidden,
     questions_of,
     special_answers,
@@ -110,7 +111,7 @@ def asked_blocks(document: Document, deal: int) -> Iterator[AskedBlock]:
         members = tuple(group for index, group in enumerate(groups) if block[index] == head)
         names = {name for group in members for name in group.names}
         questions = tuple(one for one in by_name.values() if names & set(attribute_names(one)))
-        situations, worst = _figures(document, members, questions)
+        situations, worst = _figures(document, deal, members, questions)
         yield AskedBlock(members, questions, tuple(situations), worst)
 
 
@@ -128,18 +129,19 @@ def group_programs(document: Document, deal: int) -> list[GroupProgram]:
 
 
 def _figures(
-    document: Document, groups: Sequence[GroupProgram], questions: Sequence[Document]
+    document: Document, deal: int, groups: Sequence[GroupProgram], questions: Sequence[Document]
 ) -> tuple[list[Situation], dict[str, float]]:
     """A block's amplifications, and how sure its least lucky report makes someone of each attribute's answer."""
     is_free = all(not one["when"] and not (special_answers(one) and len(one["attributes"]) > 1) for one in questions)
     if len(groups) == 1 and groups[0].records is None and is_free and not is_listed(groups[0].node):
         gamma, worst = _large(document, groups[0])
         return [({}, gamma)], worst
-    routed = _routed_by_public(document, groups, questions)
+    routed = _routed_by_public(document, deal, groups, questions)
     if routed is not None:
         return routed
     _check_few(questions)
-    records, known, masks = _situations(document, questions, {name for group in groups for name in group.names})
+    names = {name for group in groups for name in group.names}
+    records, known, masks = _situations(document, deal, questions, names)
     situations = {mask.tobytes(): mask for mask in masks}
     n_reports = math.prod(group.node.report_count for group in groups)
     is_written = n_reports * max(int(mask.sum()) for mask in situations.values()) <= WRITTEN
@@ -165,7 +167,7 @@ def _large(document: Document, group: GroupProgram) -> tuple[float, dict[str, fl
 
 
 def _routed_by_public(
-    document: Document, groups: Sequence[GroupProgram], questions: Sequence[Document]
+    document: Document, deal: int, groups: Sequence[GroupProgram], questions: Sequence[Document]
 ) -> tuple[list[Situation], dict[str, float]] | None:
     """The figures of one large question that public answers decide about; None where its records must be written out.
 
@@ -183,7 +185,7 @@ def _routed_by_public(
     stated = _stated(document, group)
     if stated is not None and stated[:asked].any():
         sure = max(sure, made_sure(float(stated[:asked].max() / stated[:asked].sum()), gamma))
-    routing, (own,) = _routing(document, questions, set(group.names))
+    routing, (own,) = _routing(document, deal, questions, set(group.names))
     situations: list[Situation] = [
         (known, gamma if own.is_asked(known) else 1.0) for known in routing.public_situations([own])
     ]
@@ -206,34 +208,45 @@ def made_sure(share: float, gamma: float) -> float:
 
 
 def _situations(
-    document: Document, questions: Sequence[Document], names: set[str]
+    document: Document, deal: int, questions: Sequence[Document], names: set[str]
 ) -> tuple[Records, list[dict[str, str]], list[NDArray[np.bool_]]]:
     """The records that a block can have, the public situations it depends on, and which records are possible in each."""
     sizes = {one["name"]: Attribute(one["name"], tuple(one["answers"])) for one in document["scheme"]["attributes"]}
-    routing, block = _routing(document, questions, names)
+    routing, block = _routing(document, deal, questions, names)
     attributes = [sizes[name] for one in block for name in one.attributes]
     records = routing.records(block, attributes)
     known = routing.public_situations(block)
     return records, known, [routing.possible(block, one, records) for one in known]
 
 
-def _routing(document: Document, questions: Sequence[Document], names: set[str]) -> tuple[Routing, list[Asked]]:
-    """The routing as far as a block of these attributes is concerned, and the block's own questions in it."""
+def _routing(
+    document: Document, deal: int, questions: Sequence[Document], names: set[str]
+) -> tuple[Routing, list[Asked]]:
+    """The routing of a version as far as a block of these attributes is concerned, and the block's own questions in it."""
+    version = dealt(document)[deal]["name"]
     hidden = {name for one in questions_of(document) if is_hidden(one) for name in attribute_names(one)} - names
     asked = [one for one in questions_of(document) if one["attributes"]]
     reported = attributes_of(asked)
-    routing = Routing(tuple(_asked(one, reported, hidden) for one in asked))
+    absent = [one for one in asked if not is_hidden(one) and version not in dealt_in(one, dealt(document))]
+    routing = Routing(tuple(_asked(one, reported, hidden, is_absent=one in absent) for one in asked))
     return routing, [one for one in routing.questions if one.name in {question["name"] for question in questions}]
 
 
-def _asked(question: Document, reported: Mapping[tuple[str, str | None], str], elsewhere: set[str]) -> Asked:
-    """A question as far as it is reported in this block: options that other blocks disguise are left out."""
+def _asked(
+    question: Document, reported: Mapping[tuple[str, str | None], str], elsewhere: set[str], *, is_absent: bool
+) -> Asked:
+    """A question as far as it is reported in this block: options that other blocks disguise are left out.
+
+    A public question that the version does not ask is absent: everybody's answer is that it was not asked.
+    """
     names = [name for name in attribute_names(question) if name not in elsewhere]
     own = [answer["name"] for answer in question["answers"]]
     return Asked(
         question["name"],
         tuple(names),
-        ways_to_answer(question["kind"], len(names), own, special_answers(question)),
+        Ways(((NOT_ASKED,),) * len(names))
+        if is_absent
+        else ways_to_answer(question["kind"], len(names), own, special_answers(question)),
         is_public=not is_hidden(question),
         alternatives=conditions_on(question, reported),
     )

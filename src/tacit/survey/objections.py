@@ -9,6 +9,7 @@ import itertools
 import json
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,10 @@ from tacit.survey.definition_questions import (
 )
 from tacit.survey.questionnaire import RESPONSIBLE
 from tacit.survey.routes import attributes_of, conditions_of
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+# Names that every object of the page's language has already: a figure under one of them would be lost.
+OWN_TO_OBJECTS = ("constructor",)
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,33 @@ def shape_objections(document: Document) -> Iterator[Objection]:
         yield objection("program", (), "The definition does not carry one program for each group.")
         return
     answers = {one["name"]: one["answers"] for one in document["scheme"]["attributes"]}
+    unnamed = list(_name_objections(document, answers))
+    yield from unnamed
+    if unnamed:  # whatever else is said of a name would be said of one of two
+        return
+    for deal in deals:
+        grouped = [name for group in deal["groups"] for name in group["attributes"]]
+        if len(set(grouped)) < len(grouped) or any(name not in answers for name in grouped):
+            yield objection(
+                "attribute", grouped, f"The groups name an attribute twice or one that does not exist: {grouped}."
+            )
+        for question in questions_of(document):
+            own = set(attribute_names(question))
+            if own & set(grouped) and not own <= set(grouped):
+                yield objection(
+                    "attribute",
+                    grouped,
+                    f"The groups disguise {question['name']!r} in part; all its options belong to them.",
+                )
+    for question in questions_of(document):
+        yield from _question_objections(question, answers, document)
+    optional = [name for name in RESPONSIBLE if document.get(name)]
+    for name in ("title", "introduction", "contact", *optional):
+        if not _says(document.get(name), document["languages"]):
+            yield objection("languages", (name,), f"The {name} has no text in one of the languages.")
+
+
+def _name_objections(document: Document, answers: Mapping[str, Any]) -> Iterator[Objection]:
     if len(answers) < len(document["scheme"]["attributes"]):
         yield objection("attribute", (), "Two attributes of the scheme have one name.")
     reported = [name for question in questions_of(document) for name in attribute_names(question)]
@@ -65,18 +97,15 @@ def shape_objections(document: Document) -> Iterator[Objection]:
             yield objection(
                 "attribute", (name,), f"{name!r} must be reported by exactly one question, not {reported.count(name)}."
             )
-    for deal in deals:
-        grouped = [name for group in deal["groups"] for name in group["attributes"]]
-        if len(set(grouped)) < len(grouped) or any(name not in answers for name in grouped):
+    names = [question["name"] for question in questions_of(document)]
+    for name in dict.fromkeys([*names, *answers]):
+        if not _NAME.fullmatch(name) or name in OWN_TO_OBJECTS or names.count(name) > 1:
             yield objection(
-                "attribute", grouped, f"The groups name an attribute twice or one that does not exist: {grouped}."
+                "attribute",
+                (name,),
+                f"{name!r} must be the name of one question, in small letters, digits and underscores, and not "
+                f"{', '.join(map(repr, OWN_TO_OBJECTS))}.",
             )
-    for question in questions_of(document):
-        yield from _question_objections(question, answers, document)
-    optional = [name for name in RESPONSIBLE if document.get(name)]
-    for name in ("title", "introduction", "contact", *optional):
-        if not _says(document.get(name), document["languages"]):
-            yield objection("languages", (name,), f"The {name} has no text in one of the languages.")
 
 
 def _question_objections(question: Document, answers: Mapping[str, Any], document: Document) -> Iterator[Objection]:
@@ -253,16 +282,17 @@ def _own_device_objections(document: Document) -> Iterator[Objection]:
 
 def _repeated(document: Document) -> Iterator[Objection]:
     for language in document["languages"]:
-        texts: dict[str, Document] = {}
+        by_text: dict[str, list[Document]] = defaultdict(list)
         for question in questions_of(document):
             folded = unicodedata.normalize("NFKC", whole_text(question, language)).lower()
             plain = " ".join(re.sub(r"[\W_]", lambda one: _kept(one[0]), folded).split())
-            earlier = texts.get(plain)
             # Versions that ask one thing in two ways ask nobody twice.
-            if earlier and dealt_in(earlier, dealt(document)) & dealt_in(question, dealt(document)):
+            versions = dealt_in(question, dealt(document))
+            earlier = next((one for one in by_text[plain] if dealt_in(one, dealt(document)) & versions), None)
+            if earlier:
                 both = (earlier["name"], question["name"])
                 yield objection("twice", both, f"{both[0]!r} and {both[1]!r} ask the same in {language!r}.")
-            texts[plain] = question
+            by_text[plain].append(question)
 
 
 def _kept(character: str) -> str:

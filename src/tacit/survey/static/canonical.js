@@ -8,6 +8,10 @@ export function canonical(value) {
   return `{${members.join(",")}}`;
 }
 
+// The key under which something is remembered, shared or compared: everything that its value depends on, in order. A list is
+// another key than its members joined, and a part that is forgotten is another key than one that is left out.
+export const keyOf = (...parts) => canonical(parts);
+
 export async function sha256(text) {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

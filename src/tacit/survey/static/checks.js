@@ -81,9 +81,17 @@ function shapeObjections(definition) {
   for (const name of new Set([...reported, ...answers.keys()])) {
     if (!answers.has(name) || reported.filter((one) => one === name).length !== 1) reasons.push(objection("attribute", [name]));
   }
+  // Under a name that every object has, or that two questions have, one value would stand for another.
+  const names = questions.map(({ name }) => name);
+  for (const name of new Set([...names, ...answers.keys()])) {
+    if (!/^[a-z][a-z0-9_]*$/.test(name) || name in {} || names.indexOf(name) !== names.lastIndexOf(name)) reasons.push(objection("attribute", [name]));
+  }
+  if (reasons.length > 0) return reasons;
   for (const { groups } of dealt) {
     const grouped = groups.flatMap(({ attributes }) => attributes);
-    if (new Set(grouped).size !== grouped.length || grouped.some((name) => !answers.has(name))) reasons.push(objection("attribute", grouped));
+    const isHalved = ({ attributes: parts }) => new Set(parts.map(({ attribute }) => grouped.includes(attribute))).size > 1;
+    const isWrong = new Set(grouped).size !== grouped.length || grouped.some((name) => !answers.has(name)) || questions.some(isHalved);
+    if (isWrong) reasons.push(objection("attribute", grouped));
   }
   const versions = dealt.map(({ name }) => name);
   for (const question of questions) reasons.push(...questionObjections(question, answers, languages, questions), ...versionObjections(question, versions));
@@ -206,15 +214,14 @@ function askedObjections(definition) {
   }
   reasons.push(...ownDeviceObjections(definition, questions, dealt), ...openObjections(definition, questions));
   for (const language of definition.languages) {
-    const texts = new Map();
+    const byText = new Map();
     for (const question of questions) {
-      const { name } = question;
       const plain = plainText(wholeText(question, language));
+      const alike = byText.get(plain) ?? [];
       // Versions that ask one thing in two ways ask nobody twice.
-      const earlier = texts.get(plain);
-      const isTwice = earlier && dealt.some((_, deal) => isDealt(earlier, definition, deal) && isDealt(question, definition, deal));
-      if (isTwice) reasons.push(objection("twice", [earlier.name, name]));
-      texts.set(plain, question);
+      const earlier = alike.find((one) => dealt.some((_, deal) => isDealt(one, definition, deal) && isDealt(question, definition, deal)));
+      if (earlier) reasons.push(objection("twice", [earlier.name, question.name]));
+      byText.set(plain, [...alike, question]);
     }
   }
   dealt.forEach(({ groups }, deal) =>

@@ -2,9 +2,10 @@
 // options of one question that can be declined, and the members of one group are judged together, on the records that can
 // occur; the rest is independent.
 
-import { countOf, IN_DEFINITION, isLong } from "./lists.js";
+import { keyOf } from "./canonical.js";
+import { countOf, IN_DEFINITION } from "./lists.js";
 import { amongFirst, amplification, compile, isListed, law, ratio, split, worstAnswers } from "./program.js";
-import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, isHidden, isOwnDevice, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
+import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, isDealt, isHidden, isOwnDevice, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
 
 // Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
 const WRITTEN = 2 ** 18;
@@ -33,9 +34,12 @@ export function blocksOf(definition, deal = 0) {
     const members = groups.filter((_, index) => block[index] === head);
     const names = new Set(members.flatMap((group) => group.names));
     const questions = allQuestions(definition).filter(({ attributes }) => attributes.some(({ attribute }) => names.has(attribute)));
-    return { groups: members, questions };
+    return { groups: members, questions, absent: absentPublic(definition, deal) };
   });
 }
+
+// The public questions that a version does not ask. What depends on them knows that they were not asked.
+const absentPublic = (definition, deal) => allQuestions(definition).filter((one) => !isHidden(one) && !isDealt(one, definition, deal)).map(({ name }) => name);
 
 // Every way to answer a question, as one answer for each of these attributes.
 function waysOf(question, names) {
@@ -55,20 +59,21 @@ function attributesOf({ groups, questions }) {
   return questions.flatMap(namesOf).filter((name) => own.has(name));
 }
 
-// Whether a question is asked of whoever gave these answers, by attribute.
+// Whether a question is asked of whoever gave these answers, by attribute; a question without an answer was not asked.
 function isAskedAfter({ when }, record, definition) {
-  const meets = (condition) => condition.answers.includes(record[attributeOf(definition, condition)]);
+  const meets = (condition) => condition.answers.includes(record[attributeOf(definition, condition)] ?? NOT_ASKED);
   const alternatives = alternativesOf(when);
   return alternatives.length === 0 || alternatives.some((all) => all.every(meets));
 }
 
-// Every way through these questions, given what is known before: answers by attribute.
-function walk(questions, known, definition, isWanted = () => true) {
+// Every way through these questions, given what is known before: answers by attribute. Absent questions are never asked.
+function walk(questions, known, definition, { isWanted = () => true, absent = [] } = {}) {
   let partial = [known];
   for (const question of questions) {
     partial = partial.flatMap((record) => {
       const names = namesOf(question).filter(isWanted);
-      const ways = isAskedAfter(question, record, definition) ? waysOf(question, names) : [names.map(() => NOT_ASKED)];
+      const isAsked = !absent.includes(question.name) && isAskedAfter(question, record, definition);
+      const ways = isAsked ? waysOf(question, names) : [names.map(() => NOT_ASKED)];
       return ways.map((way) => ({ ...record, ...Object.fromEntries(names.map((name, index) => [name, way[index]])) }));
     });
     if (partial.length > WRITTEN) throw new RangeError("more records than can be listed");
@@ -80,10 +85,10 @@ function walk(questions, known, definition, isWanted = () => true) {
 function situations(definition, block) {
   const { questions } = block;
   const found = new Map();
-  for (const one of publicSituations(definition, questions)) {
-    const names = attributesOf(block);
-    const records = walk(questions, one, definition, (name) => names.includes(name));
-    const key = JSON.stringify(records.map((record) => names.map((name) => record[name])));
+  const names = attributesOf(block);
+  for (const one of publicSituations(definition, block)) {
+    const records = walk(questions, one, definition, { isWanted: (name) => names.includes(name) });
+    const key = keyOf(records.map((record) => names.map((name) => record[name])));
     if (!found.has(key)) found.set(key, { records, publics: [] });
     found.get(key).publics.push(one);
   }
@@ -91,7 +96,7 @@ function situations(definition, block) {
 }
 
 // Every combination of the public answers that decide what is asked of these questions.
-function publicSituations(definition, questions) {
+function publicSituations(definition, { questions, absent }) {
   const byName = new Map(allQuestions(definition).map((one) => [one.name, one]));
   const needed = new Set();
   const look = (question) => {
@@ -104,18 +109,25 @@ function publicSituations(definition, questions) {
     }
   };
   questions.forEach(look);
-  return walk(allQuestions(definition).filter((one) => needed.has(one)), {}, definition);
+  return walk(allQuestions(definition).filter((one) => needed.has(one)), {}, definition, { absent });
 }
 
 // The even prior: attribute by attribute, every answer that is then possible equally likely.
 function evenWeights(records, names) {
-  let prefixes = records.map(() => "");
+  let prefixes = records.map(() => 0); // the answers so far, each list of them as a number
   const weights = records.map(() => 1);
   for (const name of names) {
+    const numbers = new Map();
     const children = new Map();
-    const after = records.map((record, index) => `${prefixes[index]}\n${record[name]}`);
-    prefixes.forEach((prefix, index) => children.set(prefix, (children.get(prefix) ?? new Set()).add(after[index])));
-    prefixes.forEach((prefix, index) => (weights[index] /= children.get(prefix).size));
+    const after = records.map((record, index) => {
+      const key = keyOf(prefixes[index], record[name]);
+      if (!numbers.has(key)) {
+        numbers.set(key, numbers.size);
+        children.set(prefixes[index], (children.get(prefixes[index]) ?? 0) + 1);
+      }
+      return numbers.get(key);
+    });
+    prefixes.forEach((prefix, index) => (weights[index] /= children.get(prefix)));
     prefixes = after;
   }
   return weights;
@@ -143,7 +155,7 @@ export function figuresOf(definition, block) {
   const lists = situations(definition, block);
   const reports = block.groups.reduce((all, { node }) => all * node.count, 1);
   const isWritten = lists.every(({ records }) => reports * records.length <= WRITTEN);
-  const worst = {};
+  const worst = Object.fromEntries(attributesOf(block).map((name) => [name, 0]));
   const parts = lists.flatMap(({ records, publics }) => {
     const gamma = isWritten ? collect(worst, definition, block, records) : bound(worst, definition, block, records);
     return publics.map((known) => ({ known, gamma }));
@@ -154,7 +166,8 @@ export function figuresOf(definition, block) {
 // One large question that public answers decide about: whoever is asked has one of all answers but the last, which is not to
 // be asked; whoever is not has no other. Under a stated prior a bound from the amplification. Null where its records must be
 // written out.
-function routedByPublic(definition, { groups: [group, ...others], questions: [question] }) {
+function routedByPublic(definition, block) {
+  const { groups: [group, ...others], questions: [question] } = block;
   if (others.length > 0 || group.names.length > 1 || group.records || isListed(group.node) || question.when.length === 0) return null;
   const asked = countOf(question) + specialOf(question).length;
   const figures = amongFirst(group.node, asked);
@@ -162,7 +175,7 @@ function routedByPublic(definition, { groups: [group, ...others], questions: [qu
   const stated = (definition.scheme.prior?.[group.names[0]] ?? []).slice(0, asked);
   const given = stated.reduce((all, one) => all + one, 0);
   const sure = given > 0 ? Math.max(figures.sure, told(Math.max(...stated) / given, figures.gamma)) : figures.sure;
-  const parts = publicSituations(definition, [question]).map((known) => ({ known, gamma: isAskedAfter(question, known, definition) ? figures.gamma : 1 }));
+  const parts = publicSituations(definition, block).map((known) => ({ known, gamma: isAskedAfter(question, known, definition) ? figures.gamma : 1 }));
   return { gamma: parts.reduce((most, { gamma }) => Math.max(most, gamma), 1), parts, worst: { [group.names[0]]: sure } };
 }
 
@@ -191,7 +204,7 @@ function bound(worst, definition, block, records) {
     const total = weights.reduce((all, one) => all + one, 0);
     if (total === 0) continue;
     for (const name of names) {
-      for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, told(share / total, gamma));
+      for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name], told(share / total, gamma));
     }
   }
   return gamma;
@@ -241,7 +254,7 @@ function collect(worst, definition, block, records) {
       const total = weights.reduce((all, one) => all + one, 0);
       if (total === 0) continue;
       for (const name of names) {
-        for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name] ?? 0, share / total);
+        for (const share of answerShares(records, weights, name)) worst[name] = Math.max(worst[name], share / total);
       }
     }
   }
@@ -265,19 +278,19 @@ export function together(blocks) {
       added = [];
       table = byAnswers(worstOf(parts, shared), shared);
     }
-    const joined = rows.flatMap(({ known, gamma }) => table.get(keyOf(known, shared)).map((more) => ({ known: { ...known, ...more.known }, gamma: gamma * more.gamma })));
+    const joined = rows.flatMap(({ known, gamma }) => table.get(answersKey(known, shared)).map((more) => ({ known: { ...known, ...more.known }, gamma: gamma * more.gamma })));
     rows = worstOf(joined, [...before, ...added].filter((name) => last.get(name) > index));
   });
   return rows.reduce((most, { gamma }) => Math.max(most, gamma), 1);
 }
 
-const keyOf = (known, names) => JSON.stringify(names.map((name) => known[name]));
+const answersKey = (known, names) => keyOf(...names.map((name) => known[name]));
 
 // The same where only these public answers are told apart.
 function worstOf(rows, names) {
   const worst = new Map();
   for (const { known, gamma } of rows) {
-    const key = keyOf(known, names);
+    const key = answersKey(known, names);
     if (!(worst.get(key)?.gamma >= gamma)) worst.set(key, { known: Object.fromEntries(names.map((name) => [name, known[name]])), gamma });
   }
   return [...worst.values()];
@@ -286,7 +299,7 @@ function worstOf(rows, names) {
 function byAnswers(rows, names) {
   const table = new Map();
   for (const row of rows) {
-    const key = keyOf(row.known, names);
+    const key = answersKey(row.known, names);
     if (!table.has(key)) table.set(key, []);
     table.get(key).push(row);
   }
@@ -295,13 +308,14 @@ function byAnswers(rows, names) {
 
 // All blocks of all questionnaires that can be dealt, with their figures; `gamma` is that of all answers together.
 export function wholeReport(definition) {
-  const known = new Map();
+  // Versions share the figures of a block that they disguise alike. Its questions and the public ones before it stand in the
+  // definition, under names; a version decides which attribute stands on which axis of which program, and what is not asked.
+  const shared = new Map();
   const deals = dealsOf(definition).map((_, deal) => {
     const blocks = blocksOf(definition, deal).map((block) => {
-      const key = JSON.stringify([block.groups.map(({ program, answers, records, names }) => [program, answers, records, definition.scheme.prior && names]), block.questions.map((one) => [one.when, specialOf(one), one.kind, isLong(one) ? one.answers : one.answers.map(({ name }) => name), one.attributes.length])]);
-      const found = known.get(key);
-      const figures = found ? renamed(found, block) : figuresOf(definition, block);
-      if (!found) known.set(key, { block, figures });
+      const key = keyOf(block.absent, block.groups.map(({ names, records, program }) => ({ names, records, program })));
+      if (!shared.has(key)) shared.set(key, figuresOf(definition, block));
+      const figures = shared.get(key);
       return { ...block, ...figures, isOwnDevice: block.groups.some((group) => isOwnDevice(definition, group, deal)) };
     });
     return { blocks, gamma: together(blocks) };
@@ -309,11 +323,4 @@ export function wholeReport(definition) {
   // A second round sends one bit more, about whatever its classifier asks: at worst it speaks of the same answer.
   const second = definition.second_round ? amplification(compile(definition.second_program, [2])) : 1;
   return { deals, second, gamma: Math.max(...deals.map(({ gamma }) => gamma)) };
-}
-
-// Figures of a block that is the same but for its names.
-function renamed({ block, figures }, again) {
-  const after = attributesOf(again);
-  const worst = Object.fromEntries(attributesOf(block).map((name, index) => [after[index], figures.worst[name]]));
-  return { ...figures, worst };
 }
