@@ -15,11 +15,11 @@ import tacit
 from tacit import Attribute, Reports, Scheme, channels
 from tacit.count import MemoryEngine, Source, sources
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation import contribution, inversion, pooling
+from tacit.estimation import contributions, pooling
+from tacit.estimation.contributions import counted_contributions
 from tacit.estimation.group_parts import apply, parts_for
-from tacit.estimation.information import information, interactions
-from tacit.estimation.inversion import inverted
-from tacit.estimation.pooling import pooled
+from tacit.estimation.mean import estimated_mean
+from tacit.estimation.pooling import information, interactions
 from tacit.schema import Schema
 from tests.estimation.simulation import (
     REPEATS,
@@ -75,7 +75,7 @@ def test_a_table_is_the_sum_of_its_pooled_interactions(case: str) -> None:
         telling = [(s, asked, s.engine.n_rows * told[interaction]) for s, asked, told in known if interaction in told]
         total = sum(weight for _, _, weight in telling)
         for source, asked, weight in telling:
-            part = interaction_of(inverted(source, asked).probabilities, asked, interaction)
+            part = interaction_of(counted_contributions(source, asked).mean, asked, interaction)
             shape = [size if name in interaction else 1 for name, size in zip(names, (2, 3, 2), strict=True)]
             table += weight / total * part.reshape(shape) / (12 / part.size)
     assert np.allclose(tacit.estimate(side_by_side(case, 2), names).probabilities, table, atol=1e-12)
@@ -139,15 +139,15 @@ def test_pooling_is_the_best_linear_estimator_for_symmetric_channels(kind: str) 
     for mine, recipe, rows in zip(asked, made, (10**7, 3 * 10**7, 2 * 10**7, 4 * 10**7), strict=True):
         scheme = Scheme.of(SCHEMA.select(mine), [(mine, recipe)])
         found.append(Source(scheme.questionnaires[0], Expected(scheme.report_schema, rows, scheme)))
-    ours = pooled(found, names, (2, 3))
+    ours = estimated_mean(found, names, (2, 3))
     assert np.allclose(ours.probabilities, 1 / 6)
     precision = np.zeros((6, 6))
     for source, mine in zip(found, asked, strict=True):
         summing = np.stack([marginal_of(cell, mine, names) for cell in np.eye(6)], axis=1)
-        covariance = inverted(source, mine).covariance("population")
+        covariance = estimated_mean([source], mine, SCHEMA.shape(mine)).covariance()
         precision += summing.T @ np.linalg.pinv(covariance, rcond=1e-9) @ summing
     assert np.allclose(ours.covariance(), np.linalg.pinv(precision, rcond=1e-9), rtol=1e-5, atol=1e-13)
-    alone = inverted(found[0], names).variances("population")
+    alone = estimated_mean(found[:1], names, (2, 3)).variances()
     assert (ours.variances() < alone).all()
 
 
@@ -167,18 +167,18 @@ def test_errors_do_not_depend_on_blocks_or_on_the_way_they_are_computed(monkeypa
     reports = side_by_side("two schemes", 3)
     names = ["smokes", "drinks", "age", "sex"]
     whole = tacit.estimate(reports, names)
-    monkeypatch.setattr(contribution, "BLOCK_ENTRIES", 50)
+    monkeypatch.setattr(pooling, "BLOCK_ENTRIES", 50)
     assert np.allclose(tacit.estimate(reports, names).standard_errors, whole.standard_errors, rtol=1e-12)
-    table = inverted(sources(reports)[0], names)
+    table = counted_contributions(sources(reports)[0], names)
     weights = np.random.default_rng(1).normal(size=(5, 24))
-    by_pairs = np.einsum("sc,sc->s", weights @ table.mean_products(), weights)
+    by_pairs = np.einsum("sc,sc->s", weights @ table.products, weights)
     assert np.allclose(table.combined_squares(weights), by_pairs)
 
 
 def test_standard_errors_are_there_where_the_covariance_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = side_by_side("two schemes", 3)
     errors = tacit.estimate(reports, ["smokes", "age"]).standard_errors
-    monkeypatch.setattr(inversion, "COVARIANCE_CELLS", 5)
+    monkeypatch.setattr(contributions, "COVARIANCE_CELLS", 5)
     found = tacit.estimate(reports, ["smokes", "age"])
     assert np.array_equal(found.standard_errors, errors)
     with pytest.raises(InvalidInput, match="covariance of 6 cells is too large to hold; at most 5 cells"):

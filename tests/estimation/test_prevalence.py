@@ -309,10 +309,10 @@ def test_a_study_is_shown_with_what_the_device_leaves_open():
     assert document["parameters"]["cheaters"]["estimate"] == found.parameters["cheaters"].estimate
 
 
-def test_covariances_of_counted_reports_are_unbiased():
+def test_covariances_of_counted_reports_are_those_of_the_reports_as_a_population():
     rows = np.random.default_rng(4).normal(size=(7, 3))
     products = np.einsum("ra,rb->ab", rows, rows) / 7
-    np.testing.assert_allclose(counted_covariance(products, rows.mean(axis=0), 7), np.cov(rows.T) / 7)
+    np.testing.assert_allclose(counted_covariance(products, rows.mean(axis=0), 7), np.cov(rows.T, bias=True) / 7)
     assert np.isfinite(counted_covariance(products, rows.mean(axis=0), 1)).all()
 
 

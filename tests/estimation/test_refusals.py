@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
-from tacit.estimation import inversion
+from tacit.estimation import contributions
 from tacit.table import Table
 from tests.estimation.simulation import SCHEMA, SCHEMES, simulated
 
@@ -119,7 +119,7 @@ def test_a_covariance_too_large_to_hold() -> None:
     assert found.standard_errors.shape == (2,) * 13
     with pytest.raises(InvalidInput, match="The covariance of 8,192 cells is too large to hold; at most 4,096 cells"):
         _ = found.covariance
-    assert inversion.COVARIANCE_CELLS == 4096
+    assert contributions.COVARIANCE_CELLS == 4096
 
 
 def test_a_likelihood_over_groups_too_large_to_hold() -> None:

@@ -95,7 +95,7 @@ def test_covariances_are_those_of_every_reports_contribution(groups: list, name:
     products = added.T @ added / 500
     for sampling, expected in (
         ("respondents", (products - np.diag(shares)) / 500),
-        ("population", (products - np.outer(shares, shares)) / 499),
+        ("population", (products - np.outer(shares, shares)) / 500),
     ):
         covariance = inside.covariance(SCHEMA[name], sampling).reshape(len(shares), -1)
         np.testing.assert_allclose(covariance, expected, atol=1e-12)

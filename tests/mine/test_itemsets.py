@@ -15,13 +15,12 @@ from tacit.count import MemoryEngine
 from tacit.count import shown_counts as shown
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import supports
-from tacit.estimation.inversion import inverted
-from tacit.estimation.pooling import pooled
+from tacit.estimation.contributions import counted_contributions
+from tacit.estimation.mean import estimated_mean
 from tacit.estimation.shown_supports import ShownSupports
 from tacit.estimation.split_supports import SplitSupports
 from tacit.estimation.supports import Supports, supports_from
 from tacit.estimation.table_supports import TableSupports
-from tacit.estimation.uncertainty import Moments
 from tacit.mine import FrequentItemsets
 from tacit.mine.apriori import Threshold, search
 from tests.mine.itemset_checks import all_itemsets, by_items, by_mlxtend, by_pyfim, dataset
@@ -188,14 +187,14 @@ def test_covariances_are_those_of_what_every_report_adds(name: str) -> None:
 
 
 def added_covariances(reports: tacit.Reports, names: tuple[str, ...], codes: np.ndarray) -> np.ndarray:
-    """Of all sub-itemsets of each itemset, from the contributions of each report, as `numpy.cov` has them."""
+    """Of all sub-itemsets of each itemset, from the contributions of each report."""
     (source,) = supports.sources(reports)
     rows = reports.table
     added = np.stack(
         [
-            inverted(replace(source, engine=MemoryEngine(rows.rows(slice(at, at + 1)))), names).probabilities.reshape(
-                -1
-            )
+            counted_contributions(
+                replace(source, engine=MemoryEngine(rows.rows(slice(at, at + 1)))), names
+            ).mean.ravel()
             for at in range(rows.n_rows)
         ]
     )
@@ -204,20 +203,14 @@ def added_covariances(reports: tacit.Reports, names: tuple[str, ...], codes: np.
     for row in codes:
         wanted = [np.flatnonzero([sub >> at & 1 for at in range(len(names))]) for sub in range(1 << len(names))]
         summed = np.array([(cells[kept] == row[kept, None]).all(axis=0) for kept in wanted], dtype=float)
-        made.append(np.cov(summed @ added.T) / rows.n_rows)
+        made.append(np.cov(summed @ added.T, bias=True) / rows.n_rows)
     return np.array(made)
 
 
 def counted_errors(reports: tacit.Reports, names: tuple[str, ...]) -> np.ndarray:
     """Of the cells of an estimated table, from the reports as they came."""
     found = supports.sources(reports)
-    if len(found) == 1:
-        table = inverted(found[0], names)
-        return np.sqrt(Moments.counted(table.probabilities, table.mean_squares, table.n_reports).variance())
-    joint = pooled(found, names, DATA.schema.shape(names))
-    return np.sqrt(
-        joint._summed(lambda part: Moments.counted(part.means, part.moments.square, part.table.n_reports).variance())
-    )
+    return np.sqrt(estimated_mean(found, names, DATA.schema.shape(names)).moment_variances())
 
 
 def prepared(estimated: Supports, length: int) -> dict[tuple[str, ...], np.ndarray]:

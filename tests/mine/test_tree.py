@@ -20,7 +20,7 @@ from tacit.disguising import disguise
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation.conjunctions import weights_for
 from tacit.estimation.group_parts import parts_for
-from tacit.estimation.inversion import inverted
+from tacit.estimation.mean import estimated_mean
 from tacit.estimation.row_subgroups import RowSubgroup
 from tacit.estimation.subgroup_numbers import ClassShares
 from tacit.estimation.subgroups import Subgroup
@@ -123,8 +123,8 @@ def size_error(reports: Reports, path: dict[str, frozenset[int]]) -> float:
     if isinstance(people_behind(reports, "drinks"), RowSubgroup):
         totals = source.engine.totals([weights_for(parts_for(source.questionnaire, list(path)), masks)])
         n = source.engine.n_rows
-        return float(np.sqrt((totals.squares[0] / n - (totals.sums[0] / n) ** 2) / (n - 1)))
-    table = inverted(source, list(path))
+        return float(np.sqrt((totals.squares[0] / n - (totals.sums[0] / n) ** 2) / n))
+    table = estimated_mean([source], list(path), SCHEMA.shape(list(path)))
     within = outer([masks[name].astype(np.float64) for name in table.names]).reshape(-1)
     return float(np.sqrt(within @ table.covariance("population") @ within))
 

@@ -16,21 +16,20 @@ have modules of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, remembered
 from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput, UnknownName, names_homes
 from tacit.estimation.conjunctions import Condition, shares
+from tacit.estimation.contributions import filled, tallied_columns
 from tacit.estimation.evidence import gathered
-from tacit.estimation.intervals import Interval, ShareLaw
-from tacit.estimation.inversion import filled, tallied_columns
+from tacit.estimation.intervals import Interval
 from tacit.estimation.likelihood import MAX_STEPS, most_likely
-from tacit.estimation.pooling import EstimatedTable, estimated_table, is_pooled
+from tacit.estimation.mean import Mean, estimated_mean, is_pooled
 from tacit.estimation.profile import LikelihoodErrors, covered_names
 from tacit.estimation.result import (
     Method,
@@ -40,9 +39,8 @@ from tacit.estimation.result import (
     checked_pooling,
     checked_sampling,
 )
+from tacit.estimation.sampled_sources import Sample, SampledSource, StoredSample, sampled_mean, sampled_sources
 from tacit.estimation.simplex import projected
-from tacit.estimation.weighted_pooling import PooledSample, SampledSource, StoredSample, pooled_sample, sampled_sources
-from tacit.estimation.weighted_tables import Sample, WeightedTable
 from tacit.schema import Attribute, Schema
 
 __all__ = [
@@ -134,10 +132,41 @@ def _estimate(
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
     asking = filled([source for source in origins if set(source.questionnaire.attributes) & set(names)])
-    table = _table(asking, schema.select(names).attributes, sampling)
+    asked = schema.select(names).attributes
+    if is_pooled(asking, names):
+        checked_pooling(sampling)
+    mean = estimated_mean(asking, names, schema.shape(names))
     if method == "inversion":
-        return table.inversion()
-    return table.likelihood(asking, schema, max_steps)
+        return _unbiased(asked, mean, sampling)
+    return _most_likely(asked, mean, sampling, asking, schema, max_steps)
+
+
+def _unbiased(attributes: tuple[Attribute, ...], mean: Mean, sampling: Sampling) -> TableEstimate:
+    p = mean.probabilities
+    return TableEstimate(
+        attributes, p, p, np.sqrt(mean.variances(sampling)), mean.n_reports, "inversion", sampling,
+        interval_of=lambda level: mean.interval(level, sampling), covariance_of=partial(mean.covariance, sampling),
+        error_rule=mean.rule,
+    )  # fmt: skip
+
+
+def _most_likely(
+    attributes: tuple[Attribute, ...],
+    mean: Mean,
+    sampling: Sampling,
+    asking: Sequence[Source],
+    schema: Schema,
+    max_steps: int,
+) -> TableEstimate:
+    fit = most_likely(asking, mean.names, lambda name: schema[name].size, max_steps=max_steps)
+    whole = schema.shape(covered_names(asking, mean.names))
+    errors = LikelihoodErrors(
+        lambda: gathered(asking, mean.names)[1], whole, fit.distribution, lambda: mean.law(sampling)
+    )
+    return TableEstimate(
+        attributes, fit.distribution, mean.probabilities, errors.standard_errors, mean.n_reports, "likelihood", sampling,
+        errors.interval, partial(mean.covariance, sampling), fit.converged, "likelihood",
+    )  # fmt: skip
 
 
 def _kept_samples(origins: Sequence[Source]) -> list[SampledSource]:
@@ -172,15 +201,7 @@ def _weighted(
     asking = [one for one in origins if set(one.source.questionnaire.attributes) & set(names)]
     full = {id(source) for source in filled([one.source for one in asking])}
     asking = [one for one in asking if id(one.source) in full]
-    made: WeightedTable | PooledSample
-    if len(asking) == 1 and set(names) <= set(asking[0].source.questionnaire.attributes):
-        made = asking[0].table(names)
-    else:
-        made = pooled_sample(asking, names, tuple(attribute.size for attribute in asked))
-    p = made.probabilities
-    return TableEstimate(
-        asked, p, p, np.sqrt(made.variances), made.n_reports, method, sampling, made.interval, made.covariance
-    )
+    return _unbiased(asked, sampled_mean(asking, names, schema.shape(names)), sampling)
 
 
 def estimate_tables(
@@ -230,46 +251,6 @@ def counted_once(reports: ReportSource | Sequence[ReportSource], tables: Sequenc
     schema = true_schema(origins)
     wanted = [_checked_names(names, schema) for names in tables]
     return Remembered(tuple(remembered(source, tallied_columns(source, wanted)) for source in origins))
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """The unbiased estimate of a table, from one source or pooled, and what is known of its errors."""
-
-    attributes: tuple[Attribute, ...]
-    table: EstimatedTable
-    sampling: Sampling
-
-    def law(self) -> ShareLaw:
-        return self.table.law(self.sampling)
-
-    def covariance(self, distribution: Array | None) -> Array:
-        return self.table.covariance(self.sampling, distribution)
-
-    def inversion(self) -> TableEstimate:
-        p, errors = self.table.probabilities, np.sqrt(self.table.variances(self.sampling))
-        return TableEstimate(
-            self.attributes, p, p, errors, self.table.n_reports, "inversion", self.sampling,
-            interval_of=lambda level: self.law().interval(p, level), covariance_of=self.covariance,
-        )  # fmt: skip
-
-    def likelihood(self, asking: Sequence[Source], schema: Schema, max_steps: int) -> TableEstimate:
-        names = [attribute.name for attribute in self.attributes]
-        fit = most_likely(asking, names, lambda name: schema[name].size, max_steps=max_steps)
-        whole = schema.shape(covered_names(asking, names))
-        errors = LikelihoodErrors(lambda: gathered(asking, names)[1], whole, fit.distribution, self.law)
-        return TableEstimate(
-            self.attributes, fit.distribution, self.table.probabilities, errors.standard_errors, self.table.n_reports,
-            "likelihood", self.sampling, errors.interval, self.covariance, fit.converged,
-        )  # fmt: skip
-
-
-def _table(asking: Sequence[Source], attributes: tuple[Attribute, ...], sampling: Sampling) -> _Table:
-    names = [attribute.name for attribute in attributes]
-    if is_pooled(asking, names):
-        checked_pooling(sampling)
-    shape = tuple(attribute.size for attribute in attributes)
-    return _Table(attributes, estimated_table(asking, names, shape), sampling)
 
 
 def estimate_share(

@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
-from tacit.estimation.pooling import EstimatedTable
+from tacit.estimation.mean import Mean
 from tacit.estimation.table_subgroups import TableSource
 from tacit.estimation.uncertainty import open_answers
 from tacit.schema import Schema
@@ -28,7 +28,7 @@ class ClassTable:
     n_reports: int
 
     @classmethod
-    def of(cls, table: EstimatedTable) -> ClassTable:
+    def of(cls, table: Mean) -> ClassTable:
         errors, floors = (np.sqrt(table.variances(sampling)) for sampling in ("population", "respondents"))
         return cls(table.probabilities, errors, floors, table.n_reports)
 

@@ -15,9 +15,9 @@ from tacit.channel.base import Array
 from tacit.channel.codes import outer
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation.contributions import checked_covariance, filled
 from tacit.estimation.group_parts import Part, parts_for
 from tacit.estimation.intervals import ShareLaw, combined_law
-from tacit.estimation.inversion import checked_covariance, filled
 from tacit.estimation.pooling import never_together
 from tacit.estimation.result import Sampling, ShareEstimate, checked_pooling
 from tacit.estimation.uncertainty import Expected, Moments, PartSquares, hinges_on_public, possible_square, share_law

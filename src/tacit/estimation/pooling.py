@@ -1,147 +1,291 @@
-"""One estimate from several tables: questionnaires of a split survey, schemes side by side, clear and disguised records.
+"""Several sources as one mean: questionnaires of a split survey, schemes side by side, clear and disguised records.
 
 A table over attributes L is the sum of its interactions: for every set S of attributes the part of the S-marginal that
 its own margins do not explain. Each source estimates the interactions of what it asks; for every S the sources' estimates
 are averaged with weights that are proportional to their information about it. The weights are computed
-for a uniform truth, not from the data, so the pooled estimate stays unbiased.
+for a uniform truth, not from the data, so the pooled estimate stays unbiased. So pooling is a linear map in front of each
+source's contributions.
+
+By inclusion and exclusion the summed square of one report's contributions to an interaction is a signed sum of its summed
+squares on the margins of S, which every channel has in closed form: that is its information.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire
-from tacit.count.protocol import Source
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.contribution import CellMoments, Contribution
-from tacit.estimation.group_parts import parts_for
-from tacit.estimation.information import Names, information, interactions
-from tacit.estimation.intervals import TINY, ShareLaw
-from tacit.estimation.inversion import COVARIANCE_CELLS, Inverted, checked_covariance, filled, inverted
-from tacit.estimation.result import Sampling
-from tacit.estimation.simplex import floored, projected
-from tacit.estimation.uncertainty import law_near
+from tacit.estimation.contributions import COVARIANCE_CELLS, Contributions
+from tacit.estimation.group_parts import Part, parts_for
+from tacit.estimation.intervals import TINY
+from tacit.estimation.uncertainty import Contributed, Moments
 
 MOST_POOLED = 12  # attributes: 2**12 interactions
 POOLED_CELLS = 1 << 14  # of one source's table; the work grows with its square
+BLOCK_ENTRIES = 1 << 22  # of a weighing matrix at a time: 32 MB
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CellMoments:
+    """Mean squares and means of what one source's reports add to each cell.
+
+    `spread` is their least variance for anybody not of it, `public` the share of people who give its public answers.
+    """
+
+    squares: Contributed
+    means: Contributed
+    spread: Array
+    public: Array
+
+    def reshaped(self, shape: tuple[int, ...]) -> CellMoments:
+        spread, public = self.spread.reshape(shape), self.public.reshape(shape)
+        return CellMoments(self.squares.reshaped(shape), self.means.reshaped(shape), spread, public)
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
-    """The pooled estimate; the sources are independent, and their errors mean sampling from a population."""
+class Truths:
+    """Mean squares and means of what people of some truths contribute to some cells, ``[cell, truth]``."""
 
-    names: Names
-    shape: tuple[int, ...]
-    contributions: tuple[Contribution, ...]
+    squares: Array
+    means: Array
+    own: NDArray[np.bool_]  # the truth that is the cell
+    others: NDArray[np.bool_]
+    mistaken: NDArray[np.bool_]  # others whose public answers are those of the cell
+    shares: Array  # of people with these truths
 
-    @property
-    def n_reports(self) -> int:
-        return sum(contribution.table.n_reports for contribution in self.contributions)
+    def cell_moments(self, *, asks_all: bool) -> CellMoments:
+        others, mistaken = (self.others, self.mistaken) if asks_all else (self.others | self.own, self.own)
+        # A table of one cell has no others.
+        others, mistaken = (them | (self.own & ~them.any(axis=1, keepdims=True)) for them in (others, mistaken))
+        own = np.argmax(self.own, axis=1)
+        nearest = np.argmax(np.where(mistaken, self.squares, -1.0), axis=1)
+        people = np.where(mistaken, self.shares, 0.0)
+        squares, means = (_ranges(each, own, others, nearest, people) for each in (self.squares, self.means))
+        spread = np.min(self.squares - self.means**2, axis=1, where=others, initial=np.inf)
+        return CellMoments(squares, means, spread, np.where(mistaken | self.own, self.shares, 0.0).sum(axis=1))
 
-    def _spread(self, contribution: Contribution) -> tuple[int, ...]:
-        """The wanted shape, with 1 for what the source does not ask."""
-        asked = contribution.table.names
-        return tuple(size if name in asked else 1 for name, size in zip(self.names, self.shape, strict=True))
 
-    def _summed(self, of: Callable[[Contribution], Array]) -> Array:
-        """What the contributions add up to, spread over the answers that each does not ask."""
-        table = np.zeros(self.shape)
-        for contribution in self.contributions:
-            table += of(contribution).reshape(self._spread(contribution))
-        return table
+def _ranges(
+    of: Array, own: NDArray[np.intp], others: NDArray[np.bool_], nearest: NDArray[np.intp], people: Array
+) -> Contributed:
+    rows = np.arange(len(of))
+    least = np.min(of, axis=1, where=others, initial=np.inf)
+    most = np.max(of, axis=1, where=others, initial=-np.inf)
+    mistaken, total = of[rows, nearest], people.sum(axis=1)
+    usual = np.divide((of * people).sum(axis=1), total, out=mistaken.copy(), where=total > 0)
+    return Contributed(of[rows, own], least, most, mistaken, usual)
+
+
+def _joined(blocks: Sequence[CellMoments], shape: tuple[int, ...]) -> CellMoments:
+    """One table of consecutive cells."""
+    squares, means = _whole([cells.squares for cells in blocks]), _whole([cells.means for cells in blocks])
+    spread, public = np.concatenate([[cells.spread, cells.public] for cells in blocks], axis=1)
+    return CellMoments(squares, means, spread, public).reshaped(shape)
+
+
+def _whole(blocks: Sequence[Contributed]) -> Contributed:
+    parts = zip(*((of.inside, of.least, of.most, of.mistaken, of.usual) for of in blocks), strict=True)
+    return Contributed(*(np.concatenate(part) for part in parts))
+
+
+@dataclass(frozen=True, eq=False)
+class PooledContributions:
+    """What one source adds to a pooled table: its weighted interactions.
+
+    They are a linear map of its own table whose entry for two cells depends only on the attributes in which the cells
+    agree; `by_agreement` has an axis of length 2 per attribute, 1 standing for "agree".
+    """
+
+    table: Contributions
+    by_agreement: Array
+
+    @classmethod
+    def of(cls, table: Contributions, weights: dict[Names, float], others: int) -> PooledContributions:
+        """`others` is the number of joint answers of the wanted attributes that the source does not ask."""
+        values = np.zeros((2,) * len(table.names))
+        for interaction, weight in weights.items():
+            values[tuple(int(name in interaction) for name in table.names)] = weight
+        for axis, size in enumerate(table.mean.shape):
+            # Outside the interaction an even spread; inside, the deviation from the mean along this axis.
+            step = np.array([[1 / size, -1 / size], [1 / size, 1 - 1 / size]])
+            values = np.moveaxis(np.tensordot(step, values, axes=(1, axis)), 0, axis)
+        return cls(table, values / others)
+
+    def _blocks(self) -> Iterator[Array]:
+        """Consecutive rows of the map."""
+        size = self.table.mean.size
+        width = max(1, BLOCK_ENTRIES // size)
+        for start in range(0, size, width):
+            yield self._rows(np.arange(start, min(start + width, size)))
+
+    def _rows(self, cells: NDArray[np.intp]) -> Array:
+        """The rows of the map for some cells."""
+        agreement = np.zeros((len(cells), self.table.mean.size), dtype=np.uint16)
+        for column in self._codes:
+            agreement <<= 1
+            agreement |= column[cells, None] == column[None, :]
+        return self.by_agreement.reshape(-1)[agreement]
 
     @cached_property
-    def probabilities(self) -> Array:
-        return 1 / math.prod(self.shape) + self._summed(lambda contribution: contribution.means)
+    def _codes(self) -> tuple[NDArray[np.intp], ...]:
+        """The answer to each attribute in each cell."""
+        shape = self.table.mean.shape
+        return np.unravel_index(np.arange(math.prod(shape)), shape)
 
-    def at(self, distribution: Array) -> Pooled:
-        """The same tables, had the reports been just as this distribution makes one expect."""
-        return replace(self, contributions=tuple(self._at(part, distribution) for part in self.contributions))
+    def matrix(self) -> Array:
+        """The map as a matrix, ``[cell, own cell]``."""
+        return np.concatenate(list(self._blocks()))
 
-    def _at(self, contribution: Contribution, distribution: Array) -> Contribution:
-        asked = contribution.table.names
-        others = tuple(axis for axis, name in enumerate(self.names) if name not in asked)
-        kept = [name for name in self.names if name in asked]
-        margin = distribution.sum(axis=others).transpose([kept.index(name) for name in asked])
-        return replace(contribution, table=contribution.table.at(margin))
-
-    @cached_property
-    def proper(self) -> Pooled:
-        """The tables at a proper distribution near the estimate: errors are those of the channels there."""
-        return self.at(floored(projected(self.probabilities)))
-
-    @property
-    def counted_variances(self) -> Array:
-        """Variances of the cells, from the reports as they were counted or as a distribution makes one expect them."""
-        return self._summed(lambda contribution: contribution.moments.variance())
-
-    def variances(self, sampling: Sampling = "population") -> Array:
-        """Variances for a sample from a population, whatever is asked for: who is in which of the tables is chance too."""
-        return self._variances
+    def _squares(self, rows: Array) -> Array:
+        """Mean squares of one report's contributions to the cells of these rows of the map."""
+        if self.table.shows_one:
+            return self.table.combined_squares(rows)
+        return np.einsum("sc,sc->s", rows @ self.table.products, rows)
 
     @cached_property
-    def _variances(self) -> Array:
-        return self.proper.counted_variances
+    def mean(self) -> Array:
+        """Mean of one report's contributions to each cell, as counted."""
+        p = self.table.mean
+        return np.concatenate([rows @ p.reshape(-1) for rows in self._blocks()]).reshape(p.shape)
 
-    def law(self, sampling: Sampling = "population") -> ShareLaw:
-        """How the variance of each cell depends on its share, judged by what the reports of each source contributed."""
-        cells = [self._cell_moments(proper) for proper in self.proper.contributions]
+    @cached_property
+    def moments(self) -> Moments:
+        """Means and mean squares of one report's contributions to each cell, as counted."""
+        squares = np.concatenate([self._squares(rows) for rows in self._blocks()])
+        return Moments(self.mean, squares.reshape(self.mean.shape), self.table.n_reports)
 
-        def up_to(top: Array) -> ShareLaw:
-            constant, slope, curvature = np.zeros(self.shape), np.zeros(self.shape), np.zeros(self.shape)
-            for counted, its in zip(self.contributions, cells, strict=True):
-                for total, own in zip((constant, slope, curvature), self._law_of(counted, its, top), strict=True):
-                    total += own
-            return ShareLaw(constant, slope, curvature)
+    def at(self, distribution: Array) -> PooledContributions:
+        """Had the reports been just as this distribution of the source's own attributes makes one expect."""
+        return replace(self, table=self.table.at(distribution))
 
-        return law_near(self.probabilities, up_to)
+    def covariance(self) -> Array:
+        """Covariance of the contributions to every two cells, as counted."""
+        rows = self.matrix()
+        means = self.mean.reshape(-1)
+        products = rows @ self.table.products @ rows.T
+        return (products - np.multiply.outer(means, means)) / self.table.n_reports
 
-    def _asks_all(self, contribution: Contribution) -> bool:
-        return len(contribution.table.names) == len(self.names)
+    def cell_moments(self, *, asks_all: bool) -> CellMoments:
+        """What people of each cell contribute to it, and what all others do.
 
-    def _cell_moments(self, proper: Contribution) -> CellMoments:
-        """What one source's reports add to the cells, spread over the answers that it does not ask."""
-        asks_all = self._asks_all(proper)
-        cells = proper.cell_moments(asks_all=asks_all).reshaped(self._spread(proper))
-        if asks_all:
+        If the source does not ask everything that is wanted, others may give the very answers of the cell that it asks.
+        """
+        truths = self._truths() if self.table.shows_one else iter([self._truths_that_miss()])
+        cells = _joined([each.cell_moments(asks_all=asks_all) for each in truths], self.table.mean.shape)
+        if not asks_all or any(not part.channel.is_clear for part in self.table.parts):
             return cells
-        # Whoever comes into the cell is anyone else.
-        p = self.proper.probabilities
-        square, mean = (
-            (of.reshape(self._spread(proper)) - p * inside) / np.maximum(1 - p, TINY)
-            for of, inside in ((proper.moments.square, cells.squares.inside), (proper.means, cells.means.inside))
+        # Nobody is mistaken for anybody: whoever is not of the cell is anyone else.
+        p = self.table.mean
+        square = (self.moments.square - p * cells.squares.inside) / np.maximum(1 - p, TINY)
+        mean = (self.mean - p * cells.means.inside) / np.maximum(1 - p, TINY)
+        squares = replace(cells.squares, mistaken=square, usual=square)
+        return replace(cells, squares=squares, means=replace(cells.means, mistaken=mean, usual=mean))
+
+    def _truths(self) -> Iterator[Truths]:
+        """All truths, for consecutive cells."""
+        start, size = 0, self.table.mean.size
+        clear = [column for name, column in zip(self.table.names, self._codes, strict=True) if name in self._clear]
+        possible, shares = self.table.possible.reshape(-1), self.table.mean.reshape(-1)
+        for rows in self._blocks():
+            cells = np.arange(start, start + len(rows))
+            own = cells[:, None] == np.arange(size)
+            mistaken = functools.reduce(np.logical_and, [column[cells, None] == column for column in clear], possible)
+            yield Truths(self.table.squares_given(rows), rows, own, possible & ~own, mistaken & ~own, shares)
+            start += len(rows)
+
+    @cached_property
+    def _clear(self) -> set[str]:
+        """The attributes that are reported as they are."""
+        return {name for part in self.table.parts if part.channel.is_clear for name in part.attributes}
+
+    def _truths_that_miss(self) -> Truths:
+        """A truth that misses each set of a cell's answers: products for all truths would be too costly."""
+        names, shape, size = self.table.names, self.table.mean.shape, self.table.mean.size
+        many = [axis for axis, answers in enumerate(shape) if answers > 1]
+        missing = [missed for count in range(len(many) + 1) for missed in itertools.combinations(many, count)]
+        # First see whether the channel treats the cells alike.
+        probed = {truth: self._squares_of(truth, missing) for truth in {0, size // 2, size - 1}}
+        if not np.allclose(list(probed.values()), probed[0], rtol=1e-7, atol=0):
+            probed = {truth: self._squares_of(truth, missing) for truth in range(size)}
+        squares = np.empty((size, len(missing)))
+        for pattern, missed in enumerate(missing):
+            squares[self._missed(np.arange(size), missed), pattern] = [
+                probed.get(u, probed[0])[pattern] for u in range(size)
+            ]
+        means = [self.by_agreement[tuple(int(axis not in missed) for axis in range(len(shape)))] for missed in missing]
+        own = np.array([not missed for missed in missing])
+        mistaken = ~own & [not any(names[axis] in self._clear for axis in missed) for missed in missing]
+        shares = np.stack([self._share_missing(missed) for missed in missing], axis=1)
+        every = (np.array(means), own, ~own, mistaken, shares)
+        return Truths(squares, *(np.broadcast_to(each, squares.shape) for each in every))
+
+    def _share_missing(self, missing: tuple[int, ...]) -> Array:
+        """The share of people who miss each cell in these attributes only."""
+        shares = self.table.mean
+        for axis in missing:
+            shares = shares.sum(axis=axis, keepdims=True) - shares
+        return shares.reshape(-1)
+
+    def _missed(self, truths: NDArray[np.intp], missing: tuple[int, ...]) -> NDArray[np.intp]:
+        """Cells that truths miss in these attributes only."""
+        shape = self.table.mean.shape
+        codes = [(column[truths] + (axis in missing)) % shape[axis] for axis, column in enumerate(self._codes)]
+        return np.ravel_multi_index(codes, shape)
+
+    def _squares_of(self, truth: int, missing: Sequence[tuple[int, ...]]) -> Array:
+        """Mean squares of what people of one truth contribute to the cells that they miss so."""
+        shape = self.table.mean.shape
+        certain = np.zeros(shape)
+        certain.flat[truth] = 1.0
+        cells = np.concatenate([self._missed(np.array([truth]), missed) for missed in missing])
+        return self.at(certain)._squares(self._rows(cells))
+
+
+def interactions(names: Sequence[str]) -> Iterator[Names]:
+    """Every non-empty set of attributes, small ones first."""
+    return itertools.chain.from_iterable(itertools.combinations(names, size) for size in range(1, len(names) + 1))
+
+
+def information(parts: Sequence[Part], names: Names) -> dict[Names, float]:
+    """For each interaction of `names` one over the mean variance of one report's contributions, for a uniform truth."""
+    scatters = [_scatter(part) for part in parts]
+    sizes = {name: size for part in parts for name, size in zip(part.attributes, part.estimator.shape, strict=True)}
+    named = {}
+    for interaction in interactions(names):
+        # Groups are disguised independently, so the trace of their product is the product of their traces.
+        trace = math.prod(
+            float(scatter[tuple(int(name in interaction) for name in part.attributes)])
+            for part, scatter in zip(parts, scatters, strict=True)
         )
-        squares, means = replace(cells.squares, usual=square), replace(cells.means, usual=mean)
-        return replace(cells, squares=squares, means=means, public=np.ones(self.shape))
+        named[interaction] = math.prod(sizes[name] - 1 for name in interaction) / trace
+    return named
 
-    def _law_of(self, counted: Contribution, cells: CellMoments, top: Array) -> tuple[Array, Array, Array]:
-        """What one source adds to the law: constant, slope and curvature."""
-        asks_all, moments, shape = self._asks_all(counted), counted.moments, self._spread(counted)
-        share = counted.table.probabilities.reshape(shape) if asks_all else self.probabilities
-        square, growth = cells.squares.line(share, moments.square.reshape(shape), top, cells.public)
-        mean, further = cells.means.line(share, moments.mean.reshape(shape), top, cells.public)
-        constant = np.maximum(square - mean**2, cells.spread)
-        slope, curvature = growth - 2 * mean * further, further**2
-        if not asks_all:
-            # People may be of the cell and give this source the same answers as before.
-            slope, curvature = np.maximum(slope, 0.0), np.where(slope < 0, 0.0, curvature)
-        return constant / moments.n, slope / moments.n, curvature / moments.n
 
-    def covariance(self, sampling: Sampling = "population", distribution: Array | None = None) -> Array:
-        """Covariance of the cells, at a proper distribution near the estimate or at a given one."""
-        at = self.proper if distribution is None else self.at(distribution)
-        cells = math.prod(self.shape)
-        checked_covariance(cells)
-        table = np.zeros(self.shape + self.shape)
-        for contribution in at.contributions:
-            table += contribution.covariance.reshape(self._spread(contribution) * 2)
-        return table.reshape(cells, cells)
+def _scatter(part: Part) -> Array:
+    """For each set of a part's attributes the summed square of one report's contributions to its interaction.
+
+    There is an axis of length 2 per attribute, 1 standing for "in the set".
+    """
+    squares = np.empty((2,) * len(part.attributes))
+    for members in np.ndindex(squares.shape):
+        margin = [name for name, inside in zip(part.attributes, members, strict=True) if inside]
+        squares[members] = part.channel.summed_squares([part.covered.index(name) for name in margin])
+    for axis, size in enumerate(part.estimator.shape):
+        view = np.moveaxis(squares, axis, 0)
+        view[1] -= view[0] / size
+    return squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,33 +294,13 @@ class AskedTable:
 
     questionnaire: Questionnaire
     reports: int
-    table: Callable[[Names], Inverted]
+    table: Callable[[Names], Contributions]
 
 
-EstimatedTable = Inverted | Pooled  # what each can be asked for is the same
-
-
-def is_pooled(asking: Sequence[Source], names: Sequence[str]) -> bool:
-    """Whether no single source asks the whole table."""
-    return len(asking) != 1 or not set(names) <= set(asking[0].questionnaire.attributes)
-
-
-def estimated_table(asking: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> EstimatedTable:
-    """The unbiased estimate of a table: from the one source that asks all of it, else pooled."""
-    return pooled(asking, names, shape) if is_pooled(asking, names) else inverted(asking[0], names)
-
-
-def pooled(sources: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:
-    """The estimate of a table from every source that asks some of its attributes."""
-    return combined([_counted(source) for source in filled(sources)], names, shape)
-
-
-def _counted(source: Source) -> AskedTable:
-    return AskedTable(source.questionnaire, source.engine.n_rows, lambda mine: inverted(source, mine))
-
-
-def combined(asked: Sequence[AskedTable], names: Sequence[str], shape: tuple[int, ...]) -> Pooled:
-    """One table from the tables of several questionnaires: what estimates are pooled by, and errors foreseen by."""
+def pooled_contributions(
+    asked: Sequence[AskedTable], names: Sequence[str], shape: tuple[int, ...]
+) -> tuple[PooledContributions, ...]:
+    """What each questionnaire that tells of some of the attributes adds to their table."""
     wanted = tuple(names)
     if len(wanted) > MOST_POOLED:
         raise InvalidInput(f"At most {MOST_POOLED} attributes can be pooled at once, not {len(wanted)}. Ask for fewer.")
@@ -186,8 +310,8 @@ def combined(asked: Sequence[AskedTable], names: Sequence[str], shape: tuple[int
         if weights:
             table = _checked_size(one.table(mine))
             others = math.prod(size for name, size in zip(wanted, shape, strict=True) if name not in mine)
-            contributions.append(Contribution.of(table, weights, others))
-    return Pooled(wanted, shape, tuple(contributions))
+            contributions.append(PooledContributions.of(table, weights, others))
+    return tuple(contributions)
 
 
 def _estimable(questionnaire: Questionnaire, wanted: Names) -> Names:
@@ -218,7 +342,7 @@ def _refuse(asked: Sequence[AskedTable], interaction: Names, wanted: Names) -> N
     for one in asked:
         there = one.questionnaire.attributes
         if set(interaction) <= set(there):  # asked, so it is the channel that does not tell: it says why
-            _ = one.table(tuple(name for name in wanted if name in there)).probabilities
+            _ = one.table(tuple(name for name in wanted if name in there)).mean
     raise NotEstimable(never_together(interaction))
 
 
@@ -231,8 +355,8 @@ def never_together(names: Sequence[str]) -> str:
     )
 
 
-def _checked_size(table: Inverted) -> Inverted:
-    cells = table.probabilities.size
+def _checked_size(table: Contributions) -> Contributions:
+    cells = table.mean.size
     most = POOLED_CELLS if table.shows_one else COVARIANCE_CELLS
     if cells > most:
         raise InvalidInput(

@@ -22,8 +22,8 @@ from tacit.count.protocol import Source
 from tacit.count.remembered import remembered
 from tacit.errors import NotEstimable
 from tacit.estimation._row_kernels import Kinds, Layout, Rows
+from tacit.estimation.contributions import filled, with_guess
 from tacit.estimation.group_parts import Part, columns_of, parts_for
-from tacit.estimation.inversion import checked_rows, with_guess
 from tacit.schema import Schema
 
 # A tally up to this size is counted in full, and its cells that are not empty are the rows.
@@ -88,7 +88,7 @@ class ProductRows:
 
 def report_rows(source: Source) -> ProductRows | None:
     """The reports of a source as product rows; None where their groups are no short sums, or there are too many."""
-    checked_rows(source)
+    filled([source])
     questionnaire = source.questionnaire
     asked = parts_for(questionnaire, questionnaire.attributes)
     source = remembered(source, [part.columns for part in asked if part.channel.has_choice])

@@ -20,8 +20,8 @@ from tacit.channel.codes import shown_slots
 from tacit.count.abilities import held_rows
 from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
+from tacit.estimation.contributions import with_guess
 from tacit.estimation.group_parts import Part, attributes_of, columns_of, parts_for
-from tacit.estimation.inversion import with_guess
 from tacit.estimation.reversal import HELD, turned_back
 from tacit.table import Table
 

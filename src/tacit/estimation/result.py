@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # What an error is for: people sampled from a population, or just the people who answered.
 Sampling = Literal["population", "respondents"]
 Method = Literal["inversion", "likelihood"]
+# Where an error comes from (`tacit.estimation.mean`): the channels' law near the estimate, the reports as they were counted,
+# the design of a complex sample; of the most likely distribution, the likelihood itself.
+ErrorRule = Literal["law", "counted", "design", "likelihood"]
 ONE_ERROR = "(± one standard error)"
 NUMBERS = ("probability", "constrained", "standard_error", "low", "high")
 
@@ -59,6 +62,7 @@ class TableEstimate(Shown):
     interval_of: Callable[[float], Interval] = field(repr=False)
     covariance_of: Callable[[Array | None], Array] = field(repr=False)
     converged: bool = True
+    error_rule: ErrorRule = "law"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,6 +133,7 @@ class TableEstimate(Shown):
             "n_reports": self.n_reports,
             "method": self.method,
             "sampling": self.sampling,
+            "error_rule": self.error_rule,
             "converged": self.converged,
             "level": level,
             "attributes": list(self.names),
@@ -169,6 +174,7 @@ class ShareEstimate(Shown):
     n_reports: int
     sampling: Sampling
     law: ShareLaw = field(repr=False, compare=False)
+    error_rule: ErrorRule = "counted"
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Ends within [0, 1] that hold the true share with the chance `level`."""

@@ -124,7 +124,7 @@ class RowSubgroup:
         _, _, classes, products, moments = self._means
         n, (size, square) = self.wanted.rows.people, moments.tolist()
         return ClassShares(
-            size, max(square - size**2, 0.0) / max(n - 1, 1), max(square - size, 0.0) / n, classes,
+            size, max(square - size**2, 0.0) / n, max(square - size, 0.0) / n, classes,
             counted_covariance(products, classes, n), counted_covariance(products, classes, n, "respondents"),
         )  # fmt: skip
 

@@ -131,7 +131,7 @@ class ShownSupports:
                 looked, whole = tuple(names[at] for at in places), np.array([(1 << len(places)) - 1])
                 weights = self._contributions(looked, codes[here][:, list(places)], whole)[:, 0]
             means[here], squares[here] = (weights * shares).sum(axis=1), (weights**2 * shares).sum(axis=1)
-        return means, np.sqrt(Moments.counted(means, squares, self.n_reports).variance())
+        return means, np.sqrt(Moments(means, squares, self.n_reports).variance())
 
     def _single_contributions(self, names: Collection[str]) -> Array:
         """``[answer, shown]``: what a report adds to the share of one answer, if it does not show it and if it does."""

@@ -116,7 +116,7 @@ class SplitSupports:
             weights = self._weights(at, looked)
             shares = table.shares(looked, np.indices(shape).reshape(len(shape), -1).T)
             squares = table.square_weights(shares, table.records(looked)) @ weights**2
-            variances = Moments.counted(shares @ weights, squares, table.n_reports).variance()
+            variances = Moments(shares @ weights, squares, table.n_reports).variance()
             self._known_variances[at, looked] = variances.reshape(shape)
         return self._known_variances[at, looked]
 

@@ -18,8 +18,9 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import RememberingEngine
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.inversion import COVARIANCE_CELLS, filled, tallied_columns
-from tacit.estimation.pooling import MOST_POOLED, EstimatedTable, estimated_table, never_together
+from tacit.estimation.contributions import COVARIANCE_CELLS, filled, tallied_columns
+from tacit.estimation.mean import Mean, Wanted, estimated_mean
+from tacit.estimation.pooling import MOST_POOLED, never_together
 from tacit.estimation.result import Sampling
 from tacit.estimation.subgroup_numbers import AnswerBreakdown, AnswerTable, ClassShares, Codes
 from tacit.schema import Attribute, Schema
@@ -37,7 +38,7 @@ class TableSource:
     schema: Schema
     _engines: list[RememberingEngine] = field(init=False, repr=False)
     _prepared: set[tuple[str, ...]] = field(default_factory=set, repr=False)
-    _tables: dict[tuple[str, ...], EstimatedTable | None] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[str, ...], Mean | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         filled(self.origins)
@@ -47,7 +48,7 @@ class TableSource:
     def n_reports(self) -> int:
         return sum(source.engine.n_rows for source in self.origins)
 
-    def table(self, conditions: Sequence[str], names: Sequence[str], target: str) -> EstimatedTable | None:
+    def table(self, conditions: Sequence[str], names: Sequence[str], target: str) -> Mean | None:
         """The table of some conditions' attributes and some more; None where it is not told of."""
         wanted = (*conditions, *(name for name in names if name not in conditions))
         if wanted not in self._tables:
@@ -56,7 +57,7 @@ class TableSource:
             self._tables[wanted] = self._estimated(wanted)
         return self._tables[wanted]
 
-    def known_table(self, names: Sequence[str], target: str) -> EstimatedTable:
+    def known_table(self, names: Sequence[str], target: str) -> Mean:
         """A table without which nothing can be said: refused with the reason where it is not told of."""
         table = self.table([], names, target)
         if table is None:
@@ -91,12 +92,12 @@ class TableSource:
             return False
         return len(names) <= 2 or math.prod(self.schema.shape(names)) <= MOST_CELLS
 
-    def _estimated(self, names: Sequence[str]) -> EstimatedTable | None:
+    def _estimated(self, names: Sequence[str]) -> Mean | None:
         if not self._may_be_told(names):
             return None
         origins = [replace(source, engine=engine) for source, engine in zip(self.origins, self._engines, strict=True)]
         try:
-            table = estimated_table(origins, names, self.schema.shape(names))
+            table = estimated_mean(origins, names, self.schema.shape(names))
             _ = table.probabilities  # a channel may tell too little of so many attributes together
         except (NotEstimable, InvalidInput):
             if len(names) == 1 or (len(names) == 2 and len(origins) == 1):
@@ -124,37 +125,26 @@ class TableSubgroup:
     def _conditions(self) -> list[str]:
         return [name for name in self.source.schema.names if name in self.path]
 
-    def _table(self, names: Sequence[str]) -> EstimatedTable | None:
+    def _table(self, names: Sequence[str]) -> Mean | None:
         return self.source.table(self._conditions, names, self.target)
 
-    def _kept(self, table: EstimatedTable, names: Sequence[str]) -> Array:
-        """Which cells of a table are summed into each cell of the wanted names: ``(wanted cells, cells)``."""
-        keep: Array = np.ones((1, 1))
-        for name in table.names:
-            size = self.source.schema[name].size
-            within = self.path.get(name, np.ones(size, dtype=np.bool_)).astype(np.float64)
-            of_attribute = np.diag(within) if name in names else within[None, :]
-            keep = np.kron(keep, of_attribute).astype(np.float64)
-        there = [name for name in table.names if name in names]
-        shape = self.source.schema.shape(there)
-        order = [there.index(name) for name in names]
-        return keep.reshape(*shape, -1).transpose(*order, len(order)).reshape(-1, keep.shape[1])
+    def _wanted(self, table: Mean, names: Sequence[str]) -> Wanted:
+        return Wanted.within(self.source.schema, table.names, names, self.path)
 
-    def _covariance(self, table: EstimatedTable, names: Sequence[str], sampling: Sampling) -> Array:
-        keep = self._kept(table, names)
-        return keep @ table.covariance(sampling) @ keep.T
+    def _covariance(self, table: Mean, names: Sequence[str], sampling: Sampling) -> Array:
+        return table.numbers_covariance(self._wanted(table, names), sampling)
 
     def shares(self) -> ClassShares:
         classes, size = self._table([self.target]), self._table([]) if self.path else None
         if classes is None or (self.path and size is None):
             raise NotEstimable(f"{', '.join([*self.path, self.target])} are never asked together.")
-        own = self._kept(classes, [self.target]) @ classes.probabilities.reshape(-1)
+        own = classes.numbers(self._wanted(classes, [self.target]))
         covariance, disguise = (
             self._covariance(classes, [self.target], each) for each in ("population", "respondents")
         )
         if size is None:
             return ClassShares(1.0, 0.0, 0.0, own, covariance, disguise)
-        whole = float((self._kept(size, []) @ size.probabilities.reshape(-1))[0])
+        whole = float(size.numbers(self._wanted(size, []))[0])
         errors = [float(self._covariance(size, [], each)[0, 0]) for each in ("population", "respondents")]
         return ClassShares(whole, max(errors[0], 0.0), max(errors[1], 0.0), own, covariance, disguise)
 
@@ -170,7 +160,7 @@ class TableSubgroup:
                 continue  # without errors nothing could be believed of it
             table = self._table(names)
             if table is not None:
-                shares = self._kept(table, names) @ table.probabilities.reshape(-1)
+                shares = table.numbers(self._wanted(table, names))
                 tables.append(AnswerTable(attribute, shares.reshape(attribute.size, -1), codes))
         return AnswerBreakdown.of(tables)
 

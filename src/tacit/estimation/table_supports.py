@@ -16,7 +16,7 @@ from tacit.count.shown_counts import Level
 from tacit.count.sources import true_schema
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate
-from tacit.estimation.inversion import tallied_columns
+from tacit.estimation.contributions import tallied_columns
 from tacit.estimation.result import TableEstimate
 from tacit.estimation.sub_itemsets import Codes, Names, checked_length, members
 from tacit.schema import Schema

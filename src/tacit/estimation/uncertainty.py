@@ -2,7 +2,8 @@
 
 The observed spread says nothing where a cell was never reported, and too little where few reports came in. The channels'
 law at a distribution near the estimate is never without spread where there is a disguise, so tables that are written out have
-that. Sums over a domain too large to write out have the counted one: `Moments.counted` and `counted_covariance`.
+that. Sums over a domain too large to write out have the counted one. Both divide by the number of reports, so that they
+are one number where the estimate is a proper distribution.
 """
 
 from __future__ import annotations
@@ -39,11 +40,6 @@ class Moments:
     square: Any
     n: float
 
-    @classmethod
-    def counted(cls, mean: Any, square: Any, n: int) -> Moments:
-        """Moments of reports as they came, not as a law makes one expect: one less counts, so that the variance is unbiased."""
-        return cls(mean, square, max(n - 1, 1))
-
     def variance(self, sampling: Sampling = "population") -> Any:
         """Variance of the mean: of people sampled from a population, or of the disguise alone for those who answered."""
         known = self.mean if sampling == "respondents" else self.mean**2
@@ -54,7 +50,7 @@ def counted_covariance(products: Array, means: Array, n: float, sampling: Sampli
     """Covariance of means over `n` reports as they came, from mean products ``[..., one, other]`` of what each contributes."""
     if sampling == "respondents":
         return (products - np.eye(means.shape[-1]) * means[..., None]) / n
-    return (products - means[..., :, None] * means[..., None, :]) / max(n - 1, 1)
+    return (products - means[..., :, None] * means[..., None, :]) / n
 
 
 def open_answers(shares: Array, variances: Array) -> float:

@@ -16,11 +16,11 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.errors import NotEstimable
+from tacit.estimation.contributions import Contributions
 from tacit.estimation.group_parts import Part, apply, parts_for
-from tacit.estimation.inversion import Inverted
-from tacit.estimation.pooling import AskedTable, combined
+from tacit.estimation.mean import Mean
+from tacit.estimation.pooling import AskedTable, pooled_contributions
 from tacit.estimation.simplex import floored
-from tacit.estimation.uncertainty import Moments
 from tacit.measures.prior import JOINT_CELLS, Prior
 from tacit.randomness import ONE
 
@@ -83,14 +83,15 @@ def report_variance(scheme: Scheme, prior: Prior, names: Sequence[str]) -> Array
     tables = [AskedTable(part, people, _foreseen(part, prior, people)) for part, people in asking]
     if len(tables) == 1:
         foreseen = tables[0].table(tuple(names))
-        return ONE * np.asarray(Moments(foreseen.probabilities, foreseen.mean_squares, foreseen.n_reports).variance())
-    return ONE * combined(tables, names, scheme.schema.shape(names)).counted_variances
+        return ONE * np.asarray(foreseen.moments.variance())
+    shape = scheme.schema.shape(names)
+    return ONE * Mean(tuple(names), shape, pooled_contributions(tables, names, shape)).moment_variances()
 
 
-def _foreseen(questionnaire: Questionnaire, prior: Prior, reports: int) -> Callable[[Sequence[str]], Inverted]:
+def _foreseen(questionnaire: Questionnaire, prior: Prior, reports: int) -> Callable[[Sequence[str]], Contributions]:
     """A questionnaire's estimates of tables, had the reports been just as the prior makes one expect."""
 
-    def table(names: Sequence[str]) -> Inverted:
+    def table(names: Sequence[str]) -> Contributions:
         parts = [_weighed(part, prior) for part in parts_for(questionnaire, names)]
         needed = [name for part in parts for name in part.covered]
         if not prior.is_joint_small(needed):
@@ -98,7 +99,7 @@ def _foreseen(questionnaire: Questionnaire, prior: Prior, reports: int) -> Calla
                 f"{', '.join(needed)} have too many joint answers for their error to be predicted. Choose smaller groups, "
                 "or fewer attributes."
             )
-        return Inverted(tuple(names), tuple(parts), apply(parts, prior.joint(needed)), reports)
+        return Contributions(tuple(names), tuple(parts), apply(parts, prior.joint(needed)), reports)
 
     return table
 

@@ -15,8 +15,8 @@ from tacit.count.remembered import Remembered, remembered
 from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput
 from tacit.estimation.class_tables import ClassTables
+from tacit.estimation.contributions import counted_contributions
 from tacit.estimation.group_parts import columns_of, parts_for
-from tacit.estimation.inversion import inverted
 from tacit.estimation.likelihood import has_orbits, most_likely
 from tacit.estimation.product_rows import class_rows, record_rows
 from tacit.estimation.row_subgroups import RowSubgroup
@@ -157,5 +157,5 @@ def _likelihood_pays(origins: Sequence[Source], schema: Schema) -> bool:
     """Whether the noise of inversion is great, and the likelihood is quickly found."""
     if not _may_be_likely(origins, schema):
         return False
-    negative = -float(np.minimum(inverted(origins[0], schema.names).probabilities, 0).sum())
+    negative = -float(np.minimum(counted_contributions(origins[0], schema.names).mean, 0).sum())
     return negative > MOST_NEGATIVE

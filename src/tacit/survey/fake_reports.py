@@ -54,7 +54,7 @@ class FitTest:
 
 def fit_of(reports: ReportSource, group: Group) -> FitTest:
     """The test of one group, on the reports of every version of the questionnaire that has it."""
-    from tacit.estimation.inversion import filled
+    from tacit.estimation.contributions import filled
     from tacit.estimation.likelihood import most_likely
 
     sizes = dict(zip(group.names, group.shape, strict=True))

@@ -1,4 +1,8 @@
-"""Unbiased estimates from the tally of one table of reports, with their errors."""
+"""What the reports of one source contribute to the cells of a table: the tally form of the one estimator.
+
+Whatever is asked of reports is the mean of one number per report, its contribution (FORMULAS 15). Here it depends on few
+report columns, so their tally holds all that mean and covariance need. `mean.Mean` adds up sources.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import DENSE_CELLS, Source
+from tacit.count.weighted import WeightedTally
 from tacit.errors import InvalidInput
+from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.group_parts import (
     Part,
     adjoint,
@@ -36,34 +42,78 @@ COVARIANCE_CELLS = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class Inverted:
-    """One source's estimate of a table; its axes follow `names`."""
+class TallyWeights:
+    """The weights behind a tally of a complex sample: what is added of each key, which is a cluster or a stratum."""
+
+    tally: WeightedTally
+    design: SampleDesign  # without weights where the reports are stored
+    of_keys: Array  # sum of the weights of each key
+    squares: Array  # sum of squared weights of each stratum
+    people: Array  # of each stratum
+    repeated: Array | None = None  # the estimate under every repeat, where errors come from these
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.of_keys.sum())
+
+    @cached_property
+    def factors(self) -> Array:
+        """What each stratum's variance is multiplied by."""
+        sizes = self.people
+        if self.design.has_clusters:
+            sizes = np.bincount(self.design.stratum_of, minlength=self.design.n_strata).astype(np.float64)
+        return self.design.variance_factors(sizes)
+
+    @property
+    def centring(self) -> Array:
+        """What the sums of each stratum are multiplied by, to be taken off the products.
+
+        Somebody alone in a stratum is compared with the mean of all, which is 0.
+        """
+        return np.sqrt(self.factors * np.where(self.people > 1, 1 / self.people, 0.0))
+
+    @property
+    def noise_share(self) -> float:
+        """How much of one report's device variance stays, because the population is finite."""
+        return float(self.design.sampled @ self.squares) / self.total**2
+
+
+def everybody(sums: Array, shows_one: Sequence[bool]) -> Array:
+    """Sums over all reports, by the last axis: the last slot of a set counts every report, so it alone is taken there."""
+    chosen = sums[(*(slice(None) if one else -1 for one in shows_one), slice(None))]
+    return chosen.sum(axis=tuple(range(sum(shows_one))))
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """One source's contributions to the cells of a table, whose axes follow `names`, from the frequencies of its reports."""
 
     names: tuple[str, ...]
     parts: tuple[Part, ...]
-    frequencies: Array  # the tally over the number of reports
+    frequencies: Array  # the tally over the number of reports, or sums of weights over their total
     n_reports: int
+    weights: TallyWeights | None = None  # of a complex sample
 
     @cached_property
     def _order(self) -> list[int]:
         there = attributes_of(self.parts)
         return [there.index(name) for name in self.names]
 
-    @property
-    def axis_order(self) -> list[int]:
-        """Where the axes of `names` stand among those of the parts."""
-        return self._order
-
     @cached_property
-    def probabilities(self) -> Array:
+    def mean(self) -> Array:
+        """The unbiased estimate."""
         return solve(self.parts, self.frequencies).transpose(self._order)
 
     @cached_property
-    def mean_squares(self) -> Array:
+    def squares(self) -> Array:
         """Mean square of one report's contribution to each cell, as counted."""
         return solve_squares(self.parts, self.frequencies).transpose(self._order)
 
-    def at(self, distribution: Array) -> Inverted:
+    @property
+    def moments(self) -> Moments:
+        return Moments(self.mean, self.squares, self.n_reports)
+
+    def at(self, distribution: Array) -> Contributions:
         """The same table, had the reports been just as this distribution of `names` makes one expect."""
         expected = apply(self.parts, self._covered(distribution))
         return dataclasses.replace(self, frequencies=expected)
@@ -71,50 +121,40 @@ class Inverted:
     def _covered(self, distribution: Array) -> Array:
         return covered_truth(self.parts, self.frequencies, distribution.transpose(np.argsort(self._order)))
 
-    @cached_property
-    def proper(self) -> Inverted:
-        """The table at a proper distribution near the estimate: errors are those of the channels there."""
-        return self.at(floored(projected(self.probabilities)))
-
-    def variances(self, sampling: Sampling) -> Array:
-        """Variances of the cells: of a sample from a population, or of the disguise alone for those who answered."""
-        at = self.proper
-        return Moments(at.probabilities, at.mean_squares, self.n_reports).variance(sampling)
-
-    def law(self, sampling: Sampling) -> ShareLaw:
-        """How the variance of each cell depends on its share."""
-        each = part_squares(self.parts, self._covered(self.proper.probabilities))
+    def law(self, proper: Contributions, sampling: Sampling) -> ShareLaw:
+        """How the variance of each cell depends on its share; `proper` is this table at a distribution near the estimate."""
+        each = part_squares(self.parts, self._covered(proper.mean))
         mean, square = solve(self.parts, self.frequencies), solve_squares(self.parts, self.frequencies)
-        law = share_law(each, mean, square, self.n_reports, self._near, respondents=sampling == "respondents")
+        near = self._expected(proper)
+        law = share_law(each, mean, square, self.n_reports, near, respondents=sampling == "respondents")
         return law.transposed(self._order)
 
-    @property
-    def _near(self) -> Expected:
-        """At a proper distribution near the estimate, axes in the order of the parts."""
-        share, square = (solve_any(self.parts, self.proper.frequencies) for solve_any in (solve, solve_squares))
+    def _expected(self, proper: Contributions) -> Expected:
+        """What a proper distribution makes one expect, axes in the order of the parts."""
+        share, square = (solve_any(self.parts, proper.frequencies) for solve_any in (solve, solve_squares))
         clear = {name for part in self.parts if part.channel.is_clear for name in part.attributes}
         disguised = tuple(axis for axis, name in enumerate(attributes_of(self.parts)) if name not in clear)
         return Expected(share, square, np.broadcast_to(share.sum(axis=disguised, keepdims=True), share.shape))
 
-    def mean_products(self) -> Array:
+    @cached_property
+    def products(self) -> Array:
         """Mean product of one report's contributions to each two cells, both in the order of `names`, as counted."""
-        checked_covariance(self.probabilities.size)
-        return self.in_order(solve_pairs(self.parts, self.frequencies))
+        checked_covariance(self.mean.size)
+        return self._pairs_in_order(solve_pairs(self.parts, self.frequencies))
 
-    def in_order(self, pairs: Array) -> Array:
+    def _pairs_in_order(self, pairs: Array) -> Array:
         """A table of pairs of cells, from the order of the parts to that of `names`."""
-        shape = self.probabilities.shape
+        shape = self.mean.shape
         there = [shape[self._order.index(axis)] for axis in range(len(shape))]
         pairs = pairs.reshape(*there, *there)
         order = [*self._order, *(axis + len(shape) for axis in self._order)]
-        return pairs.transpose(order).reshape(self.probabilities.size, -1)
+        return pairs.transpose(order).reshape(self.mean.size, -1)
 
-    def covariance(self, sampling: Sampling, distribution: Array | None = None) -> Array:
-        """Covariance of the cells, at a proper distribution near the estimate or at a given one."""
-        at = self.proper if distribution is None else self.at(distribution)
-        p = at.probabilities.reshape(-1)
+    def covariance(self, sampling: Sampling) -> Array:
+        """Covariance of the cells, by the frequencies as they are."""
+        p = self.mean.reshape(-1)
         known = np.diag(p) if sampling == "respondents" else np.multiply.outer(p, p)
-        return (at.mean_products() - known) / self.n_reports
+        return (self.products - known) / self.n_reports
 
     @property
     def shows_one(self) -> bool:
@@ -124,20 +164,20 @@ class Inverted:
     def combined_squares(self, weights: Array) -> Array:
         """Mean square of one report's contribution to weighted sums of cells, ``weights[sum, cell]``.
 
-        Only where the tally holds whole reports: elsewhere the square of a sum needs `mean_products`.
+        Only where the tally holds whole reports: elsewhere the square of a sum needs `products`.
         """
         return self._contributions(weights).reshape(len(weights), -1) ** 2 @ self.frequencies.reshape(-1)
 
     def _contributions(self, weights: Array) -> Array:
         """What each report contributes to weighted sums of cells: ``(sums, *tally)``."""
-        cells = weights.T.reshape(*self.probabilities.shape, len(weights))
+        cells = weights.T.reshape(*self.mean.shape, len(weights))
         ordered = cells.transpose(*np.argsort(self._order), cells.ndim - 1)
         return solve_adjoint(self.parts, ordered)
 
     def squares_given(self, weights: Array) -> Array:
         """`combined_squares` for the people of each cell, ``(sums, cells)``; other attributes go as they do for all."""
         squares = np.moveaxis(self._contributions(weights) ** 2, 0, -1)
-        truth = self._covered(self.probabilities)
+        truth = self._covered(self.mean)
         others = self._unasked
         given = (adjoint(self.parts, squares) * truth).sum(axis=tuple(axis + 1 for axis in others))
         given = given / truth.sum(axis=others)
@@ -155,13 +195,50 @@ class Inverted:
         reported = adjoint(self.parts, np.ones(self.frequencies.shape)).max(axis=self._unasked)
         return np.asarray(reported).transpose(self._order) > 0
 
+    # Of a complex sample: what each cluster, or each person, adds to the weighted mean.
 
-def inverted(source: Source, names: Sequence[str]) -> Inverted:
-    """The estimate of a table over `names` from one source."""
-    checked_rows(source)
-    parts = [with_guess(source, part) for part in parts_for(source.questionnaire, names)]
+    def key_totals(self) -> Array:
+        """Centred weighted contributions of each cluster, or stratum where people are the clusters: ``[key, cell]``."""
+        assert self.weights is not None, "only reports of a complex sample have keys"
+        sums = self._cells_behind(solve(self.parts, self.weights.tally.sums))
+        return (sums - np.multiply.outer(self.weights.of_keys, self.mean.reshape(-1))) / self.weights.total
+
+    def _cells_behind(self, solved: Array) -> Array:
+        """Cells in the order of `names`, one row for each of the further axis, which came first."""
+        return solved.transpose(0, *(axis + 1 for axis in self._order)).reshape(len(solved), -1)
+
+    def weighted_squares(self, *, pairs: bool) -> Array:
+        """Sums over people of their squared centred contributions to each cell, or of the products for each two cells."""
+        assert self.weights is not None, "only reports of a complex sample have weights"
+        weights, p, multiply = self.weights, self.mean.reshape(-1), np.multiply.outer if pairs else np.multiply
+        folded = (weights.tally.squares * weights.factors).sum(axis=-1)
+        first = self._cells_behind(solve(self.parts, folded[..., None]))[0]
+        if pairs:
+            second = self._pairs_in_order(solve_pairs(self.parts, folded))
+        else:
+            second = self._cells_behind(solve_squares(self.parts, folded[..., None]))[0]
+        centred = (
+            second - multiply(p, first) - multiply(first, p) + multiply(p, p) * (weights.factors @ weights.squares)
+        )
+        return centred / weights.total**2
+
+    def mean_under(self, sums: Array) -> Array:
+        """The cells that other sums of weights, by report, would give."""
+        total = everybody(sums[..., None], [part.shows_one for part in self.parts for _ in part.columns])
+        return dataclasses.replace(self, frequencies=sums / total[0]).mean.reshape(-1)
+
+
+def counted_contributions(source: Source, names: Sequence[str]) -> Contributions:
+    """What the reports of one source contribute to a table over `names`."""
+    parts = asked_parts(source, names)
     counts = source.engine.tally(columns_of(parts))
-    return Inverted(tuple(names), tuple(parts), counts / source.engine.n_rows, source.engine.n_rows)
+    return Contributions(tuple(names), parts, counts / source.engine.n_rows, source.engine.n_rows)
+
+
+def asked_parts(source: Source, names: Sequence[str]) -> tuple[Part, ...]:
+    """The groups that tell of `names`, each with the guess at which its estimator is most precise."""
+    filled([source])
+    return tuple(with_guess(source, part) for part in parts_for(source.questionnaire, names))
 
 
 def tallied_columns(source: Source, tables: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -182,10 +259,6 @@ def filled(sources: Sequence[Source]) -> list[Source]:
     if not origins:
         raise InvalidInput("There are no reports to estimate from.")
     return origins
-
-
-def checked_rows(source: Source) -> None:
-    filled([source])
 
 
 def checked_covariance(cells: int) -> None:

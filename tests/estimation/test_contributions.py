@@ -11,7 +11,7 @@ from scipy.stats import binomtest, norm
 import tacit
 from tacit import Scheme
 from tacit.count.sources import sources
-from tacit.estimation.inversion import inverted
+from tacit.estimation.contributions import counted_contributions
 from tacit.estimation.simplex import floored, projected
 from tests.estimation.simulation import (
     FALSE_ALARM,
@@ -133,7 +133,7 @@ def test_more_reports_than_truths_are_first_weighed_by_the_stated_prior() -> Non
     for stated in (None, {"smokes+drinks": prior.ravel().tolist()}, {"smokes": prior.sum(axis=1).tolist()}):
         scheme = Scheme(reports.scheme.schema, reports.scheme.questionnaires, stated)
         (source,) = sources(dataclasses.replace(reports, scheme=scheme))
-        (part,) = inverted(source, ["smokes", "drinks"]).parts
+        (part,) = counted_contributions(source, ["smokes", "drinks"]).parts
         guesses.append(part.guess)
     frequencies = sources(reports)[0].engine.tally(["smokes+drinks"]) / 2000
     for guess, first in zip(
