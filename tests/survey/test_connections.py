@@ -201,6 +201,35 @@ def test_other_hosts_and_too_many_from_one_address_are_refused(run: Callable[...
     run(scenario, public_url="http://survey.example.org", rate=0.001, burst=2)
 
 
+def chunked(first: str, body: str, head: str, trailer: str) -> bytes:
+    """A request whose body comes in one chunk, with a header behind it."""
+    lines = f"{first}\r\nHost: survey.test\r\n{head}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return f"{lines}{len(body):x}\r\n{body}\r\n0\r\n{trailer}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize("path", ["reports", "login"])
+def test_a_trailer_says_nothing_about_who_sends(run: Callable[..., Any], path: str) -> None:
+    """Behind a proxy a forwarded address in a trailer passed for the proxy's own word, and every request for a new client."""
+
+    async def scenario(running: Running) -> None:
+        statuses = []
+        for number in range(40):
+            trailer = f"X-Forwarded-For: 198.51.100.{number}"
+            if path == "reports":
+                first = f"PUT /s/{running.survey.fingerprint}/reports/{secrets.token_hex(32)} HTTP/1.1"
+                request = chunked(first, REPORT, f"{JSON}\r\nX-Forwarded-For: 203.0.113.9", trailer)
+            else:
+                head = "Content-Type: application/x-www-form-urlencoded\r\nX-Forwarded-For: 203.0.113.9"
+                request = chunked("POST /admin/login HTTP/1.1", "name=a&password=b", head, trailer)
+            reader, writer = await running.connected()
+            writer.write(request)
+            statuses.append(int((await asyncio.wait_for(reader.readuntil(b"\r\n"), 10)).split()[1]))
+            writer.close()
+        assert 429 in statuses
+
+    run(scenario, proxies=("127.0.0.1",), rate=0.001, burst=2)
+
+
 def test_more_than_can_be_stored_is_told_to_come_back(run: Callable[..., Any]) -> None:
     async def scenario(running: Running) -> None:
         status, headers, _ = await running.answered(running.request())

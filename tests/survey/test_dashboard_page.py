@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -298,8 +299,6 @@ def test_reports_are_read_again_only_when_they_changed(
 def test_of_very_many_the_last_reading_is_shown_while_the_next_is_made(
     server: SurveyServer, survey: StoredSurvey
 ) -> None:
-    import time
-
     kept = KeptCounts(fresh_up_to=30)
     fill(server.store, survey, rows(survey, 40, seed=13))
     first = kept.of(server.store, survey)
@@ -310,3 +309,24 @@ def test_of_very_many_the_last_reading_is_shown_while_the_next_is_made(
         if kept.of(server.store, survey).counts.reports == 45:
             break
     assert kept.of(server.store, survey).counts.reports == 45
+
+
+def test_two_stores_that_hold_one_survey_are_read_apart(
+    server: SurveyServer, survey: StoredSurvey, tmp_path: Path
+) -> None:
+    """One survey in a store and in its copy has one fingerprint: reading the one must not keep the other from being read."""
+    kept = KeptCounts(fresh_up_to=0)
+    copied = Store.open(str(tmp_path / "copy.db"))
+    other = copied.add(survey.definition, survey.source)
+    fill(server.store, survey, rows(survey, 4, seed=15))
+    fill(copied, other, rows(other, 6, seed=16))
+    assert (kept.of(server.store, survey).counts.reports, kept.of(copied, other).counts.reports) == (4, 6)
+    fill(copied, other, rows(other, 5, seed=17), start=6)
+    kept._reading.add((server.store, survey.fingerprint))  # as long as the first is being read
+    kept.of(copied, other)
+    for _ in range(200):
+        time.sleep(0.02)
+        if kept.of(copied, other).counts.reports == 11:
+            break
+    assert kept.of(copied, other).counts.reports == 11
+    copied.close()

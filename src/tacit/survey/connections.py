@@ -56,6 +56,11 @@ class PatientProtocol(HttpToolsProtocol):
         self.transport.write(_last(_NO_HTTP))
         self.transport.close()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header counts only in the head: a trailer, which comes behind the body, would overwrite what a proxy said."""
+        if self._head is not None:
+            super().on_header(name, value)
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._allowed = HEADER_SECONDS

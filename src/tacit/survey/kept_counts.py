@@ -66,7 +66,7 @@ class KeptCounts:
         self._now = now
         self._lock = threading.Lock()
         self._kept: WeakKeyDictionary[Store, dict[str, Kept]] = WeakKeyDictionary()
-        self._reading: set[str] = set()
+        self._reading: set[tuple[Store, str]] = set()
 
     def of(self, store: Store, survey: StoredSurvey) -> Kept:
         """The reports of a survey, from the last reading where nothing has changed or where there are very many."""
@@ -96,17 +96,18 @@ class KeptCounts:
         return kept
 
     def _read_meanwhile(self, store: Store, survey: StoredSurvey) -> None:
+        key = store, survey.fingerprint
         with self._lock:
-            if survey.fingerprint in self._reading:
+            if key in self._reading:
                 return
-            self._reading.add(survey.fingerprint)
+            self._reading.add(key)
 
         def read() -> None:
             try:
                 _ = self._read(store, survey).copies
             finally:
                 with self._lock:
-                    self._reading.discard(survey.fingerprint)
+                    self._reading.discard(key)
 
         threading.Thread(target=read, name="survey-counting", daemon=True).start()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import yaml
 
 from tacit.errors import InvalidInput
 from tacit.survey.definition import Definition
-from tacit.survey.imports import carried_over, questionnaire_text
+from tacit.survey.imports import carried_over, questionnaire_text, xlsform
 
 SURVEY = [
     [
@@ -204,13 +205,74 @@ def test_everything_is_disguised_unless_said(tmp_path: Path) -> None:
     document, _ = carried_over(path)
     assert [name for name, one in questions(document).items() if not one["sensitive"]] == ["comment"]
     document, _ = carried_over(path, sensitive=["smokes"])
-    assert [name for name, one in questions(document).items() if one["sensitive"]] == ["smokes"]
+    assert [name for name, one in questions(document).items() if one["sensitive"]] == ["smokes", "brand", "where"]
 
 
-def test_a_public_question_never_follows_a_sensitive_answer(tmp_path: Path) -> None:
-    document, left_out = carried_over(workbook(tmp_path / "form.xlsx"), public=["brand"])
-    assert "when" not in questions(document)["brand"]
-    assert any("would tell the sensitive answer to 'smokes'" in line for line in left_out)
+@pytest.mark.parametrize("chosen", [{"public": ["brand", "age"]}, {"sensitive": ["smokes"]}], ids=str)
+def test_follow_ups_of_a_sensitive_question_inherit_it_with_their_conditions(tmp_path: Path, chosen: Any) -> None:
+    document, left_out = carried_over(workbook(tmp_path / "form.xlsx"), **chosen)
+    asked = questions(document)
+    assert asked["brand"]["sensitive"]
+    assert asked["brand"]["when"] == {"smokes": "yes"}
+    assert asked["where"]["sensitive"]  # a follow-up of both
+    assert not asked["age"]["sensitive"]
+    assert any("'brand': it follows the sensitive question 'smokes'" in line for line in left_out)
+    Definition.from_yaml(questionnaire_text(document, "form.xlsx", left_out))
+
+
+def test_follow_ups_in_surveyjs_inherit_also_where_their_condition_is_not_carried_over(tmp_path: Path) -> None:
+    document, _ = carried_over(surveyjs(tmp_path / "work.json"), sensitive=["stole", "hours"])
+    asked = questions(document)
+    assert asked["what"]["sensitive"]
+    assert asked["what"]["when"] == {"stole": "yes"}
+    assert asked["town"]["sensitive"]  # asked after {hours} > 10, which no list of answers can say
+    assert not asked["sex"]["sensitive"]
+    panel = {
+        "type": "panel",
+        "name": "p",
+        "visibleIf": "{hours} > 10",
+        "elements": [SURVEYJS["pages"][0]["elements"][0]],
+    }
+    hours = {"type": "text", "name": "hours", "inputType": "number", "min": 0, "max": 60}
+    document, _ = carried_over(surveyjs(tmp_path / "panel.json", {"elements": [hours, panel]}), sensitive=["hours"])
+    assert questions(document)["sex"]["sensitive"]
+
+
+def test_a_workbook_is_refused_by_its_unpacked_size_before_it_is_read(tmp_path: Path) -> None:
+    """A few kilobytes unpack to gigabytes: half a megabyte took 1.6 GB of memory."""
+    path, blown = workbook(tmp_path / "form.xlsx"), tmp_path / "blown.xlsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(blown, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.infolist():
+            padding = b" " * xlsform.MOST_UNPACKED if member.filename.endswith("sheet1.xml") else b""
+            new.writestr(member.filename, old.read(member) + padding)
+    assert blown.stat().st_size < 100_000
+    with pytest.raises(
+        InvalidInput, match=r"'blown.xlsx' has 40,\d\d\d,\d\d\d bytes when it is unpacked; a form has at most"
+    ):
+        carried_over(blown)
+
+
+def test_a_workbook_that_lies_about_its_unpacked_size_is_unpacked_no_further(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "form.xlsx")
+    with zipfile.ZipFile(path) as packed:
+        size = packed.getinfo("xl/worksheets/sheet1.xml").file_size
+    path.write_bytes(path.read_bytes().replace(size.to_bytes(4, "little"), (100).to_bytes(4, "little")))
+    with pytest.raises(InvalidInput, match="cannot be read as an Excel workbook"):
+        carried_over(path)
+
+
+def test_more_rows_than_a_form_has_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsform, "MOST_ROWS", len(CHOICES) - 2)
+    with pytest.raises(InvalidInput, match="The sheet 'survey' has more than 5 rows"):
+        carried_over(workbook(tmp_path / "form.xlsx"))
+
+
+def test_a_surveyjs_document_is_refused_by_its_size_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tacit.survey.imports.surveyjs.MOST_BYTES", 1000)
+    with pytest.raises(InvalidInput, match=r"'work.json' has [\d,]+ bytes; a form has at most 1,000"):
+        carried_over(surveyjs(tmp_path / "work.json"))
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,8 @@ def carry_over(
     out: Annotated[Path, typer.Option(help="The questionnaire to write (YAML).")],
     public: Annotated[str, typer.Option(help="Questions that are sent as they are; all others are disguised.")] = "",
     sensitive: Annotated[
-        str | None, typer.Option(help="Questions that are disguised, where all others are sent as they are.")
+        str | None,
+        typer.Option(help="Questions that are disguised, with their follow-ups; all others are sent as they are."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -10,12 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
 from tacit.schema import RESERVED
 from tacit.survey.answer_kinds import FORMULA
 from tacit.survey.imports.expressions import answers_after, asks_for_other_answers
+from tacit.survey.objections import OWN_TO_OBJECTS
 from tacit.survey.questionnaire import NO_ANSWER, NOT_ASKED, PREFER_NOT_TO_SAY
 from tacit.survey.questionnaire_file import LONGEST_TEXT, LONGEST_TEXTS
 from tacit.survey.words import RELEASED, released
@@ -41,9 +43,14 @@ class Draft:
     pages: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     carried: dict[str, str] = field(default_factory=dict)  # the other tool's names of questions, and ours
-    taken: set[str] = field(default_factory=lambda: {RESERVED})  # names that no further question can have
+    taken: set[str] = field(
+        default_factory=lambda: {RESERVED, *OWN_TO_OBJECTS}
+    )  # names that no further question can have
     answers: dict[str, dict[str, str]] = field(default_factory=dict)  # of a question: their values, and ours
     options: dict[str, dict[str, str]] = field(default_factory=dict)  # the same of those with several answers
+    conditions: dict[str, str] = field(
+        default_factory=dict
+    )  # of our questions, as they were written, carried over or not
 
     def leave_out(self, what: str, way: str) -> None:
         self.left_out.append(f"{what}: {way}")
@@ -209,9 +216,14 @@ class Draft:
             f"{why}; nothing can disguise it. Offer answers to choose from (kind: choice).",
         )
 
-    def condition(self, given: str, question: dict[str, Any] | None, *texts: str) -> None:
-        """Ask `question` only where all of these conditions hold; those that cannot be carried over are named."""
+    def condition(self, given: str, question: dict[str, Any] | None, *texts: str, left: str = "") -> None:
+        """Ask `question` only where all of these conditions hold; those that cannot be carried over are named.
+
+        `left` are the conditions of what it stands in that were not carried over.
+        """
         texts = tuple(filter(None, texts))
+        if question is not None:
+            self.conditions[question["name"]] = " ".join((*texts, left))
         if question is None or not texts:
             return
         said = " and ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0]
@@ -268,9 +280,9 @@ class Draft:
         for name, question in questions.items():
             is_sensitive = name not in public if sensitive is None else name in sensitive
             question["sensitive"] = is_sensitive and question["kind"] != "text"
+        self._inherit_sensitivity(questions, public)
         if all(question["kind"] == "text" for question in questions.values()):
             raise InvalidInput("Nothing in the file can be disguised: " + " ".join(self.left_out))
-        self._refuse_open_routes(questions)
         self._shorten_texts()
         self._repeat_answers()
         for language in self.languages:
@@ -293,22 +305,31 @@ class Draft:
     def _questions(self) -> dict[str, dict[str, Any]]:
         return {one["name"]: one for page in self.pages for one in page["questions"]}
 
-    def _refuse_open_routes(self, questions: Mapping[str, dict[str, Any]]) -> None:
-        """A public question that depends on a sensitive answer would tell that answer: it is asked of everybody."""
+    def _inherit_sensitivity(self, questions: Mapping[str, dict[str, Any]], public: Sequence[str]) -> None:
+        """A follow-up of a sensitive question would tell its answer in the clear: it is sensitive too, or a text left out."""
         for name, question in questions.items():
             when = question.get("when", [])
-            named = dict.fromkeys(one for way in (when if isinstance(when, list) else [when]) for one in way)
-            earlier = [one for one in named if questions[one]["sensitive"]]
-            if earlier and question["kind"] == "text":
+            routed = dict.fromkeys(one for way in (when if isinstance(when, list) else [when]) for one in way)
+            # A condition that was not carried over says whom the question is about; who is named public is asked in the clear.
+            about = [] if name in public else self._named_in(self.conditions.get(name, ""))
+            earlier = [one for one in (*routed, *about) if one in questions and questions[one]["sensitive"]]
+            if not earlier or question["sensitive"]:
+                continue
+            if question["kind"] != "text":
+                question["sensitive"] = True
+                self.leave_out(
+                    f"the openness of {name!r}",
+                    f"it follows the sensitive question {earlier[0]!r}, whose answer it would tell, so it is disguised too.",
+                )
+            elif routed:
                 self._remove(question)
                 given = next(theirs for theirs, ours in self.carried.items() if ours == name)
                 self._leave_out_text(given, f"it would tell the sensitive answer to {earlier[0]!r}")
-            elif earlier and not question["sensitive"]:
-                del question["when"]
-                self.leave_out(
-                    f"the condition of {name!r}",
-                    f"it is public and would tell the sensitive answer to {earlier[0]!r}. It is asked of everybody.",
-                )
+
+    def _named_in(self, condition: str) -> list[str]:
+        """Our names of the questions that another tool's condition speaks of, as ``{panel.name}`` or ``${name}``."""
+        words = (word for place in _REPEATED.findall(condition) for word in re.split(r"[.\[\]:]", place))
+        return [self.carried[word.strip()] for word in words if word.strip() in self.carried]
 
     def _shorten_texts(self) -> None:
         """Open texts have a length together; many of them are shorter each."""
@@ -361,6 +382,15 @@ def _days_between(low: date, high: date) -> list[date]:
     elif (high - low).days > 365:
         days = [day.replace(day=1) for day in days]
     return sorted(set(days) - {low})
+
+
+def check_size(path: Path, size: int, most: int, how: str = "") -> None:
+    """Refuse a file that is larger than any form before it is read into memory."""
+    if size > most:
+        raise InvalidInput(
+            f"{path.name!r} has {size:,} bytes{how}; a form has at most {most:,}. Take out what the form does not need, and put "
+            "long lists of answers into a CSV file (answers: {file: ...})."
+        )
 
 
 def as_day(given: Any) -> date | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day
+from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day, check_size
 from tacit.survey.imports.expressions import as_number
 
 Element = Mapping[str, Any]
@@ -74,7 +74,12 @@ OF_THE_WHOLE = {
 }
 
 
+# A form of 100,000 answers in three languages has about 20 MB; JSON takes some ten times its bytes in memory.
+MOST_BYTES = 25_000_000
+
+
 def read(path: Path) -> Draft:
+    check_size(path, path.stat().st_size, MOST_BYTES)
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except (UnicodeDecodeError, json.JSONDecodeError) as problem:
@@ -163,7 +168,7 @@ class _Carrier:
             described = self._texts(element.get("description"))
             if described:
                 question["help"] = self.draft.text(described)
-            self.draft.condition(name, question, carried, str(element.get("visibleIf") or ""))
+            self.draft.condition(name, question, carried, str(element.get("visibleIf") or ""), left=left)
         for key, way in NOT_CARRIED.items():
             if element.get(key):
                 self.draft.leave_out(f"{key} of {name!r}", way)

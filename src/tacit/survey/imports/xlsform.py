@@ -11,7 +11,7 @@ from typing import Any
 
 from tacit.errors import InvalidInput
 from tacit.extras import require
-from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day
+from tacit.survey.imports.draft import LONGEST_SCALE, Draft, Texts, as_day, check_size
 from tacit.survey.imports.expressions import as_number
 
 Row = dict[str, str]
@@ -53,6 +53,9 @@ COLUMNS_NOT_CARRIED = {
 }
 MEDIA = ("image", "audio", "video", "big-image")
 MOST_COLUMNS, MOST_EMPTY_ROWS = 300, 1000
+# A form of 100,000 answers in three languages has about 30 MB unpacked. A few kilobytes can be packed that unpack to gigabytes.
+MOST_ROWS, MOST_UNPACKED = 120_000, 40_000_000
+SHEETS = ("survey", "choices", "settings")
 _OLD_SELECT = re.compile(
     r"(?i)select[ _](?P<many>one|multiple|all that apply)\s+(?:from\s+)?(?P<list>\S+)(?P<other>\s+or[ _](?:specify[ _])?other)?$"
 )
@@ -63,8 +66,6 @@ def read(path: Path) -> Draft:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of pictures and the like, which no form needs
         sheets = _sheets(path)
-    if "survey" not in sheets:
-        raise InvalidInput(f"{path.name!r} has no sheet 'survey', so it is no XLSForm. It has {', '.join(sheets)}.")
     settings = sheets.get("settings", [{}])[0] if sheets.get("settings") else {}
     languages = _languages(sheets["survey"], settings.get("default_language", ""))
     draft = Draft(settings.get("form_id") or settings.get("form_title") or path.stem, tuple(languages.values()))
@@ -76,20 +77,43 @@ def read(path: Path) -> Draft:
 def _sheets(path: Path) -> dict[str, list[Row]]:
     require("files")
     import zipfile
+    import zlib
 
     from openpyxl import load_workbook
 
     try:
+        with zipfile.ZipFile(path) as packed:  # no more of a member is unpacked than the size that stands here
+            unpacked = sum(one.file_size for one in packed.infolist() if not one.filename.startswith("xl/media/"))
+        check_size(path, unpacked, MOST_UNPACKED, " when it is unpacked")
         workbook = load_workbook(path, read_only=True, data_only=True)
-    except (zipfile.BadZipFile, KeyError, OSError, ValueError) as problem:
+        names = [sheet.title for sheet in workbook.worksheets]
+        sheets = {sheet.title.lower(): _rows(sheet) for sheet in workbook.worksheets if sheet.title.lower() in SHEETS}
+        workbook.close()
+    except InvalidInput:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, SyntaxError, ValueError) as problem:
         raise InvalidInput(f"{path.name!r} cannot be read as an Excel workbook: {problem}") from None
-    sheets = {}
-    for sheet in workbook.worksheets:
-        rows = list(_filled_rows(sheet))
-        header = [name.lower().replace(" ", "_") if "::" not in name else name for name in (rows[0] if rows else [])]
-        sheets[sheet.title.lower()] = [dict(zip(header, row, strict=False)) for row in rows[1:]]
-    workbook.close()
+    if "survey" not in sheets:
+        raise InvalidInput(f"{path.name!r} has no sheet 'survey', so it is no XLSForm. It has {', '.join(names)}.")
     return sheets
+
+
+def _rows(sheet: Any) -> list[Row]:
+    """The rows of a sheet under its header; more than a form has are refused, not read on.
+
+    The first row names all columns; the others leave their empty cells out.
+    """
+    filled = _filled_rows(sheet)
+    header = [name if "::" in name else name.lower().replace(" ", "_") for name in next(filled, [])]
+    rows: list[Row] = []
+    for texts in filled:
+        if len(rows) >= MOST_ROWS:
+            raise InvalidInput(
+                f"The sheet {sheet.title!r} has more than {MOST_ROWS:,} rows. Put long lists of answers into a CSV file "
+                "(answers: {file: ...})."
+            )
+        rows.append({name: text for name, text in zip(header, texts, strict=False) if text or not rows})
+    return rows
 
 
 def _filled_rows(sheet: Any) -> Iterator[list[str]]:
@@ -216,7 +240,8 @@ class _Form:
         if hint:
             question["help"] = self.draft.text(hint)
         around = [said for said, is_carried in self.within if is_carried]
-        self.draft.condition(name, question, *around, row.get("relevant", ""))
+        left = [said for said, is_carried in self.within if not is_carried]
+        self.draft.condition(name, question, *around, row.get("relevant", ""), left=" ".join(left))
         self._columns(row, is_group=False)
 
     def _selection(self, row: Row, kind: str, rest: str, text: Texts) -> dict[str, Any] | None:
