@@ -133,6 +133,8 @@ def test_a_seed_repeats_a_run_and_marks_it_as_a_simulation(truths, tmp_path):
     for out, seed in ((one, 7), (two, 7), (other, 8)):
         assert disguise_file(truths, WARNER, out, seed=seed) == 1000
         assert read_metadata(out) == {
+            "format": "tacit-note/1",
+            "bytes": out.stat().st_size,
             "scheme": WARNER.hash,
             "scheme_document": WARNER.to_document(),
             "simulation": True,

@@ -10,6 +10,7 @@ from html import escape
 
 from tacit.channel.device_laws import Chances
 from tacit.channel.devices import DeviceDesign, Sample
+from tacit.table.outputs import GENERATOR
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -62,7 +63,7 @@ class DevicePage:
             items = "".join(f"<li>{escape(line)}</li>" for line in lines)
             parts.append(f"<h2>{escape(heading)}</h2><ol>{items}</ol>")
         style = "body{font:12pt/1.5 serif;max-width:42em;margin:2em auto;padding:0 1em}h2{break-after:avoid}"
-        head = f'<meta charset="utf-8"><title>{escape(self.title)}</title><style>{style}</style>'
+        head = f'{GENERATOR}<meta charset="utf-8"><title>{escape(self.title)}</title><style>{style}</style>'
         return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 

@@ -27,7 +27,7 @@ from tacit.display import Shown
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Schema
 from tacit.table.columns import file_columns
-from tacit.table.files import written_whole
+from tacit.table.outputs import written_whole
 
 
 class GroupRecipe(NamedTuple):

@@ -9,6 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from tacit.cli.writing import guard_files
+
 # Where a command is: ``module:function`` below `tacit.cli`; a group has a help line and its own commands.
 Place = str | tuple[str, Mapping[str, str]]
 
@@ -66,7 +68,8 @@ class CommandApp(typer.Typer):
     """An app of such commands."""
 
     def command(self, name: str | None = None, **settings: Any) -> Any:
-        return super().command(name, **{"cls": Command, **settings})
+        added = super().command(name, **{"cls": Command, **settings})
+        return lambda function: added(guard_files(function))
 
 
 class CommandGroup(TyperGroup):

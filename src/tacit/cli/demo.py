@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.output import JsonFlag, Progress, compiling_told, print_json, print_text, progress
+from tacit.cli.writing import check_writable
 from tacit.extras import require_all
 
 
@@ -21,7 +22,9 @@ def demo(
     require_all("The demonstration", ("mine", "design", "publish", "regress"))
     with progress("Starting") as bar:
         from tacit.report.demo import CHAPTERS, write_demo
+        from tacit.table.outputs import made_folder
 
+        check_writable(made_folder(out) / "report.html")
         bar.total = len(CHAPTERS)
         with compiling_told(bar):
             page = write_demo(out, seed=seed, on_chapter=_chapters(bar))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tacit.cli import design_options as given
 from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
-from tacit.cli.writing import check_picture, check_writable, picture_kind
+from tacit.cli.writing import check_picture, check_writable
 
 if TYPE_CHECKING:
     from tacit.design import Bounds, Front, SearchEffort
@@ -140,15 +140,16 @@ def _other_priors(front: Front) -> str:
 def _write_json(path: Path, document: dict[str, Any]) -> None:
     import json as json_module
 
-    from tacit.table.files import written_whole
+    from tacit.table.outputs import written_whole
 
     with written_whole(path) as temporary:
-        temporary.write_text(json_module.dumps(document, allow_nan=False), encoding="utf-8")
+        temporary.write_text(
+            json_module.dumps({"format": "tacit-front/1"} | document, allow_nan=False), encoding="utf-8"
+        )
 
 
 def _write_plot(path: Path, fronts: Sequence[Front]) -> None:
+    from tacit.report.page import write_picture
     from tacit.report.plots import draw_fronts
-    from tacit.table.files import written_whole
 
-    with written_whole(path) as temporary:
-        draw_fronts(fronts).savefig(temporary, format=picture_kind(path), dpi=150)
+    write_picture(draw_fronts(fronts), path)

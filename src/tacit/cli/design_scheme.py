@@ -21,6 +21,7 @@ from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.truths import note_incomplete
+from tacit.cli.writing import check_writable
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def design_scheme(
     """Write the scheme that keeps a privacy demand, and say what it protects, what it costs and where it is weak."""
     from tacit.design.ready_channels import scheme_from_device, scheme_from_fronts
 
+    check_writable(out)
     clear = listed_names(public)
     together = [] if groups is None else listed_groups(groups)
     attributes, truths = source.read([*clear, *itertools.chain.from_iterable(together)])

@@ -52,7 +52,7 @@ def _page(made: DeviceDesign, question: str, out: Path | None, *, json: bool) ->
     shown = page(made, question, costs(made))
     text = shown.to_text()
     if out is not None:
-        from tacit.table.files import written_whole
+        from tacit.table.outputs import written_whole
 
         with written_whole(out) as temporary:
             is_html = out.suffix.lower() in (".html", ".htm")

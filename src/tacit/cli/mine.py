@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from tacit.cli.mine_options import ClassifierOptions, KnownClass, known_shares, print_scores
 from tacit.cli.output import JsonFlag, note, print_json, print_text
-from tacit.errors import InvalidInput
+from tacit.cli.writing import check_picture
 
 Criterion = Literal["gain", "ratio", "gini"]
 Splits = Literal["multiway", "binary"]
@@ -43,7 +43,9 @@ def tree(
     """Grow a decision tree for a class."""
     from tacit.mine import TreeClassifier
     from tacit.mine.itemset_result import ERRORS
+    from tacit.report.page import write_picture
 
+    check_picture(plot)
     model = TreeClassifier(
         asked.target, criterion=criterion, splits=splits, significance=significance, max_depth=max_depth, method=method,
         sampling=sampling, class_shares=known_shares(known_class),
@@ -53,7 +55,7 @@ def tree(
         model = model.pruned(asked.further(prune, "--prune"))
         note(f"Pruned from {leaves} leaves to {model.tree_.n_leaves}.")
     if plot is not None:
-        _save(model.plot(), plot)
+        write_picture(model.plot(), plot, bbox_inches="tight")
     asked.save(model)
     scored = asked.scores(model)
     if json:
@@ -77,14 +79,3 @@ def bayes(asked: ClassifierOptions, known_class: KnownClass = None, json: Annota
     else:
         print_text(model.to_text())
         print_scores(scored)
-
-
-def _save(figure: Any, path: Path) -> None:
-    from tacit.table.files import written_whole
-
-    formats = figure.canvas.get_supported_filetypes()
-    kind = path.suffix.lstrip(".").lower()
-    if kind not in formats:
-        raise InvalidInput(f"A plot can be written as .svg, .png or .pdf, not as {path.name!r}.")
-    with written_whole(path) as temporary:
-        figure.savefig(temporary, format=kind, dpi=150, bbox_inches="tight")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.output import print_text
+from tacit.cli.writing import check_writable
 from tacit.display import with_error
 from tacit.errors import InvalidInput
 
@@ -51,6 +52,7 @@ class ClassifierOptions:
 
     def sources(self) -> list[ReportSource]:
         """The reports to learn from."""
+        check_writable(self.export)
         return _read(self.reports, self.scheme or [], self.join)
 
     def further(self, place: str, option: str) -> list[ReportSource]:
@@ -70,7 +72,7 @@ class ClassifierOptions:
         import json
 
         from tacit.mine.exported import classifier_document
-        from tacit.table.files import written_whole
+        from tacit.table.outputs import written_whole
 
         text = json.dumps(classifier_document(model), ensure_ascii=False, indent=1)
         with written_whole(self.export) as temporary:

@@ -10,7 +10,7 @@ import typer
 from tacit.cli.measure import DataOption, PriorOption, prior_from, show_caveats
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
-from tacit.cli.writing import check_picture, picture_kind
+from tacit.cli.writing import check_picture
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -133,11 +133,9 @@ def _named_device(text: str) -> DeviceDesign:
 
 
 def _draw(plot: Path, needed: DevicePlan, beside: list[DeviceDesign]) -> None:
-    from tacit.table.files import written_whole
+    from tacit.report.page import write_picture
 
-    figure = needed.draw(beside)
-    with written_whole(plot) as temporary:
-        figure.savefig(temporary, format=picture_kind(plot), dpi=150)
+    write_picture(needed.draw(beside), plot)
 
 
 def _show_device(needed: DevicePlan, *, json: bool) -> None:

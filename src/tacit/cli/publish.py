@@ -14,7 +14,7 @@ from tacit.cli.names import listed_groups, listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, compiling_told, note, print_json, progress
 from tacit.cli.publish_answer import print_release, survival
 from tacit.cli.publish_noise import NoiseRequest, publish_noisy
-from tacit.cli.writing import check_picture, check_writable, picture_kind
+from tacit.cli.writing import check_picture, check_writable
 from tacit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
@@ -143,9 +143,9 @@ class ReleaseRequest:
         """Refuse what could not be written in the end."""
         if self.new_table is None:
             _check_out(self.table, Path(self.out))
+        self._refuse_same_names()
         check_picture(self.plot)
         check_writable(self.report)
-        self._refuse_same_names()
 
     def _refuse_same_names(self) -> None:
         """Refuse a picture or a page that would overwrite the table, the release or a manifest."""
@@ -180,7 +180,8 @@ def _proves_by_default(settings: Settings) -> bool:
 
 def _draw(release: Release, asked: ReleaseRequest, beside: contextlib.ExitStack) -> None:
     """Write the picture and the page that were asked for, under names that become final with the release's own."""
-    from tacit.table import written_whole
+    from tacit.report.page import picture_kind
+    from tacit.table.outputs import written_whole
 
     if asked.plot is not None:
         _plot(release, beside.enter_context(written_whole(asked.plot)), picture_kind(asked.plot))
@@ -283,9 +284,12 @@ def _table_beside(table: str, out: str) -> str | None:
 
 
 def _check_out(table: str, out: Path) -> None:
+    from tacit.publish.manifests import private_path, public_path
+
     if Path(table).resolve() == out.resolve():
         raise InvalidInput("The release would overwrite the table of people. Give another name for the output.")
-    check_writable(out)
+    for path in (out, public_path(out), private_path(out)):
+        check_writable(path)
 
 
 def _write(release: Release, asked: ReleaseRequest) -> dict[str, Any]:
@@ -344,6 +348,7 @@ def _advancing(bar: Any) -> Callable[[float, str], None]:
 
 
 def _plot(release: Release, path: Path, kind: str) -> None:
+    from tacit.report.page import save_picture
     from tacit.report.plots import front_figure
 
-    front_figure(release).savefig(path, format=kind, dpi=150)
+    save_picture(front_figure(release), path, kind)

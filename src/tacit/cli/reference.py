@@ -14,7 +14,9 @@ log a line that says what takes so long), and ends with exit code 0, or with 2 a
 infinite is `null` in JSON, with a sentence in `warnings`. Names in a list are separated by commas; one that holds a comma
 itself is quoted as in a CSV file: `--attributes '"income, net",age'`. `-h` is short for `--help`; `-` is standard input, and
 `--out -` standard output. Repeated options may stand in [`tacit.toml`](reference/formats.md#settings-tacittoml), or
-in a file that `--settings` names. This page is made from the commands' own help.
+in a file that `--settings` names. A command writes to a new name or in place of an earlier output of Tacit; any other file
+is replaced only with `--force`, a link is written through to its target, and devices, pipes and folders are refused. This
+page is made from the commands' own help.
 """
 WIDTH = 80  # a terminal's; the site's column holds no more either
 

@@ -40,7 +40,8 @@ def regress(
     """Regress an outcome on covariates where some of them were disguised."""
     import tacit
     from tacit.channel.scheme import Scheme
-    from tacit.cli.writing import check_picture, picture_kind
+    from tacit.cli.writing import check_picture
+    from tacit.report.page import write_picture
 
     check_picture(plot)
     result = tacit.regress(
@@ -50,7 +51,7 @@ def regress(
     )  # fmt: skip
     if plot is not None:
         covariate = next(term for term in result.terms if term != "Intercept")
-        result.plot(covariate).savefig(plot, format=picture_kind(plot), dpi=150)
+        write_picture(result.plot(covariate), plot)
     if json:
         print_json(result.to_document())
         return

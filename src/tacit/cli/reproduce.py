@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text, progress
+from tacit.cli.writing import check_writable
 from tacit.extras import require_all
 
 if TYPE_CHECKING:
@@ -38,14 +39,18 @@ def reproduce(
         return
     require_all("Running the studies again", ("mine", "design", "publish", "report"))
     from tacit.experiments.page import write_study
+    from tacit.table.outputs import made_folder
 
     chosen = list(STUDIES.values()) if name in (None, "all") else [study(name)]
     if len(chosen) > 1 and not quick:
         note(f"Running {', '.join(each.name for each in chosen)}, one after the other. {LONG}")
+    folder = made_folder(out or Path("out"))
+    for each in chosen:
+        check_writable(folder / f"{each.name}.html")
     documents = []
     for each in chosen:
         result = _run(each, quick, seed, health)
-        page = write_study(result, out or Path("out"))
+        page = write_study(result, folder)
         documents.append({**result.to_document(), "page": str(page)})
         if not json:
             rows = [(row.what, row.published or "", row.ours) for row in result.comparisons]

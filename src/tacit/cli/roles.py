@@ -21,10 +21,10 @@ def roles(
 ) -> None:
     """Propose a role and a type for every column, with the reason for each."""
     from tacit.publish.roles import propose_roles
-    from tacit.table import written_whole
+    from tacit.table.outputs import written_whole
 
-    check_writable(out)
     check_apart(out, [table])
+    check_writable(out)
     proposed = propose_roles(table)
     if out is not None:
         with written_whole(out) as temporary:

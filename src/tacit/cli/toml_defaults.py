@@ -16,8 +16,9 @@ from typing import Any
 from tacit.errors import InvalidInput, UnknownName
 
 FILE = Path("tacit.toml")
-# A formula is computed, a seed undoes chance, and the others say whose reports and connections are believed.
-ONLY_IF_NAMED = ("formula", "seed", "store", "host", "proxy")
+# A formula is computed, a seed undoes chance, force replaces files, and the others say whose reports and connections are
+# believed.
+ONLY_IF_NAMED = ("formula", "seed", "force", "store", "host", "proxy")
 
 
 def read_settings(root: Any) -> dict[str, Any]:

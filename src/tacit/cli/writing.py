@@ -3,24 +3,60 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
 
 from tacit.errors import InvalidInput
 
 
 def check_writable(path: Path | None) -> None:
+    """Refuse, before the work, a name under which the output could not be written in the end."""
     if path is None:
         return
-    if path.is_dir():
-        raise InvalidInput(f"{str(path)!r} is a folder. Give the name of a file.")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"There is no folder {str(path.parent)!r} to write {path.name!r} into. Make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise InvalidInput(f"Nothing can be written into {str(path.parent)!r}: permission denied.")
+    from tacit.table.outputs import output_file
+
+    folder = output_file(path).parent
+    if not os.access(folder, os.W_OK):
+        raise InvalidInput(f"Nothing can be written into {str(folder)!r}: permission denied.")
+
+
+# Parameters that name what a command writes; whichever command has one takes --force.
+WRITTEN = {"out", "plot", "report", "export", "printed", "path"}
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files that Tacit did not write, or that were changed since.")
+]
+
+
+def guard_files(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with --force, without which it replaces nothing but earlier outputs of Tacit."""
+    signature = inspect.signature(command)
+    if not WRITTEN & set(signature.parameters):
+        return command
+    hints = get_type_hints(command, include_extras=True)
+
+    @functools.wraps(command)
+    def guarded(*, force: bool = False, **settings: Any) -> None:
+        from tacit.table.outputs import replacing_only_outputs
+
+        with replacing_only_outputs(force=force):
+            command(**settings)
+
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
+        for parameter in signature.parameters.values()
+    ]
+    parameters.insert(-1, inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Force))
+    guarded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    guarded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return guarded
 
 
 def check_apart(out: Path | None, files: Iterable[str | Path]) -> None:
@@ -36,13 +72,10 @@ def check_picture(path: Path | None) -> None:
         return
     from matplotlib.backend_bases import FigureCanvasBase
 
+    from tacit.report.page import picture_kind
+
     if picture_kind(path) not in FigureCanvasBase.get_supported_filetypes():
         raise InvalidInput(f"A picture cannot be written as {path.suffix!r}. Use .png, .svg or .pdf.")
-
-
-def picture_kind(path: Path) -> str:
-    """The format that a picture's name asks for."""
-    return path.suffix.lower().lstrip(".") or "png"
 
 
 # What each command writes to standard output; others write folders, or files that belong beside each other.

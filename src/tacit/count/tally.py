@@ -28,7 +28,8 @@ from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.reports import Reports
 from tacit.schema import RESERVED
 from tacit.table import Table
-from tacit.table.files import TableWriter, read_metadata, read_table, written_whole
+from tacit.table.files import TableWriter, read_metadata, read_table
+from tacit.table.outputs import written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,18 +6,17 @@ import json
 from pathlib import Path
 
 from tacit.experiments.registry import StudyResult
-from tacit.report.page import Chapter, Picture, WrittenTable, write
-from tacit.table.files import made_folder, written_whole
+from tacit.report.page import Chapter, Picture, WrittenTable, write, write_picture
+from tacit.table.outputs import made_folder, written_whole
 
 
 def write_study(result: StudyResult, folder: Path) -> Path:
     """Write ``NAME.html``, ``NAME.json`` and a PNG of each plot; the page's path."""
     made_folder(folder)
     for plot in result.plots:
-        with written_whole(folder / f"{result.name}-{plot.name}.png") as temporary:
-            plot.figure.savefig(temporary, format="png", dpi=150)
+        write_picture(plot.figure, folder / f"{result.name}-{plot.name}.png")
     with written_whole(folder / f"{result.name}.json") as temporary:
-        temporary.write_text(json.dumps(result.to_document(), indent=1), encoding="utf-8")
+        temporary.write_text(json.dumps({"format": "tacit-study/1"} | result.to_document(), indent=1), encoding="utf-8")
     introduction = "A published study, run again: what was published beside what comes out here."
     told = " ".join(part for part in (introduction, result.settings) if part)
     return write(folder / f"{result.name}.html", result.title, told, _chapters(result))

@@ -14,7 +14,8 @@ from tacit.mine.heavy_hitters import OpenQuestion
 from tacit.randomness import randomness_from
 from tacit.table import Missing, read_table
 from tacit.table.columns import as_text, checked_columns, missing_values
-from tacit.table.files import column_names, data_places, read_metadata, written_whole
+from tacit.table.files import column_names, data_places, read_metadata
+from tacit.table.outputs import written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,7 +20,8 @@ from tacit.publish.manifests import private_manifest, private_path, public_manif
 from tacit.publish.promises import judged_table, kept_promises, people_of, verified_rows
 from tacit.publish.reading_back import BrokenPromise, count_synthetic, read_back
 from tacit.publish.spark_release import write_on_spark
-from tacit.table.files import is_parquet, written_whole
+from tacit.table.files import is_parquet
+from tacit.table.outputs import written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +85,7 @@ def write_file(release: AnonymousTable, path: Path, *, again: bool = False) -> W
             verified = verified_rows(
                 release, read_back(temporary, manifest, parquet=parquet, people=people_of(release))
             )
-        _write_document(public, manifest | {"verified": verified})
+        _write_document(public, manifest | {"verified": verified, "bytes": temporary.stat().st_size})
         _write_document(private, private_manifest(release))
     return Written(path, verified, together, tuple(entry.path.name for entry in earlier), kindred)
 
@@ -101,7 +102,7 @@ def write_synthetic(release: SyntheticRelease, path: Path) -> Path:
             raise TacitError(
                 f"The release was not kept: {error}. This is a mistake in Tacit: please report it."
             ) from None
-        _write_document(public, manifest)
+        _write_document(public, manifest | {"bytes": temporary.stat().st_size})
     return path
 
 

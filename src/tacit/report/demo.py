@@ -13,7 +13,7 @@ from tacit.report.chapters.publish import publish
 from tacit.report.chapters.study import study
 from tacit.report.demo_data import DemoData
 from tacit.report.page import Chapter, write
-from tacit.table.files import made_folder
+from tacit.table.outputs import made_folder
 
 TITLE = "What a crowd knows, without any of its members telling"
 INTRODUCTION = (

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, log10
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.channel.base import Array
-from tacit.table.files import made_folder, written_whole
+from tacit.table.outputs import GENERATOR, PROGRAM, made_folder, written_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -347,6 +347,23 @@ def svg(figure: Figure) -> str:
     return text[text.index("<svg") :]
 
 
+def write_picture(figure: Figure, path: Path, **settings: Any) -> None:
+    """Write a figure in the format that the file's name asks for, whole or not at all."""
+    with written_whole(path) as temporary:
+        save_picture(figure, temporary, picture_kind(path), **settings)
+
+
+def save_picture(figure: Figure, file: Path, kind: str, **settings: Any) -> None:
+    """Save a figure with Tacit named as its maker, by which the next run knows that the file may be replaced."""
+    maker = {"png": "Software", "svg": "Creator", "pdf": "Creator"}.get(kind)
+    figure.savefig(file, format=kind, dpi=150, metadata=None if maker is None else {maker: PROGRAM}, **settings)
+
+
+def picture_kind(path: Path) -> str:
+    """The format that a picture's name asks for."""
+    return path.suffix.lower().lstrip(".") or "png"
+
+
 def render(title: str, introduction: str, chapters: Sequence[Chapter]) -> str:
     """The whole page."""
     contents = "".join(
@@ -359,7 +376,8 @@ def render(title: str, introduction: str, chapters: Sequence[Chapter]) -> str:
         for number, chapter in enumerate(chapters, 1)
     )
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<!doctype html><html lang="en"><head>'
+        f'{GENERATOR}<meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><main><h1>{html.escape(title)}</h1>"
         f'<p>{html.escape(introduction)}</p><nav aria-label="Contents"><ol>{contents}</ol></nav>{body}</main></body></html>\n'

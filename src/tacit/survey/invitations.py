@@ -12,7 +12,7 @@ from tacit.errors import InvalidInput
 from tacit.survey.codes import code_token, printed, read_code
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import StoredSurvey
-from tacit.table.files import written_whole
+from tacit.table.outputs import written_whole
 
 _CONSONANTS = "bdfghjklmnprstvz"
 _VOWELS = "aiou"

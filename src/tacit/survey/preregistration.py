@@ -20,7 +20,7 @@ from tacit.survey.exports import codebook, consent_text
 from tacit.survey.promise import promise
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.wire import Wire
-from tacit.table.files import written_whole
+from tacit.table.outputs import written_whole
 
 MANIFEST = "manifest.json"
 FORMAT = "tacit-preregistration/1"

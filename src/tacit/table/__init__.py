@@ -7,8 +7,9 @@ from tacit.table.coded import Table
 from tacit.table.columns import as_arrow
 from tacit.table.discretize import equal_width, middle, quantiles
 from tacit.table.encode import Missing, decode, encode
-from tacit.table.files import read_batches, read_metadata, read_table, written_whole
+from tacit.table.files import read_batches, read_metadata, read_table
 from tacit.table.infer import infer_schema, inferred_table
+from tacit.table.outputs import written_whole
 
 __all__ = [
     "Missing",

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from tacit.table.columns import as_arrow, checked_names, without_row_labels
 from tacit.table.csv_format import CsvFormat, csv_format, is_packed, opened_csv
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
 from tacit.table.object_stores import fetched, is_data_name, is_object, objects
+from tacit.table.outputs import NOTE, output_file, written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1 << 17
 SAMPLED_BYTES = 1 << 18  # of a CSV file, to tell how long its rows are
 PARQUET_SUFFIXES = (".parquet", ".pq")
-NOTE = b"tacit"  # the key of what a Parquet file says of itself
 LONGEST_NOTE = 1 << 16  # bytes up to which it stays plain JSON
 COMPRESSED = b"zlib:"
+NOTE_FORMAT = "tacit-note/1"  # of the note beside a CSV file
 
 
 def is_parquet(path: str | Path) -> bool:
@@ -351,44 +351,6 @@ def _note(content: bytes, where: str) -> dict[str, Any]:
     return noted
 
 
-def made_folder(path: str | Path) -> Path:
-    """The folder, made where it is not there yet."""
-    folder = Path(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"The folder {str(path)!r} cannot be made: {error.strerror}. Give another one.") from None
-    return folder
-
-
-@contextlib.contextmanager
-def written_whole(path: str | Path, *, private: bool = False) -> Iterator[Path]:
-    """A temporary file that takes its final name only when everything went well; a private one is its owner's alone."""
-    target = Path(path)
-    if target.is_dir():
-        raise InvalidInput(f"{str(path)!r} is a folder. Give the name of a file.")
-    if not target.parent.exists():
-        raise InvalidInput(f"There is no folder {str(target.parent)!r} to write {target.name!r} into. Make it first.")
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as error:
-        raise InvalidInput(f"Nothing can be written into {str(target.parent)!r}: {error.strerror}.") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        if not private:
-            # mkstemp makes private files; the final one gets what the user's umask would have given it.
-            mask = os.umask(0)
-            os.umask(mask)
-            temporary.chmod(0o666 & ~mask)
-        temporary.replace(target)
-    except OSError as error:
-        raise InvalidInput(f"{str(path)!r} could not be written: {error.strerror or error}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 class TableWriter:
     """Writes Arrow tables to one file, batch by batch; Parquet keeps the metadata, CSV has it in a sidecar."""
 
@@ -423,6 +385,8 @@ def table_writer(path: str | Path, metadata: Mapping[str, Any]) -> Iterator[Tabl
     """A writer for CSV or Parquet, by the file's name; nothing appears under that name before all is written."""
     if is_packed(Path(path)):
         raise InvalidInput(f"{str(path)!r}: tables are written as CSV or as Parquet, which is compressed. Name it so.")
+    if not is_parquet(path):
+        output_file(sidecar(path))
     with written_whole(path) as temporary:
         writer = TableWriter(temporary, parquet=is_parquet(path), metadata=metadata)
         try:
@@ -432,4 +396,5 @@ def table_writer(path: str | Path, metadata: Mapping[str, Any]) -> Iterator[Tabl
         if not is_parquet(path):
             # Before the file itself: reports beside the note of another scheme are refused, without a note they are not.
             with written_whole(sidecar(path)) as beside:
-                beside.write_text(json.dumps(dict(metadata), indent=1) + "\n", encoding="utf-8")
+                note = {"format": NOTE_FORMAT, "bytes": temporary.stat().st_size} | dict(metadata)
+                beside.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")

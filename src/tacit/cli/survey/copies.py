@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.output import progress
 from tacit.cli.survey.store import DEFAULT_STORE, JsonOption, StoreOption, SurveyArgument, opened_store, record, show
+from tacit.cli.writing import check_writable
 from tacit.errors import InvalidInput
 
 
@@ -44,6 +45,7 @@ def backup(
     if keep is not None and not out.is_dir():
         raise InvalidInput(f"--keep goes with a folder of backups, and {str(out)!r} is none. Make it first.")
     file = dated(out) if out.is_dir() else out
+    check_writable(file)
     with opened_store(store) as opened:
         from tacit.survey.unhurried import at_low_priority
 

@@ -23,6 +23,7 @@ from tacit.cli.survey.store import (
     record,
     show,
 )
+from tacit.cli.writing import check_writable
 from tacit.errors import InvalidInput
 
 
@@ -30,9 +31,9 @@ def new(path: FileArgument, as_json: JsonOption = False) -> None:
     """Start a questionnaire from a template."""
     from importlib.resources import files
 
-    _check_new(path)
+    check_writable(path)
     template = files("tacit.survey").joinpath("templates/questionnaire.yaml")
-    path.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+    _write_text(path, template.read_text(encoding="utf-8"))
     lines = [f"Wrote {path}. Change it, then look at it with: tacit survey preview {path}"]
     show({"file": str(path)}, lines, as_json=as_json)
 
@@ -47,8 +48,8 @@ def words(
 
     if language not in RELEASED:
         raise InvalidInput(f"The page has no words in {language!r}. It has them in {', '.join(RELEASED)}.")
-    _check_new(path)
-    path.write_text("\n".join(template(language)) + "\n", encoding="utf-8")
+    check_writable(path)
+    _write_text(path, "\n".join(template(language)) + "\n")
     lines = [f"Wrote {path}. Translate the texts, then name the file in the questionnaire: words: {{xx: {path.name}}}"]
     show({"file": str(path), "language": language}, lines, as_json=as_json)
 
@@ -69,12 +70,12 @@ def carry_over(
     from tacit.cli.names import listed_names
     from tacit.survey.imports import carried_over, questionnaire_text
 
-    _check_new(out)
+    check_writable(out)
     if public and sensitive is not None:
         raise InvalidInput("Give --public or --sensitive, not both: each says what the other questions are.")
     named = None if sensitive is None else listed_names(sensitive)
     document, left_out = carried_over(source, listed_names(public), named)
-    out.write_text(questionnaire_text(document, source.name, left_out), encoding="utf-8")
+    _write_text(out, questionnaire_text(document, source.name, left_out))
     questions = [question["name"] for page in document["pages"] for question in page["questions"]]
     lines = [
         f"Wrote {out} with {len(questions)} questions. Write its introduction and contact, then: tacit survey preview {out}"
@@ -83,11 +84,11 @@ def carry_over(
     show({"file": str(out), "questions": questions, "left_out": left_out}, lines, as_json=as_json)
 
 
-def _check_new(path: Path) -> None:
-    if path.exists():
-        raise InvalidInput(f"{str(path)!r} exists already. Name another file.")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"There is no folder {str(path.parent)!r}. Make it first.")
+def _write_text(path: Path, text: str) -> None:
+    from tacit.table.outputs import written_whole
+
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 MarginOption = Annotated[

@@ -20,7 +20,7 @@ from tacit.survey.store.codes import TABLE as CODES
 from tacit.survey.store.database import Database, StoreUnavailable, quoted
 from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import BOXES, Store, StoredSurvey
-from tacit.table.files import written_whole
+from tacit.table.outputs import BACKUP, written_whole
 
 # Sessions and known devices are left out on purpose: whoever holds an old backup must not be logged in by it.
 _TABLES: dict[str, tuple[str, ...]] = {
@@ -70,6 +70,7 @@ def back_up(store: Store, path: Path, progressed: Progressed = _nobody_watches) 
             copied = _copy(store, target, progressed)
             # Back to one file: the write-ahead log must not stay behind under the temporary name.
             target.database.rows("PRAGMA journal_mode=DELETE")
+            target.database.rows(f"PRAGMA application_id={int.from_bytes(BACKUP)}")
         finally:
             target.close()
     return copied
