@@ -59,8 +59,10 @@ def tree(
     asked.save(model)
     scored = asked.scores(model)
     if json:
-        print_json({"model": model.to_document(), "method": model.method_, "n_leaves": model.tree_.n_leaves, **scored})
+        print_json({"model": model.to_document(), "method": model.method_, "learned_from": model.learned_from_,
+            "n_leaves": model.tree_.n_leaves, **scored})  # fmt: skip
     else:
+        print_text(model.learned_from_)
         print_text("\n".join([*model.rules(), ERRORS]) if rules else model.to_text())
         print_scores(scored)
 
@@ -75,7 +77,9 @@ def bayes(asked: ClassifierOptions, known_class: KnownClass = None, json: Annota
     asked.save(model)
     scored = asked.scores(model)
     if json:
-        print_json({"model": model.to_document(), **scored})
+        learned = {"method": model.method_, "learned_from": model.learned_from_}
+        print_json({"model": model.to_document(), **learned, **scored})
     else:
+        print_text(model.learned_from_)
         print_text(model.to_text())
         print_scores(scored)

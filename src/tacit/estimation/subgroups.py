@@ -75,10 +75,16 @@ def effective_people(subgroup: Subgroup) -> float:
 
 @dataclass(frozen=True, eq=False)
 class OpenSubgroup:
-    """A subgroup of a model of whole records, with the errors that counting `people` undisguised records would have."""
+    """A subgroup of a model of whole records, with the errors that counting `people` undisguised records would have.
+
+    Its size is the model's too, but where all conditions so far are about public attributes: there the reports tell it, and
+    `counted` are its people as they do.
+    """
 
     model: Subgroup
     people: float
+    counted: Subgroup | None = None
+    public: frozenset[str] = frozenset()
 
     @property
     def by_level(self) -> bool:
@@ -86,15 +92,22 @@ class OpenSubgroup:
 
     def prepare(self, others: Sequence[OpenSubgroup]) -> None:
         self.model.prepare([other.model for other in others])
+        told = [each.counted for each in (self, *others) if each.counted is not None]
+        if told:
+            told[0].prepare(told[1:])
 
     def shares(self) -> ClassShares:
         own = self.model.shares()
         size = min(max(own.size, 0.0), 1.0)
         spread = np.diag(own.classes)
-        return ClassShares(
+        modelled = ClassShares(
             own.size, size * (1 - size) / self.people, 0.0, own.classes,
             (spread - np.multiply.outer(own.classes, own.classes)) / self.people, spread / self.people,
         )  # fmt: skip
+        if self.counted is None:
+            return modelled
+        told = self.counted.shares()
+        return replace(modelled, size=told.size, size_variance=told.size_variance, size_disguise=told.size_disguise)
 
     def by_answer(self) -> AnswerBreakdown:
         return self.model.by_answer()
@@ -107,7 +120,10 @@ class OpenSubgroup:
         return ((np.diag(p) - known) / self.people).reshape(*shares.shape, *shares.shape)
 
     def within(self, attribute: Attribute, codes: Codes) -> OpenSubgroup:
-        return OpenSubgroup(self.model.within(attribute, codes), self.people)
+        told = self.counted if attribute.name in self.public else None
+        return OpenSubgroup(
+            self.model.within(attribute, codes), self.people, told and told.within(attribute, codes), self.public
+        )
 
 
 @dataclass(frozen=True, eq=False)

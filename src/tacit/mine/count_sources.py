@@ -49,6 +49,19 @@ MODEL_WORTH = 2
 DRAWN_RECORDS = 1 << 16
 
 
+# What a classifier's first line calls what it learned from.
+ESTIMATES: dict[str, str] = {
+    "inversion": "unbiased estimates",
+    "likelihood": "the most likely joint table",
+    "joint": "a model of whole records",
+}
+
+
+def learned_from(method: str, n_reports: int, reason: str) -> str:
+    """Which estimate a classifier was learned from, and why."""
+    return f"Learned from {ESTIMATES[method]} ({method}) of {n_reports:,} reports: {reason}."
+
+
 def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tuple[Source, ...], Schema]:
     """The tables to count, and their attributes as the scheme lists them: ties are broken alike however they are grouped."""
     origins = sources(reports)
@@ -70,14 +83,16 @@ def counted_subgroup(
         origins = [remembered(origins[0], [columns_of(parts_for(origins[0].questionnaire, schema.names))])]
     subgroup = everybody(origins, schema, target, with_errors=with_errors)
     if method == "joint":
-        return modelled_subgroup(fit_joint(Remembered(tuple(origins))), schema, target, subgroup), "joint"
+        return modelled_subgroup(fit_joint(Remembered(tuple(origins))), schema, target, subgroup, origins), "joint"
     if method == "likelihood" or (method == "auto" and _likelihood_pays(origins, schema)):
         return ModelledSubgroup(_most_likely_subgroup(origins[0], schema, target), subgroup), "likelihood"
     return subgroup, "inversion"
 
 
-def modelled_subgroup(joint: JointModel, schema: Schema, target: str, counted: Subgroup) -> Subgroup:
-    """Everybody as a model of whole records has them; `counted` says how much the reports tell."""
+def modelled_subgroup(
+    joint: JointModel, schema: Schema, target: str, counted: Subgroup, origins: Sequence[Source]
+) -> Subgroup:
+    """Everybody as a model of whole records has them; `counted` says how much the reports of the sources tell."""
     model = joint.model
     if isinstance(model, LatentClasses):
         rows = class_rows(joint.schema, model.weights, model.factors)
@@ -86,7 +101,9 @@ def modelled_subgroup(joint: JointModel, schema: Schema, target: str, counted: S
         table, counts = distinct_in_memory(drawn, None, joint.schema.names)
         rows = record_rows(joint.schema, [table[name] for name in joint.schema.names], counts.astype(np.float64))
     subgroup = RowSubgroup.everybody(rows, target, schema.attributes, with_errors=False)
-    return OpenSubgroup(subgroup, max(MODEL_WORTH * effective_people(counted), 1.0))
+    disguised = {name for source in origins for group in source.questionnaire.groups for name in group.names}
+    public = frozenset(set(schema.names) - disguised)
+    return OpenSubgroup(subgroup, max(MODEL_WORTH * effective_people(counted), 1.0), counted, public)
 
 
 def _drawn(joint: JointModel) -> list[Codes]:

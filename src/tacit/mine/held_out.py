@@ -49,6 +49,16 @@ def tree_logs(trees: Sequence[Node], joint: JointModel, target: str, origins: Se
     return [total / people for total in totals] if people else None
 
 
+def is_comparable(tree: Node, schema: Schema, target: str, origins: Sequence[Source]) -> bool:
+    """Whether `tree_logs` can be told of this tree, so that fitting a model to compare it with is not in vain."""
+    used = {node.attribute for node in tree.walk() if node.attribute is not None}
+    asking = [source for source in origins if target in source.questionnaire.attributes and source.engine.n_rows]
+    looked = [_covered(source, [name for name in schema.names if name in used | {target}]) for source in asking]
+    return bool(looked) and all(
+        names is not None and math.prod(schema.shape([*used.union(names)])) <= MOST_RECORDS for names in looked
+    )
+
+
 def _covered(source: Source, names: Sequence[str]) -> list[str] | None:
     """The attributes that must be written out for the law of what a source reports about some; None for sets."""
     asked = [name for name in names if name in source.questionnaire.attributes]

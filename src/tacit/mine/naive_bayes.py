@@ -16,7 +16,7 @@ from tacit.errors import NotEstimable, TacitError, UnknownName
 from tacit.estimation.class_tables import ClassTable, ClassTables
 from tacit.joint.classes import LatentClasses
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
-from tacit.mine.count_sources import modelled_pairs, ordered_sources, pairs_may_pay
+from tacit.mine.count_sources import learned_from, modelled_pairs, ordered_sources, pairs_may_pay
 from tacit.mine.division import LoadedReports, folds, joint_model, loaded_reports
 from tacit.mine.held_out import bayes_logs
 from tacit.schema import Attribute, Schema
@@ -82,9 +82,19 @@ class NaiveBayesClassifier(ReportClassifier):
             raise UnknownName("Method", str(self.method), BAYES_METHODS)
         tables = ClassTables.of(origins, self.schema_, target)
         self.method_: BayesMethod = "inversion"
+        self.reason_ = {
+            "auto": "the reports tell enough without a model",
+            "inversion": "the method taken unless another is asked for",
+            "joint": "as asked",
+        }[self.method]
         # Where models are being compared, one of whole records is among them anyway.
         may_model = self.method == "auto" and not isinstance(reports, LoadedReports) and pairs_may_pay(origins, tables)
-        if self.method == "joint" or (may_model and self._model_is_likelier(reports, target)):
+        is_likelier = may_model and self._model_is_likelier(reports, target)
+        if may_model:
+            self.reason_ = (
+                f"a model of whole records made held-out reports {'likelier' if is_likelier else 'no likelier'}"
+            )
+        if self.method == "joint" or is_likelier:
             tables = modelled_pairs(joint_model(reports), target, tables)
             self.method_ = "joint"
         self.class_errors_ = tables.classes.errors
@@ -110,6 +120,11 @@ class NaiveBayesClassifier(ReportClassifier):
         except TacitError:  # the model cannot be had: a group too large to be weighed, too few reports to divide
             return False
         return logs[1] > logs[0]
+
+    @property
+    def learned_from_(self) -> str:
+        """Which estimate the shares were learned from, and why."""
+        return learned_from(self.method_, self.n_reports_, self.reason_)
 
     @property
     def needed_names_(self) -> tuple[str, ...]:

@@ -22,12 +22,13 @@ from tacit.mine.count_sources import (
     Method,
     counted_subgroup,
     joint_may_pay,
+    learned_from,
     modelled_subgroup,
     ordered_sources,
 )
 from tacit.mine.division import LoadedReports, folds, loaded_reports
 from tacit.mine.growth import CRITERIA, Criterion, Guard, SplitRules, Splits, grown
-from tacit.mine.held_out import tree_logs
+from tacit.mine.held_out import is_comparable, tree_logs
 from tacit.mine.predictions import checked_attributes
 from tacit.mine.pruning import pruned
 from tacit.mine.tree import predicted
@@ -44,6 +45,10 @@ GUARDS: dict[Method, Guard] = {
     "inversion": Guard(chance=0.1, label=2, size=2),
     "likelihood": Guard(split=1),
     "joint": Guard(chance=0.1, label=2, size=2),
+}
+REASONS: dict[Method, str] = {
+    "inversion": "the reports tell enough without a model",
+    "likelihood": "inversion of such a disguise would be mostly noise",
 }
 # Of so many parts one is kept from the trees that are compared by how likely they make it.
 PARTS = 5
@@ -121,29 +126,40 @@ class TreeClassifier(ReportClassifier):
         subgroup, self.method_ = counted_subgroup(
             origins, self.schema_, target, self.method, with_errors=self.significance != 0
         )
+        self.reason_ = "as asked" if self.method != "auto" else REASONS[self.method_]
         # Where models are being compared, one of whole records is among them anyway.
         may_model = self.method == "auto" and self.significance != 0 and not isinstance(reports, LoadedReports)
         if may_model and self.method_ == "inversion" and joint_may_pay(origins, subgroup):
-            subgroup, self.method_ = self._likelier(reports, subgroup, target)
+            subgroup, self.method_, self.reason_ = self._likelier(reports, subgroup, target)
         self.tree_ = grown(subgroup, self.target_.size, self._rules(), known)
         return self
 
     def _likelier(
         self, reports: ReportSource | Sequence[ReportSource], subgroup: Subgroup, target: str
-    ) -> tuple[Subgroup, Method]:
-        """The people as estimated or as a model of whole records has them: whose tree makes held-out reports likelier."""
+    ) -> tuple[Subgroup, Method, str]:
+        """The people as estimated or as a model of whole records has them: whose tree makes held-out reports likelier.
+
+        The model is fitted only if it may be chosen: not where the estimated tree cannot be compared with one.
+        """
+        untold = "reports are strongly disguised, but a model of whole records could not be compared with them"
         try:
             loaded = loaded_reports(reports)
             learning, testing = next(folds(loaded, PARTS, 0))
             estimated, _ = counted_subgroup(learning.sources(), self.schema_, target)
-            modelled = modelled_subgroup(learning.joint, self.schema_, target, estimated)
-            trees = [grown(each, self.target_.size, self._rules()) for each in (estimated, modelled)]
+            tree = grown(estimated, self.target_.size, self._rules())
+            if not is_comparable(tree, self.schema_, target, testing.sources()):
+                return subgroup, "inversion", untold
+            modelled = modelled_subgroup(learning.joint, self.schema_, target, estimated, learning.sources())
+            trees = [tree, grown(modelled, self.target_.size, self._rules())]
             logs = tree_logs(trees, learning.joint, target, testing.sources())
-            if logs is None or logs[1] <= logs[0]:
-                return subgroup, "inversion"
-            return modelled_subgroup(loaded.joint, self.schema_, target, subgroup), "joint"
+            if logs is None:
+                return subgroup, "inversion", untold
+            if logs[1] <= logs[0]:
+                return subgroup, "inversion", "a model of whole records made held-out reports no likelier"
+            likelier = modelled_subgroup(loaded.joint, self.schema_, target, subgroup, loaded.sources())
+            return likelier, "joint", "its tree made held-out reports likelier than unbiased estimates did"
         except TacitError:  # the model cannot be had: a group too large to be weighed, too few reports to divide
-            return subgroup, "inversion"
+            return subgroup, "inversion", untold
 
     def _checked_choices(self) -> None:
         if self.criterion not in CRITERIA:
@@ -200,6 +216,11 @@ class TreeClassifier(ReportClassifier):
         smaller = copy.copy(self)
         smaller.tree_ = pruned(self.tree_, subgroup, self.schema_)
         return smaller
+
+    @property
+    def learned_from_(self) -> str:
+        """Which estimate the tree was learned from, and why."""
+        return learned_from(self.method_, self.n_reports_, self.reason_)
 
     def to_text(self) -> str:
         """The tree, one line per node."""
