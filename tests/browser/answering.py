@@ -8,11 +8,24 @@ from tacit.survey.store.surveys import StoredSurvey
 from tests.survey.server import RunningServer
 
 
-def open_page(context: Any, server: RunningServer, survey: StoredSurvey, fragment: str = "") -> Any:
+def open_page(
+    context: Any, server: RunningServer, survey: StoredSurvey, fragment: str = "", *, who: str | None = None
+) -> Any:
+    """The first screen of a survey; `who` answers the question whether one has answered here before ("me", "else")."""
     page = context.new_page()
     page.goto(f"{server.url}/s/{survey.fingerprint}{fragment}")
-    page.wait_for_selector("#consent")
+    if who is not None:
+        say_who(page, who)
+        page.wait_for_selector("#consent, h1:has-text('cannot be answered')")
+    else:
+        page.wait_for_selector("#consent")
     return page
+
+
+def say_who(page: Any, who: str) -> None:
+    """Answer whether it was oneself who answered here before, as the first person of the device or as a new one."""
+    page.wait_for_selector("#who")
+    page.click("#who button >> nth=0" if who == "me" else "#who button.quiet")
 
 
 def read_on(page: Any) -> None:

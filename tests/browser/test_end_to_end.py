@@ -16,7 +16,7 @@ from tacit.estimation import estimate
 from tacit.reports import Reports
 from tacit.survey.accounts import Accounts
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.browser.answering import answer_small, open_page, send, start
+from tests.browser.answering import answer_small, open_page, say_who, send, start
 from tests.browser.conftest import PASSWORD, screenshots
 from tests.browser.test_page import violations
 from tests.survey.questionnaires import CODES
@@ -126,6 +126,15 @@ def _answered_and_kept(context: Any, server: RunningServer, survey: StoredSurvey
     return page
 
 
+def asked_again(context: Any, server: RunningServer, survey: StoredSurvey) -> Any:
+    """What a respondent sees who comes back to a survey that was answered."""
+    page = context.new_page()
+    page.goto(f"{server.url}/s/{survey.fingerprint}")
+    say_who(page, "me")
+    page.wait_for_selector("#survey[data-state=known]")
+    return page
+
+
 def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServer, Store]) -> None:
     server, store = served
     survey = store.named("rich")
@@ -136,7 +145,7 @@ def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServe
     store.offer_classifier(survey, {"format": "tacit-classifier/1", "target": "debts", "tree": tree})
     sent: list[tuple[str, str | None]] = []
     context.on("request", lambda request: request.method == "PUT" and sent.append((request.url, request.post_data)))
-    again = open_page(context, server, survey)
+    again = asked_again(context, server, survey)
     again.click("text=Try it and send right or wrong")
     again.wait_for_selector("text=Sent, disguised.")
     ((url, body),) = sent
@@ -161,7 +170,7 @@ def test_the_published_second_round_tries_answers_drawn_by_lot(
     store.offer_classifier(survey, {**document, "personal": {"debts": {"answers": ["no", "yes"], "program": never}}})
     sent: list[str | None] = []
     context.on("request", lambda request: request.method == "PUT" and sent.append(request.post_data))
-    again = open_page(context, server, survey)
+    again = asked_again(context, server, survey)
     again.wait_for_selector("text=makes up answers by lot")
     again.click("text=Try it and send right or wrong")
     again.wait_for_selector("text=Sent.")

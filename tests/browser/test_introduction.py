@@ -97,7 +97,7 @@ def test_the_dots_are_the_odds_and_a_made_up_answer_goes_through_the_disguise(
     page.select_option("#made-up", "0")
     assert "whose answer is “No”" in page.inner_text(".caption")
     assert len(traffic) == loaded  # trying sends nothing
-    assert page.evaluate("localStorage.getItem('tacit.sent')") is None
+    assert page.evaluate("localStorage.getItem('tacit.people')") is None
 
 
 def test_details_are_one_tap_away(context: Any, served: Served, fresh_survey: StoredSurvey) -> None:
@@ -203,7 +203,7 @@ def test_a_receipt_is_read_whole_at_320_pixels_where_it_is_shown_and_where_it_is
       range.selectNodeContents(document.querySelector(".receipt"));
       return new Set(Array.from(range.getClientRects(), (one) => Math.round(one.top))).size;
     }""")
-    again = open_page(context, served[0], fresh_survey)
+    again = open_page(context, served[0], fresh_survey, who="else")
     again.click(".withdraw summary")
     again.fill(".withdraw input", receipt)
     fits = again.evaluate(

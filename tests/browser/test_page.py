@@ -17,7 +17,7 @@ from tacit.survey.codes import new_code, printed
 from tacit.survey.definition import Definition
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.browser.answering import answer_small, open_page, read_on, send, start
+from tests.browser.answering import open_page, read_on, send, start
 from tests.browser.conftest import screenshots
 from tests.survey.questionnaires import SMALL
 from tests.survey.server import RunningServer
@@ -374,12 +374,17 @@ def test_a_closed_survey_says_so(context: Any, served: tuple[RunningServer, Stor
     assert "closed" in page.inner_text("main")
 
 
-def test_a_survey_that_closes_meanwhile_refuses_the_report(context: Any, served: tuple[RunningServer, Store]) -> None:
+def test_a_survey_that_closes_while_somebody_answers_refuses_the_report(
+    context: Any, served: tuple[RunningServer, Store]
+) -> None:
     server, store = served
     text = SMALL.replace("name: health", "name: closing")
     survey = store.add(Definition.from_yaml(text), text)
     page = open_page(context, server, survey)
+    start(page)
     store.close_survey(survey)
-    answer_small(page, smokes=True, drinks=True)
+    for choice in ("#age-1", "#smokes-1", "#drinks-1"):
+        page.check(choice)
+    send(page)
     assert page.get_attribute("#survey", "data-state") == "refused"
     assert "not open" in page.inner_text("main")

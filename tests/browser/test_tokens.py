@@ -122,6 +122,11 @@ def test_a_different_report_under_a_used_token_is_told_so_and_never_thanked(
     answer_small(page, smokes=True, drinks=False)
     before = store.counts(coded).reports
     for age in (0, 2):  # public, so that the second report certainly differs
+        # A device that lost the receipt, and with it the memory that this code was used.
+        page.evaluate(
+            """Object.keys(localStorage).filter((name) => !name.startsWith("tacit.token"))
+              .forEach((name) => localStorage.removeItem(name))"""
+        )
         again = open_page(context, server, coded, f"#code={code}")
         start(again)
         again.check(f"#age-{age}")
@@ -144,7 +149,9 @@ def test_the_next_person_is_not_offered_the_code(context: Any, served: Served, c
     page.wait_for_selector("#consent")
     assert page.input_value("#code") == ""
     assert "code" not in page.evaluate("location.hash")
-    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tacit.token'))") == []
+    assert code not in page.evaluate(
+        "JSON.stringify(Object.entries(localStorage)) + location.href + document.body.innerHTML"
+    )
 
 
 def test_a_signature_that_does_not_fit_is_refused_by_the_page(
@@ -176,11 +183,8 @@ def test_a_report_is_withdrawn_with_the_receipt_that_was_shown(
     receipt = page.inner_text(".receipt")
     (sent,) = [one for one in traffic if one["method"] == "PUT"]
     assert receipt.replace("-", "") not in sent["url"] + sent["body"]  # only its hash is sent
-    again = open_page(context, server, fresh_survey)
-    answer_small(again, smokes=True, drinks=False)
-    assert again.inner_text(".receipt") == receipt  # sending again shows the same one
     before = store.counts(fresh_survey)
-    page = open_page(context, server, fresh_survey)
+    page = open_page(context, server, fresh_survey, who="else")
     page.click(".withdraw summary")
     for typed, told in ((receipt[:-1] + "0" + receipt[-1:], "no report with this receipt"), (receipt, "was deleted")):
         page.fill("#withdraw-receipt", typed)

@@ -13,9 +13,8 @@ from scipy.stats import binomtest
 
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.browser.answering import answer_small, open_page, read_on, send, start
+from tests.browser.answering import answer_small, open_page, send, start
 from tests.browser.questionnaires import CANARY_ANSWER
-from tests.survey.questionnaires import SMALL
 from tests.survey.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -171,6 +170,11 @@ def test_nothing_is_sent_before_the_end_and_nothing_comes_from_elsewhere(
     page = open_page(context, server, fresh_survey)
     loaded = len(traffic)
     start(page)
+    # Everybody's device asks once whether the survey is still open, before the first question.
+    assert [(one["method"], one["url"].rsplit("/", 1)[1], one["body"]) for one in traffic[loaded:]] == [
+        ("GET", "full", None)
+    ]
+    loaded = len(traffic)
     page.check("#age-0")
     page.check("#smokes-1")
     page.wait_for_timeout(300)
@@ -195,51 +199,7 @@ def test_without_script_nothing_is_sent(
     context.close()
 
 
-def test_answering_again_sends_the_same_disguise_and_is_counted_once(
-    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
-) -> None:
-    server, store = served
-    traffic = recorded(context)
-    for _ in range(3):
-        answer_small(open_page(context, server, fresh_survey), smokes=True, drinks=True)
-    sent = {(one["url"], one["body"]) for one in traffic if one["method"] == "PUT"}
-    assert len(sent) == 1
-    assert store.counts(fresh_survey).reports == 1
-
-
-def test_a_later_wave_meets_the_same_disguise(
-    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
-) -> None:
-    server, store = served
-    traffic = recorded(context)
-    first = store.named("health/1")
-    for survey in (first, fresh_survey):
-        answer_small(open_page(context, server, survey), smokes=True, drinks=False)
-    bodies = [json.loads(one["body"]) for one in traffic if one["method"] == "PUT"]
-    tokens = {one["url"].rsplit("/", 1)[1] for one in traffic if one["method"] == "PUT"}
-    assert bodies[0]["report"] == bodies[1]["report"]
-    assert len(tokens) == 2  # yet the two cannot be linked by their tickets
-    assert bodies[0]["receipt"] != bodies[1]["receipt"]  # nor by their receipts
-
-
-def test_a_renamed_copy_meets_the_same_disguise(
-    context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
-) -> None:
-    server, store = served
-    text = SMALL.replace("name: health", "name: a_copy").replace("title: Health", "title: Another survey")
-    copy = store.add(Definition.from_yaml(text), text)
-    traffic = recorded(context)
-    answer_small(open_page(context, server, fresh_survey), smokes=True, drinks=False)
-    page = open_page(context, server, copy)
-    read_on(page)
-    assert "2 disguised answers were sent from this device before" in page.inner_text("p.ledger")
-    # Other answers change nothing: what was sent is sent again.
-    answer_small(page, smokes=False, drinks=True)
-    reports = {json.loads(one["body"])["report"] for one in traffic if one["method"] == "PUT"}
-    assert len(reports) == 1
-
-
-def test_the_device_keeps_what_was_sent_and_nothing_else(
+def test_the_device_keeps_what_was_asked_and_nothing_that_was_answered_or_sent(
     context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
 ) -> None:
     server, _ = served
@@ -252,26 +212,32 @@ def test_the_device_keeps_what_was_sent_and_nothing_else(
     )
     (receipt,) = [name for name in kept if name.startswith("tacit.receipt.")]
     assert re.fullmatch("[0-9a-f]{20}", kept.pop(receipt))
-    assert set(kept) == {"tacit.sent", "tacit.unsent", f"tacit.ticket.{fresh_survey.fingerprint}"}
+    assert set(kept) == {"tacit.people", "tacit.unsent"}
     assert kept["tacit.unsent"] == "[]"
-    entries = json.loads(kept["tacit.sent"])
-    assert all(
-        re.fullmatch("[0-9a-f]{64}", name) and set(entry) == {"digits", "gamma"} for name, entry in entries.items()
-    )
-    assert sorted(digit for entry in entries.values() for digit in entry["digits"]) == sorted(
-        int(report[at : at + 2], 36) for at in (0, 2)
-    )
+    assert report not in kept["tacit.people"]
+    (person,) = json.loads(kept["tacit.people"])
+    ((fingerprint, survey),) = person["surveys"].items()
+    assert fingerprint == fresh_survey.fingerprint
+    assert set(survey) == {"isSent", "token"}
+    for entry in person["sent"]:
+        assert [re.fullmatch("[0-9a-f]{32}", key) is not None for key in entry.pop("asked")] == [True]
+        assert entry == {"gamma": pytest.approx(7 / 3, rel=1e-6), "times": 1}
+    assert len(person["sent"]) == 2
 
 
-def test_a_shared_device_keeps_nothing(
+def test_a_shared_device_keeps_only_what_was_asked(
     context: Any, served: tuple[RunningServer, Store], fresh_survey: StoredSurvey
 ) -> None:
     server, store = served
     page = open_page(context, server, fresh_survey)
     page.check("#shared")
     answer_small(page, smokes=True, drinks=False)
-    assert page.evaluate("Object.keys(localStorage).filter((name) => localStorage.getItem(name) !== '[]')") == []
-    page = open_page(context, server, fresh_survey)
+    kept = page.evaluate("Object.keys(localStorage).filter((name) => localStorage.getItem(name) !== '[]')")
+    assert kept == ["tacit.people"]
+    (entry,) = json.loads(page.evaluate("localStorage.getItem('tacit.people')"))
+    assert entry["isShared"]
+    assert entry["surveys"] == {fresh_survey.fingerprint: {"isSent": True}}
+    page = open_page(context, server, fresh_survey, who="else")
     page.check("#shared")
     answer_small(page, smokes=True, drinks=False)
     assert store.counts(fresh_survey).reports == 2
@@ -291,7 +257,9 @@ def test_what_is_shown_is_never_an_accusation(
     assert "30–59" in before  # the public answer as it goes out
     assert "at most 70% sure" in before
     assert "Yes" not in before
-    assert page.evaluate("localStorage.getItem('tacit.sent')") is None  # nothing is drawn before the button is pressed
+    assert (
+        page.evaluate("localStorage.getItem('tacit.people')") is None
+    )  # nothing is counted before the button is pressed
     page.click("#review button[type=submit]")
     page.wait_for_selector("#survey[data-state=stored]")
     after = page.inner_text("main")
@@ -306,10 +274,10 @@ def test_someone_else_gets_a_fresh_disguise(
 ) -> None:
     server, store = served
     page = open_page(context, server, fresh_survey)
-    for _ in range(2):
+    for screen in ("#consent", "#who"):  # after two people one of them may answer
         answer_small(page, smokes=True, drinks=True)
         page.click("button.quiet")
-        page.wait_for_selector("#consent")
+        page.wait_for_selector(screen)
     assert store.counts(fresh_survey).reports == 2
 
 
@@ -325,7 +293,7 @@ def test_unsent_reports_wait_on_the_device_disguised_and_are_retried(
     (waiting,) = json.loads(page.evaluate("localStorage.getItem('tacit.unsent')"))
     assert set(json.loads(waiting["body"])) == {"report", "receipt"}
     context.unroute("**/reports/*")
-    open_page(context, server, fresh_survey)
+    open_page(context, server, fresh_survey, who="else")
     assert store.counts(fresh_survey).reports == 1
     assert page.evaluate("localStorage.getItem('tacit.unsent')") == "[]"
 

@@ -10,7 +10,8 @@ globalThis.localStorage = {
   removeItem: (name) => void stored.delete(name),
 };
 const { examine } = await import("../../src/tacit/survey/static/checks.js");
-const { disguised } = await import("../../src/tacit/survey/static/report.js");
+const { addSending, sendingOf } = await import("../../src/tacit/survey/static/ledger.js");
+const { drawReport } = await import("../../src/tacit/survey/static/report.js");
 
 const ONE = 2 ** 32;
 const MOST_PATHS = 600;
@@ -66,8 +67,9 @@ async function lawOf(definition, whole, person, leak) {
     stored.clear();
     const draws = new Path(prefix);
     const deal = person.deal ?? 0;
-    const made = await disguised(definition, { ...person, deal }, { blocks: whole.deals[deal].blocks, draws, isKept: true });
-    const sent = JSON.stringify([made.text, [...stored].sort(), leak === "length" ? JSON.stringify(person.answers).length : 0]);
+    const made = drawReport(definition, { ...person, deal }, draws);
+    const kept = addSending([], await sendingOf(definition, whole, deal));
+    const sent = JSON.stringify([made.text, kept, [...stored].sort(), leak === "length" ? JSON.stringify(person.answers).length : 0]);
     law[sent] = (law[sent] ?? 0) + draws.probability;
     prefix = draws.next();
   }

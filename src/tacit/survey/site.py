@@ -66,13 +66,13 @@ class Site:
         return RedirectResponse(f"/s/{request.path_params['fingerprint']}", status_code=307)
 
     async def full(self, request: Request) -> Response:
-        """Which quotas are full by now: the page asks before it sends, and tells nothing about who asks."""
-        survey = await self._surveys.survey(request.path_params["fingerprint"])
+        """Whether the survey is still open and which quotas are full: the page asks, and tells nothing about who asks."""
+        survey = await self._surveys.fresh(request.path_params["fingerprint"])
         if survey is None:
             return JSONResponse({"error": "There is no such survey."}, 404)
         has_quotas = "quotas" in survey.definition.document
         numbers = await run_in_threadpool(self._full, survey) if has_quotas else []
-        return JSONResponse({"full": numbers})
+        return JSONResponse({"state": survey.state, "full": numbers})
 
     def _full(self, survey: StoredSurvey) -> list[int]:
         """Which quotas are full, counted at most every few seconds; the page decides for itself whether one is its own."""

@@ -11,7 +11,7 @@ export const POSTERIOR_CAP = 0.95;
 export const GAMMA_CAP = 19;
 export const WHOLE_CAP = 1e12;
 export const WHOLE_NOTICE = 1e6;
-const ROUNDING = 1e-9;
+export const ROUNDING = 1e-9;
 const MODES = ["disguised", "public", "self", "direct"];
 
 const objection = (reason, names, more = {}) => ({ reason, names: names.join(", "), ...more });

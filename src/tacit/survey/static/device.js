@@ -1,8 +1,7 @@
-// What stays on the device in the clear: the reports it sent, under what was asked. Whoever finds the device learns what was
-// sent, no more. (Reports that wait are in unsent.js; what is kept of answers is sealed: sealed.js.)
+// What stays on the device in the clear: which questions its people were asked, as hashes, with what was promised them; no
+// answer, no report, no title. (Reports that wait are in unsent.js; what is kept of answers is sealed: sealed.js.)
 
-const SENT = "tacit.sent";
-const TICKET = "tacit.ticket.";
+const PEOPLE = "tacit.people";
 
 // Where storage is forbidden the page still works; it then forgets everything when it is closed.
 const inMemory = new Map();
@@ -28,22 +27,22 @@ const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2,
 
 export const randomToken = () => hex(crypto.getRandomValues(new Uint8Array(32)));
 
-// Every group that was answered here: {content: {digits, gamma}}, the content being a hash of the texts, the answers and the
-// program. It is memory, so that the same question is never disguised afresh, and ledger of what was promised; it holds no
-// title, no name and no answer.
-export const ledger = () => JSON.parse(storage.getItem(SENT) ?? "{}");
+// The people who answered here, in the order in which they came. No link, code or server removes an entry.
+//   sent      what went out: [{asked, gamma, times}], `asked` being hashes of the questions; gamma is null without a bound
+//   surveys   {fingerprint: {deal, isSent, token}}: the version that was dealt; of an open link the report's token
+//   isShared  the one entry of everybody who answered while the device was called shared
+export const people = () => JSON.parse(storage.getItem(PEOPLE) ?? "[]");
+export const personAt = (index) => people()[index] ?? { sent: [], surveys: {} };
+export const hasSent = () => people().some(({ sent }) => sent.length > 0);
 
-export function keepSent(entries) {
-  storage.setItem(SENT, JSON.stringify({ ...ledger(), ...entries }));
+export function keepPerson(index, person) {
+  const all = people();
+  all[index] = person;
+  storage.setItem(PEOPLE, JSON.stringify(all));
 }
 
-// "Someone else answers": nothing of the one before is left, but reports that still wait to be sent.
-export function startAfresh() {
-  for (const name of storedNames()) if (name === SENT || name.startsWith(TICKET)) storage.removeItem(name);
-}
-
-// Under an open link the device is its own ticket: sending twice is recognised, yet says nothing about the report.
-export function deviceToken(survey) {
-  if (storage.getItem(TICKET + survey) === null) storage.setItem(TICKET + survey, randomToken());
-  return storage.getItem(TICKET + survey);
+// Where the next person's entry begins; on a shared device all of them have one.
+export function nextPerson(isShared) {
+  const shared = isShared ? people().findIndex((one) => one.isShared) : -1;
+  return shared < 0 ? people().length : shared;
 }

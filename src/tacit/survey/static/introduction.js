@@ -1,32 +1,32 @@
 // The first screen: what it is about, how answers are protected, the code, consent. The rest is one tap away.
 
-import { spoken, sha256 } from "./canonical.js";
-import { boundedGamma, WHOLE_CAP } from "./checks.js";
+import { spoken } from "./canonical.js";
+import { WHOLE_NOTICE } from "./checks.js";
 import * as device from "./device.js";
 import { afterPaint, element, paragraphs } from "./dom.js";
 import { definition, fingerprint, status } from "./given.js";
-import { freshDraws, privacyLabel, simulator } from "./label.js";
+import { privacyLabel, simulator } from "./label.js";
 import { picture } from "./picture.js";
-import { compile } from "./program.js";
-import { classified, readCode } from "./questionnaire.js";
-import { forget, forgetDraft } from "./sealed.js";
-import { link, needsCode, session, view } from "./session.js";
+import { readCode } from "./questionnaire.js";
+import { forgetDraft } from "./sealed.js";
+import { secondRound } from "./second.js";
+import { askStatus, isTest, link, needsCode, session, view } from "./session.js";
 import { bought } from "./tokens.js";
-import { send } from "./unsent.js";
 import { withdrawing } from "./withdrawing.js";
 import { upTo } from "./words.js";
 
-export function introduction({ heading, start, goOn }) {
+export function introduction({ heading, start, goOn, tellUsed, tellClosed }) {
   const { words, language, whole } = session;
   const [first] = definition.introduction[language].split(/\n\s*\n/);
   return [
     heading(definition.title[language]),
     element("p", { class: "lead" }, first.trim()),
+    personLines(),
     session.draft && resumption(goOn),
     secondRound(),
     picture(whole, view()),
     details(first),
-    entrance(start),
+    status.state === "closed" ? element("p", { role: "status" }, words.closed) : entrance({ start, tellUsed, tellClosed }),
     status.state === "open" && withdrawing(fingerprint, words),
   ].flat().filter(Boolean);
 }
@@ -36,8 +36,9 @@ function resumption(goOn) {
   const { words } = session;
   const drop = async (event) => {
     event.target.closest("section").remove();
+    const { run } = session.draft;
     session.draft = null;
-    await forgetDraft(fingerprint);
+    await forgetDraft(fingerprint, run);
   };
   return element(
     "section",
@@ -81,7 +82,6 @@ function inDetail(first) {
     element("p", {}, words.promise),
     privacyLabel(definition, whole, view()),
     simulator(whole, view()),
-    ledgerLines(),
     element("p", {}, words.kept),
     element("p", {}, words.limits),
     element("p", {}, `${words.fingerprint}: `, element("output", { class: "fingerprint", dir: "ltr" }, spoken(fingerprint))),
@@ -89,7 +89,7 @@ function inDetail(first) {
 }
 
 // The code, if one is needed, is checked here, before the first question: it buys the token under which the report goes out.
-function entrance(start) {
+function entrance({ start, tellUsed, tellClosed }) {
   const { words } = session;
   const consent = element("input", { type: "checkbox", id: "consent" });
   consent.checked = session.hasConsented;
@@ -103,7 +103,7 @@ function entrance(start) {
   // From the tick on nothing is kept, also nothing of what was answered before it.
   function share(event) {
     session.isShared = event.target.checked;
-    if (session.isShared) forgetDraft(fingerprint);
+    if (session.isShared) forgetDraft(fingerprint, session.run);
   }
 
   function complain(text, field) {
@@ -122,13 +122,16 @@ function entrance(start) {
       if (session.code === null) return complain(words.codeWrong, codeField);
     }
     if (!consent.checked) return complain(words.consentMissing, consent);
+    if (asksCode && (await tellUsed(session.code))) return null;
+    await askStatus();
+    if (status.state === "closed") return tellClosed();
     if (asksCode) {
       // Only now, by a press of the button: programs that merely open links spend no code.
       const { problem: refused, ...paid } = await bought(definition, fingerprint, session.code);
       if (refused) return complain(words[refused], codeField);
       session.bearer = paid;
     }
-    if (session.draft || session.isShared) await forgetDraft(fingerprint);
+    if (session.draft) await forgetDraft(fingerprint, session.draft.run);
     session.draft = null;
     session.hasConsented = true;
     return start();
@@ -169,46 +172,35 @@ function consentText() {
   );
 }
 
-// What this device has sent before, and what it comes to with this survey.
-function ledgerLines() {
-  const { words, language, whole } = session;
-  const entries = Object.values(device.ledger());
-  if (entries.length === 0) return [];
-  const gamma = entries.reduce((all, one) => all * (one.gamma ?? 1), 1) * boundedGamma(whole.deals);
-  return [words.ledger({ n: entries.length, times: upTo(gamma, language) }), gamma > WHOLE_CAP && words.ledgerNotice].filter(Boolean).map((line) => element("p", { class: "ledger" }, line));
-}
-
-// Answers drawn by lot and afresh. What was drawn for the report would tell, together with it, whether that was the truth.
-function madeUp(personal) {
-  const drawn = ([attribute, { answers, program }]) => [attribute, answers[compile(program, [answers.length]).run([0], freshDraws())[0]]];
-  return Object.fromEntries(Object.entries(personal).map(drawn));
-}
-
-// A frozen classifier is tried on the answers kept here; one bit is sent.
-function secondRound() {
-  const { words, kept } = session;
-  if (!status.classifier || !kept) return [];
-  const result = element("p", { role: "status" });
-  const answer = async (event) => {
-    event.target.disabled = true;
-    const { target, personal } = status.classifier;
-    const tried = personal ? madeUp(personal) : kept.truth;
-    const right = classified(status.classifier, tried) === tried[target] ? 1 : 0;
-    const [bit] = personal ? [right] : compile(definition.second_program, [2]).run([right], freshDraws());
-    const token = await sha256(`second ${kept.token}`);
-    // Where reports need a code, the token it bought shows that this device sent one.
-    const bought = kept.signature ? { bearer: kept.token, signature: kept.signature } : {};
-    const body = JSON.stringify({ report: `0${bit}`, ...bought });
-    const outcome = await send({ path: `/s/${fingerprint}/second/${token}`, body });
-    // One bit and no more: another classifier must not be able to ask these answers a second question.
-    await forget(fingerprint);
-    session.kept = null;
-    result.textContent = outcome.state === "refused" ? outcome.reason : personal ? words.secondPersonalSent : words.secondSent;
-  };
+// Whether the one who answers is somebody who answered here before: asked before anything else, and of others nothing is shown.
+export function askPerson({ heading, choose }) {
+  const { words, language } = session;
+  const { length } = device.people();
+  const me = (_, index) => element("button", { type: "button", onclick: () => choose(index, true) }, length === 1 ? words.itWasMe : words.iAmPerson({ n: index + 1 }));
   return [
-    element("h2", {}, words.secondRound),
-    element("p", {}, status.classifier.personal ? words.secondPersonal : words.secondHelp),
-    element("p", {}, element("button", { type: "button", onclick: answer }, words.secondSend)),
-    result,
+    element("p", { class: "progress" }, definition.title[language]),
+    heading(words.wasItYou),
+    element("p", {}, words.wasItYouHelp),
+    element(
+      "p",
+      { id: "who", class: "buttons" },
+      Array.from({ length }, me),
+      element("button", { type: "button", class: "quiet", onclick: () => choose(device.nextPerson(), false) }, words.notMe),
+    ),
   ];
+}
+
+// What this person has sent before, and what it comes to with this survey; to somebody else, what that would mean.
+function personLines() {
+  const { words, language, standing, person, hasAnswered, isShared } = session;
+  if (isTest || !device.hasSent()) return [];
+  const times = (gamma) => upTo(gamma, language);
+  const lines = [
+    standing?.repeated.size > 0 && words.again({ n: standing.repeated.size, times: times(standing.gamma), cap: times(standing.cap) }),
+    standing && words.ledger({ n: standing.n, times: times(standing.all) }),
+    standing?.all > WHOLE_NOTICE && words.wholeNotice,
+    !hasAnswered && words.ifItWasMe,
+    !isShared && (person > 0 || device.people().length > 1) && words.youAre({ n: person + 1 }),
+  ];
+  return lines.filter(Boolean).map((line) => element("p", { class: "ledger" }, line));
 }

@@ -1,16 +1,18 @@
 // The page: introduction and consent, the questions, a last look, what was sent. Nothing leaves it but the finished report.
 
 import { asking } from "./asking.js";
+import { WHOLE_CAP } from "./checks.js";
 import * as device from "./device.js";
 import { afterPaint, element } from "./dom.js";
 import { examined } from "./examined.js";
 import { definition, fingerprint, pageWords, status } from "./given.js";
-import { introduction } from "./introduction.js";
+import { askPerson, introduction } from "./introduction.js";
 import { loadLists, missingLists } from "./lists.js";
-import { draftOf, dropExpired, forgetDraft, forgetSealed, remembered } from "./sealed.js";
-import { done, forgetPerson, review, sendReport } from "./sending.js";
-import { beginAfresh, ending, forgetAnswers, fullAgain, isAskedNow, isTest, isUnderWay, link, openQuestions, resumeDraft, saveDraft, session } from "./session.js";
-import { sendWaiting } from "./unsent.js";
+import { wholeText } from "./questionnaire.js";
+import { draftsOf, dropExpired, forgetDrafts } from "./sealed.js";
+import { done, forgetCode, keepDeal, receiptOf, review, sendReport, sentToken } from "./sending.js";
+import { askStatus, beginAfresh, ending, forgetAnswers, isAskedNow, isTest, isUnderWay, link, needsCode, openQuestions, resumeDraft, said, saveDraft, session, takePerson } from "./session.js";
+import { isWaiting, sendWaiting } from "./unsent.js";
 import { nameOf, upTo, wordsFor } from "./words.js";
 
 const root = document.getElementById("survey");
@@ -79,7 +81,8 @@ function reachable(position) {
 function draw(position) {
   session.at = position;
   saveDraft();
-  if (position === 0) return show(() => introduction({ heading, start, goOn: () => goOn(session.draft) }));
+  if (position === 0 && session.person === null) return show(() => askPerson({ heading, choose }));
+  if (position === 0) return show(() => introduction({ heading, start, goOn: () => goOn(session.draft), tellUsed, tellClosed: () => refusal(session.words.closed) }));
   if (missingLists(questions).length > 0) return loadFirst(position);
   if (position === LAST_LOOK) {
     looked = lookAgain();
@@ -114,7 +117,7 @@ let looked = Promise.resolve();
 // A quota may have filled up while somebody answered. Everybody who comes to the last look asks which ones are full, whatever
 // was answered, and the device compares; without an answer it goes by what it knew.
 async function lookAgain() {
-  await fullAgain();
+  if (definition.quotas) await askStatus();
   const reason = ending();
   if (reason !== null && session.at === LAST_LOOK && !session.isSent) await ended(reason);
 }
@@ -126,11 +129,12 @@ async function ended(reason) {
   root.dataset.state = "ended";
   const { words } = session;
   const isOwnText = reason !== words.screenedOut && reason !== words.quotaFull; // the survey's, which need not say that nothing was sent
-  return show(() => [heading(reason), isOwnText && element("p", {}, words.screenedOut), element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, session.words.someoneElse))]);
+  return show(() => [heading(reason), isOwnText && element("p", {}, words.screenedOut), someoneElseButton()]);
 }
 
 // From here on the code stands in no address: the next person is not offered it.
 function start() {
+  keepDeal();
   const position = positionFrom(1, 1);
   draw(position);
   history.replaceState({ at: 0, run: session.run }, "", addressWithoutCode());
@@ -171,6 +175,8 @@ async function send() {
   show(() => [heading(session.words.sending)]);
   try {
     await looked;
+    await takePerson(session.person, session.hasAnswered); // another tab may have sent meanwhile
+    if (session.standing?.isRefused) return tellTooOften();
     if (!session.isSent) await sendReport(tell);
   } catch (error) {
     if (session.isSent) throw error;
@@ -194,32 +200,64 @@ let otherTabs = null;
 async function overElsewhere() {
   if (!session.hasConsented || session.isSent || isSending) return;
   await forgetAnswers();
-  begunAfresh();
+  await begunAfresh();
 }
 
-const isReturning = () => ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
-
-async function forgetEverything() {
-  device.startAfresh();
-  await forgetSealed();
-  const { code } = session;
-  forgetPerson();
-  session.code = code; // the link's own, which brought this person here
+// Whoever comes first to this device is not asked who they are, nor is whoever follows its only person.
+function identify({ isElse = false } = {}) {
+  if (isTest || !device.hasSent()) return choose(isElse ? device.nextPerson() : 0, false);
+  if (isElse && device.people().length === 1) return choose(device.nextPerson(), false);
+  return draw(0);
 }
+
+async function choose(person, hasAnswered) {
+  await takePerson(person, hasAnswered);
+  const { isSent, token } = device.personAt(person).surveys[fingerprint] ?? {};
+  if (isSent && !isTest && !needsCode) return tellSent(token);
+  if (session.standing?.isRefused) return tellTooOften();
+  const drafts = await draftsOf(fingerprint);
+  session.draft = drafts.find((draft) => draft.person === person && (!session.code || draft.code === session.code)) ?? null;
+  return draw(0);
+}
+
+// Whose report has gone out before is told so at once, with the receipt where the device keeps it.
+async function tellSent(token) {
+  session.isSent = true;
+  const receipt = token ? await receiptOf(token) : null;
+  tell({ state: token && isWaiting(token) ? "later" : "known" }, null, receipt);
+}
+
+async function tellUsed(code) {
+  const token = await sentToken(code);
+  if (token) await tellSent(token);
+  return token !== null;
+}
+
+// All that one person sent is too much with this survey: it is not asked.
+function tellTooOften() {
+  const { words, language, standing } = session;
+  const { beyond, gamma, cap, all } = standing;
+  const names = [...beyond].map((one) => said({ [language]: wholeText(one, language) })).join(", ");
+  const figures = beyond.size > 0 ? { reason: "tooOften", names, gamma, cap } : { reason: "exceeds", gamma: all, cap: WHOLE_CAP };
+  show(() => [heading(words.cannot), element("p", { role: "alert" }, reasonText(figures)), someoneElseButton()]);
+}
+
+const someoneElseButton = () => element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, session.words.someoneElse));
 
 // The next person is offered nothing of the one before: no answer, no draft, no code, also not in the page's address.
 async function someoneElse() {
-  await forgetEverything();
+  await forgetAnswers();
+  if (session.isShared) await forgetCode();
   otherTabs?.postMessage("over");
-  begunAfresh();
+  await begunAfresh({ isElse: true });
 }
 
-function begunAfresh() {
+async function begunAfresh({ isElse = false } = {}) {
   beginAfresh();
   link.delete("code");
   history.replaceState({ at: 0, run: session.run }, "", addressWithoutCode());
   delete root.dataset.state;
-  draw(0);
+  await identify({ isElse });
   root.prepend(element("p", { role: "status" }, session.words.fresh));
 }
 
@@ -247,20 +285,15 @@ async function chooseLanguage() {
 
 // A draft of this visit goes on where it was; one of an earlier visit is offered, without showing any of it.
 async function resume() {
-  const draft = await draftOf(fingerprint);
-  // Whoever comes with another code is somebody else.
-  if (draft && session.code && draft.code !== session.code) {
-    await forgetDraft(fingerprint);
-    return draw(0);
-  }
-  if (draft && history.state?.run === draft.run) return goOn(draft);
-  session.draft = draft;
-  draw(0);
+  const draft = (await draftsOf(fingerprint)).find(({ run }) => run === history.state?.run);
+  if (draft) return goOn(draft);
+  return (await tellUsed(session.code)) ? null : identify();
 }
 
-function goOn(draft) {
+async function goOn(draft) {
   resumeDraft(draft);
   session.draft = null;
+  await takePerson(draft.person, draft.hasAnswered);
   const position = reachable(positionFrom(draft.at, -1));
   if (history.state?.run !== draft.run) history.replaceState({ at: 0, run: draft.run }, "", addressWithoutCode());
   if (position < historyPosition()) history.go(position - historyPosition());
@@ -275,12 +308,9 @@ async function begin() {
   if (reason) return refusal(words[reason]);
   if (objections.length > 0) return refusal(...objections.map(reasonText));
   session.whole = whole;
-  session.kept = status.classifier ? await remembered(fingerprint) : null;
   // What waits from an earlier visit goes out first, so that answering and sending stay one request each.
   await sendWaiting();
-  // On a shared device whoever opens the page anew is somebody else; a reload is not.
-  if (link.has("shared") && !isReturning()) await forgetEverything();
-  if (status.state === "closed") await forgetDraft(fingerprint); // it can be sent no more
+  if (status.state === "closed") await forgetDrafts(fingerprint); // they can be sent no more
   if (status.state === "closed" && !status.classifier) return refusal(words.closed);
   if (missingLists(questions).length > 0) afterPaint(lists);
   otherTabs = globalThis.BroadcastChannel ? new BroadcastChannel(`tacit ${fingerprint}`) : null;

@@ -28,8 +28,8 @@ const toText = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(b
 const fromText = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
 
 // Where something sealed lies, and under which name its key.
-const draftAt = (survey) => ({ stored: DRAFT + survey, name: `draft ${survey}` });
-const secondAt = (survey) => ({ stored: SECOND + survey, name: survey });
+const draftAt = (draft) => ({ stored: DRAFT + draft, name: `draft ${draft}` });
+const secondAt = (survey, person) => ({ stored: `${SECOND}${survey}.${person}`, name: `${survey}.${person}` });
 const waitingAt = (path) => ({ stored: WAITING + path, name: `waiting ${path}` });
 
 async function keyAt({ name }, lasts) {
@@ -67,51 +67,52 @@ async function destroy({ stored, name }) {
   if (globalThis.indexedDB) await keys("readwrite", (store) => store.delete(name)).catch(() => {});
 }
 
-// Answers for a second round.
-export const remember = (survey, answers) => seal(secondAt(survey), answers, null);
-export const remembered = (survey) => opened(secondAt(survey));
-export const forget = (survey) => destroy(secondAt(survey));
+// Answers for a second round, each person's apart.
+export const remember = (survey, person, answers) => seal(secondAt(survey, person), answers, null);
+export const remembered = (survey, person) => opened(secondAt(survey, person));
+export const forget = (survey, person) => destroy(secondAt(survey, person));
 
 // Open texts of a report that could not be sent yet.
 export const keepWaiting = (path, texts) => seal(waitingAt(path), texts, null);
 export const waitingTexts = (path) => opened(waitingAt(path));
 export const forgetWaiting = (path) => destroy(waitingAt(path));
 
-// The draft of a questionnaire that is being answered. Savings are made one after the other, and none after the draft was
-// forgotten. Where a browser keeps nothing, nothing is kept.
+// The draft of a questionnaire that is being answered, one for each visit (`run`). Savings are made one after the other, and
+// none after the draft was forgotten. Where a browser keeps nothing, nothing is kept.
 let saving = Promise.resolve();
 let isOver = false;
 
 export function keepDraft(survey, draft) {
   isOver = false;
   const text = JSON.stringify(draft);
-  saving = saving.then(() => (isOver ? null : seal(draftAt(survey), JSON.parse(text), DAY))).catch(() => {});
+  saving = saving.then(() => (isOver ? null : seal(draftAt(`${survey}.${draft.run}`), JSON.parse(text), DAY))).catch(() => {});
 }
 
-export async function forgetDraft(survey) {
+export async function forgetDraft(survey, run) {
   isOver = true;
   await saving;
-  await destroy(draftAt(survey));
+  await destroy(draftAt(`${survey}.${run}`));
 }
 
-// A draft as it was left; those whose day has passed are destroyed before, whatever survey they belong to.
-export const draftOf = (survey) => opened(draftAt(survey));
+const storedDrafts = (survey = "") => storedNames().filter((one) => one.startsWith(DRAFT + survey)).map((one) => one.slice(DRAFT.length));
+
+// The drafts of a survey as they were left; those whose day has passed are destroyed before, whatever survey they belong to.
+export async function draftsOf(survey) {
+  const drafts = await Promise.all(storedDrafts(survey).map((one) => opened(draftAt(one))));
+  return drafts.filter(Boolean);
+}
+
+export async function forgetDrafts(survey) {
+  for (const draft of storedDrafts(survey)) await destroy(draftAt(draft));
+}
 
 // A key that would last longer than a day was made under a clock that has been set back since.
 export async function dropExpired() {
   if (!globalThis.indexedDB) return;
-  for (const stored of storedNames().filter((one) => one.startsWith(DRAFT))) {
-    const place = draftAt(stored.slice(DRAFT.length));
+  for (const draft of storedDrafts()) {
+    const place = draftAt(draft);
     const known = await keys("readonly", (store) => store.get(place.name)).catch(() => null);
     const left = (known?.until ?? 0) - Date.now();
     if (!(left > 0 && left <= DAY)) await destroy(place);
   }
-}
-
-// "Someone else answers": no key is left, and nothing that one would open.
-export async function forgetSealed() {
-  isOver = true;
-  await saving;
-  for (const name of storedNames()) if ([DRAFT, SECOND, WAITING].some((one) => name.startsWith(one))) storage.removeItem(name);
-  if (globalThis.indexedDB) await keys("readwrite", (store) => store.clear()).catch(() => {});
 }

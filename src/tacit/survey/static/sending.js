@@ -2,17 +2,19 @@
 
 import * as device from "./device.js";
 import { element, paragraphs } from "./dom.js";
-import { definition, fingerprint } from "./given.js";
+import { definition, fingerprint, status } from "./given.js";
 import { freshDraws, percentAtMost } from "./label.js";
 import { answerNamed } from "./lists.js";
 import { amplification, isListed, ratio, split } from "./program.js";
-import { allQuestions, groupsOf, isDealt, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
-import { disguised } from "./report.js";
+import { allQuestions, dealsOf, groupsOf, isDealt, isHidden, NO_ANSWER, publicAttributes, truths, wholeText } from "./questionnaire.js";
+import { addSending, sendingOf } from "./ledger.js";
+import { drawReport } from "./report.js";
 import { remember } from "./sealed.js";
+import { secondRound } from "./second.js";
 import { forgetAnswers, isAskedNow, isTest, said, session, textOf, view } from "./session.js";
-import { forgetTokens } from "./tokens.js";
+import { forgetToken, tokenOf } from "./tokens.js";
 import { keepUnsent, send } from "./unsent.js";
-import { forgetReceipts, receiptFor } from "./withdrawing.js";
+import { drawReceipt, keptReceipt, withdrawing } from "./withdrawing.js";
 import { answerText, upTo } from "./words.js";
 
 // What goes out as it is, and the odds of the rest. Nothing has been drawn yet: people would change or give up what looks
@@ -66,26 +68,64 @@ function grouped(all, keyOf) {
   return groups;
 }
 
-// Disguises, forgets the answers and sends. `told` is called with each state: {state, made, receipt}.
+// Under what a receipt is kept: a code is good for one report and for one test.
+const ticketOf = (token) => (isTest ? `${token} test` : token);
+
+export const receiptOf = (token) => keptReceipt(ticketOf(token));
+
+// The token of what went out here under a code; null where nothing did.
+export async function sentToken(code) {
+  const token = code && (await tokenOf(fingerprint, code));
+  return token && (await receiptOf(token)) ? token : null;
+}
+
+// Counts a report in its person's entry, before it goes out; gives back what undoes it. On a shared device whoever does not say
+// to have answered before has one entry with all the others.
+async function countReport(token) {
+  const { isShared, hasAnswered, deal, whole, bearer } = session;
+  const sending = await sendingOf(definition, whole, deal);
+  const isCommon = isShared && !hasAnswered;
+  const index = isCommon ? device.nextPerson(true) : session.person;
+  const before = device.personAt(index);
+  const survey = { ...before.surveys[fingerprint], ...(!bearer && { isSent: true }), ...(!bearer && !isShared && { token }) };
+  const surveys = { ...before.surveys, [fingerprint]: survey };
+  device.keepPerson(index, { ...before, ...(isCommon && { isShared }), sent: addSending(before.sent, sending, isCommon ? Math.max : undefined), surveys });
+  return () => device.keepPerson(index, before);
+}
+
+// Keeps the version that was dealt, for whoever begins again.
+export function keepDeal() {
+  if (session.isShared || isTest || dealsOf(definition).length === 1) return;
+  const entry = device.personAt(session.person);
+  const survey = { ...entry.surveys[fingerprint], deal: session.deal };
+  device.keepPerson(session.person, { ...entry, surveys: { ...entry.surveys, [fingerprint]: survey } });
+}
+
+// Disguises, counts, forgets the answers and sends. `told` is called with each state: {state, made, receipt}.
 export async function sendReport(told) {
-  const { deal, isShared, whole } = session;
-  const made = await disguised(definition, session, { blocks: whole.deals[deal].blocks, draws: freshDraws(), isKept: !isShared && !isTest });
-  const ticket = fingerprint + (isTest ? " test" : "");
-  const token = session.bearer?.token ?? (isShared ? device.randomToken() : device.deviceToken(ticket));
-  const receipt = await receiptFor(token, !isShared);
+  const { deal, isShared, bearer } = session;
+  const made = drawReport(definition, session, freshDraws());
+  const token = bearer?.token ?? device.randomToken();
+  const receipt = await drawReceipt(ticketOf(token), !isShared && (!isTest || bearer));
   const submission = {
     path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
-    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: session.bearer?.signature }),
+    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: bearer?.signature }),
     texts: openTexts(receipt.texts),
   };
   made.texts = Object.entries(submission.texts?.answers ?? {}).map(([name, text]) => [allQuestions(definition).find((one) => one.name === name), text]);
-  await keepUnsent(submission);
-  if (session.keepAnswers && !isShared) await remember(fingerprint, { truth: truths(definition, session.answers, deal), token, signature: session.bearer?.signature });
+  const undo = isTest ? () => {} : await countReport(token);
+  try {
+    await keepUnsent(submission);
+    if (session.keepAnswers && !isShared) await remember(fingerprint, session.person, { truth: truths(definition, session.answers, deal), token, signature: bearer?.signature });
+  } catch (error) {
+    undo();
+    throw error;
+  }
   session.isSent = true;
   await forgetAnswers();
   told({ state: "sending" }, made, receipt);
   const outcome = await send(submission);
-  if (isShared && outcome.state !== "later") forgetPerson();
+  if (isShared && outcome.state !== "later") await forgetCode();
   told(outcome, made, receipt);
   if (outcome.state === "later") retry(submission, (later) => told(later, made, receipt));
 }
@@ -97,10 +137,9 @@ function openTexts(key) {
   return { key, answers: Object.fromEntries(written.map(({ name }) => [name, session.texts[name].trim()])) };
 }
 
-// Codes, tokens and receipts: whatever would speak of the one before to the next.
-export function forgetPerson() {
-  forgetTokens();
-  forgetReceipts();
+// The code of this visit and what it bought: they would speak of this person to the next.
+export async function forgetCode() {
+  if (session.code) await forgetToken(fingerprint, session.code);
   Object.assign(session, { code: null, bearer: null });
 }
 
@@ -117,6 +156,7 @@ async function retry(submission, told) {
   return null;
 }
 
+// What became of a report. Of one that went out in an earlier visit only the receipt is left (`made` is null).
 export function done(outcome, made, receipt, { heading, someoneElse }) {
   const { words } = session;
   const lines = { stored: words.stored, known: words.known, later: words.later, sending: words.sending };
@@ -124,10 +164,12 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
   return [
     heading(isRefused ? words.refused : lines[outcome.state]),
     isRefused && element("p", { role: "alert" }, words.reasons[outcome.word] ?? outcome.reason),
-    !isRefused && element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
+    !isRefused && receipt && element("p", {}, `${words.receipt}: `, element("output", { class: "receipt" }, receipt.shown), ` ${words.receiptHelp}`),
     !isRefused && definition.incentive && [element("h2", {}, words.incentive), paragraphs(definition.incentive[session.language])],
     definition.help && [element("h2", {}, words.help), paragraphs(definition.help[session.language])],
-    !isRefused && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
+    !made && secondRound(),
+    !isRefused && made && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
+    !made && status.state === "open" && withdrawing(fingerprint, words),
     element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
   ].flat(2).filter(Boolean);
 }

@@ -4,7 +4,9 @@ import { allQuestions, dealsOf, holds, isAsked, modeIn, placesIn, readCode, whol
 import { isAnswered } from "./fields.js";
 import { definition, fingerprint, status } from "./given.js";
 import { answerNamed } from "./lists.js";
-import { forgetDraft, keepDraft } from "./sealed.js";
+import { personAt } from "./device.js";
+import { standingOf } from "./ledger.js";
+import { forgetDraft, keepDraft, remembered } from "./sealed.js";
 import { answerText } from "./words.js";
 
 export const link = new URLSearchParams(location.hash.slice(1));
@@ -28,7 +30,10 @@ const fresh = () => ({
   typed: {}, // numbers and days as they were typed; their ranges are the answers
   explained: [], // comprehension checks that were answered wrongly, and explained
   order: {}, // places drawn on this device, for questions and answers that have no fixed order; never sent
-  deal: dealt(), // which of several questionnaires this respondent is dealt: a public draw, made once
+  deal: dealt(), // which of several questionnaires this respondent is dealt: a public draw, made once for a person
+  person: null, // whose entry of the device it is: a number, once it is known
+  hasAnswered: false, // whether this person says to have answered here before
+  standing: null, // what that person's sendings come to with this one
   code: null,
   bearer: null, // what the code bought: {token, signature}
   keepAnswers: false, // for a second round
@@ -88,16 +93,25 @@ export function ending() {
 
 const PATIENCE_MS = 5000;
 
-// Asks the server once more which quotas are full; nothing goes with the question.
-export async function fullAgain() {
-  if (!definition.quotas) return;
+// Asks the server once more whether the survey is open and which quotas are full; nothing goes with the question.
+export async function askStatus() {
   try {
     const answer = await fetch(`/s/${fingerprint}/full`, { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
-    const { full } = await answer.json();
+    const { full, state } = await answer.json();
     if (answer.ok && Array.isArray(full)) status.full = full;
+    if (answer.ok && state === "closed") status.state = state;
   } catch {
     // Offline, or no answer in time: a quota is met, not guaranteed.
   }
+}
+
+// Takes a person's entry of the device, with the version that was dealt to them and what their sendings come to.
+export async function takePerson(person, hasAnswered) {
+  const { sent, surveys } = isTest ? personAt(-1) : personAt(person);
+  session.deal = surveys[fingerprint]?.deal ?? session.deal;
+  session.kept = status.classifier ? await remembered(fingerprint, person) : null;
+  session.standing = sent.length > 0 ? await standingOf(definition, session.whole, { sent }) : null;
+  Object.assign(session, { person, hasAnswered });
 }
 
 // An attribute's question, or one of its answers, in the reader's language.
@@ -119,7 +133,7 @@ export const isAskedNow = (question) => isAsked(question, definition, session.an
 export const openQuestions = (page) => page.questions.filter((one) => isAskedNow(one) && !isAnswered(one, session));
 
 // What a draft holds: enough to go on where one was.
-const DRAFTED = ["answers", "harmless", "texts", "typed", "explained", "order", "deal", "code", "bearer", "keepAnswers", "hasConsented", "at", "run"];
+const DRAFTED = ["answers", "harmless", "texts", "typed", "explained", "order", "deal", "person", "hasAnswered", "code", "bearer", "keepAnswers", "hasConsented", "at", "run"];
 
 export function saveDraft() {
   if (session.isShared || session.isSent || !session.hasConsented) return;
@@ -133,7 +147,7 @@ export function resumeDraft(draft) {
 // The answers are gone from this page's memory too, and with the draft's key from the device.
 export async function forgetAnswers() {
   Object.assign(session, { answers: {}, harmless: {}, texts: {}, typed: {} });
-  await forgetDraft(fingerprint);
+  await forgetDraft(fingerprint, session.run);
 }
 
 export function beginAfresh() {

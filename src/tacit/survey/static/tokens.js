@@ -2,7 +2,7 @@
 // signer never sees. Everything the device uses is drawn here; the server's part is one exponentiation.
 
 import { sha256 } from "./canonical.js";
-import { storage, storedNames } from "./device.js";
+import { storage } from "./device.js";
 
 export const SUITE = "RSABSSA-SHA384-PSS-Deterministic";
 const BITS = 2048;
@@ -130,7 +130,12 @@ export async function bought(definition, fingerprint, code) {
   return paid;
 }
 
-// Forgets every token of this device, as between two people.
-export function forgetTokens() {
-  for (const name of storedNames()) if (name.startsWith(TOKENS)) storage.removeItem(name);
+// The token that a code has bought here; null where it has bought none.
+export async function tokenOf(fingerprint, code) {
+  return JSON.parse(storage.getItem(await place(fingerprint, code)) ?? "null")?.token ?? null;
+}
+
+// Forgets what a code has bought, as after somebody's visit to a shared device.
+export async function forgetToken(fingerprint, code) {
+  storage.removeItem(await place(fingerprint, code));
 }

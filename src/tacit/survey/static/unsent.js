@@ -46,6 +46,9 @@ export async function send(submission) {
   return { state: "refused", reason: error, word: reason };
 }
 
+// Whether the report under a token still waits here.
+export const isWaiting = (token) => unsent().some(({ path }) => path.endsWith(`/${token}`));
+
 // Reports of earlier visits that are still waiting here.
 export async function sendWaiting() {
   for (const submission of unsent()) await send(submission);

@@ -1,7 +1,7 @@
 // Taking a report back: a receipt, drawn on the device from neither code nor token, deletes the one report it was sent with.
 
 import { sha256 } from "./canonical.js";
-import { storage, storedNames } from "./device.js";
+import { storage } from "./device.js";
 import { element } from "./dom.js";
 
 const RECEIPTS = "tacit.receipt.";
@@ -11,18 +11,18 @@ const place = async (token) => RECEIPTS + (await sha256(`receipt of ${token}`)).
 const spelled = (receipt) => receipt.match(/.{4}/g).join("-");
 const readReceipt = (typed) => typed.toLowerCase().replace(/[^0-9a-f]/g, "");
 
-// The receipt of the report that goes out under a token: drawn once, so that sending again shows the same one.
-// A device that several people use keeps none.
-export async function receiptFor(token, isKept) {
-  const name = await place(token);
+// A receipt for the report that goes out under a token. A device that several people use keeps none.
+export async function drawReceipt(token, isKept) {
   const bytes = crypto.getRandomValues(new Uint8Array(DIGITS / 2));
-  const receipt = storage.getItem(name) ?? Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (isKept) storage.setItem(name, receipt);
+  const receipt = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (isKept) storage.setItem(await place(token), receipt);
   return { shown: spelled(receipt), hash: await sha256(`receipt ${receipt}`), texts: await sha256(`texts ${receipt}`) };
 }
 
-export function forgetReceipts() {
-  for (const name of storedNames()) if (name.startsWith(RECEIPTS)) storage.removeItem(name);
+// The receipt of the report that went out under a token, as it was shown; null where none is kept.
+export async function keptReceipt(token) {
+  const receipt = storage.getItem(await place(token));
+  return receipt && { shown: spelled(receipt) };
 }
 
 async function withdrawn(fingerprint, receipt) {

@@ -41,6 +41,7 @@ export function times(words, chance) {
 
 // A number to read, rounded upwards to two digits that count.
 export function upTo(number, language) {
+  if (number === Infinity) return "∞";
   const step = 10 ** (Math.floor(Math.log10(number)) - 1);
   return new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(Math.ceil(number / step - 1e-6) * step);
 }
