@@ -50,6 +50,12 @@ PREFACES = {
 }
 # Objects that are made by others and are worth a look themselves.
 RESULTS = {
+    "schemes": ["tacit.channel.scheme.Group", "tacit.channel.scheme.Questionnaire"],
+    "regression": ["tacit.regression.Regression"],
+    "publishing": [
+        *("tacit.publish.Protection", "tacit.publish.Preferences", "tacit.publish.Effort"),
+        *("tacit.publish.Release", "tacit.publish.ReleaseCheck"),
+    ],
     "channels": ["tacit.channel.base.Channel", "tacit.channel.recipe.Recipe"],
     "devices": ["tacit.channel.devices.DeviceDesign", "tacit.channel.devices.Sample"],
     "measures": [
@@ -57,7 +63,10 @@ RESULTS = {
         "tacit.measures.whole_report.WholeReport",
         "tacit.attacks.result.AttackResult",
     ],
-    "design": ["tacit.design.scheme.SchemeDesign", "tacit.design.front.FrontPoint", "tacit.design.plan.Plan"],
+    "design": [
+        *("tacit.design.Bounds", "tacit.design.FrontPreferences", "tacit.design.SearchEffort", "tacit.design.Front"),
+        *("tacit.design.scheme.SchemeDesign", "tacit.design.front.FrontPoint", "tacit.design.plan.Plan"),
+    ],
     "estimation": [
         "tacit.estimation.result.TableEstimate",
         "tacit.estimation.result.ShareEstimate",
@@ -67,8 +76,10 @@ RESULTS = {
         "tacit.estimation.prevalence_result.AnswerShare",
         "tacit.estimation.correlation_result.Correlations",
         "tacit.count.stored.StoredReports",
+        "tacit.joint.JointModel",
     ],
     "mining": [
+        "tacit.mine.HeavyHitter",
         "tacit.mine.itemset_result.Itemsets",
         "tacit.mine.itemset_result.Itemset",
         "tacit.mine.rules.Rules",

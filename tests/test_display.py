@@ -18,7 +18,7 @@ MANY = Scheme.of([Attribute("x", tuple(f"a{code}" for code in range(100)))], [([
 
 SHOWN: dict[str, Any] = {
     "table": lambda: tacit.estimate(REPORTS, ["smokes", "age"]),
-    "share": lambda: tacit.estimate_share(REPORTS, {"smokes": "yes"}),
+    "share": lambda: tacit.estimate(REPORTS, {"smokes": "yes"}),
     "given": lambda: tacit.estimate(REPORTS, ["smokes", "age"]).given("age"),
     "compared": lambda: tacit.estimate(REPORTS, ["smokes", "age"]).compare("age"),
     "reports": lambda: REPORTS,

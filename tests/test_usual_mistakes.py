@@ -60,7 +60,12 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "estimating from a data frame": (lambda: tacit.estimate(FRAME, ["smokes"]), "Expected reports, not DataFrame"),
     "a scheme for the names": (lambda: tacit.estimate(REPORTS, SCHEME), "by their names.* not Scheme"),
     "a misspelt name": (lambda: tacit.estimate(REPORTS, ["smoke"]), "Did you mean 'smokes'"),
-    "a share as a text": (lambda: tacit.estimate_share(REPORTS, "smokes=yes"), "like {'smokes': 'yes'}, not"),
+    "a share as a text": (lambda: tacit.estimate(REPORTS, "smokes=yes"), "For a share: {'smokes': 'yes'}"),
+    "shares and tables": (lambda: tacit.estimate(REPORTS, [["smokes"], {"smokes": "yes"}]), "one after the other"),
+    "a share by likelihood": (
+        lambda: tacit.estimate(REPORTS, {"smokes": "yes"}, method="likelihood"),
+        "takes neither method nor sample",
+    ),
     "margin and scheme swapped": (lambda: tacit.plan(0.03, SCHEME), "then a margin such as 0.03, not float and Scheme"),
     "a margin in percent": (lambda: tacit.plan(SCHEME, 3), "between 0 and 1, not 3"),
     "a chance without its name": (lambda: tacit.prevalence(FRAME, "smokes", "crosswise", 0.25), "write 'p=0.25'"),
@@ -89,7 +94,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "k before the table": (lambda: tacit.anonymize(5, FRAME), "not DataFrame; it follows the table"),
     "measuring reports": (lambda: tacit.measure(REPORTS), "not Reports"),
     "a column by its number": (lambda: tacit.estimate(REPORTS, [0]), "Attribute 0 does not exist. There is: 'smokes'"),
-    "a truth value for an answer": (lambda: tacit.estimate_share(REPORTS, {"smokes": True}), "has no answer True"),
+    "a truth value for an answer": (lambda: tacit.estimate(REPORTS, {"smokes": True}), "has no answer True"),
     "a matrix as a text": (lambda: channels.matrix("warner"), "list of rows of numbers"),
     "two columns of one name": (
         lambda: Dataset.from_arrow(pd.DataFrame([["a", "b"], ["c", "d"]], columns=["x", "x"])),

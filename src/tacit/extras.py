@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import warnings
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tacit.errors import MissingExtra
@@ -53,15 +55,38 @@ def missing_extra(problem: ModuleNotFoundError) -> MissingExtra | None:
     return None
 
 
-def imported_late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package whose names are imported from their `homes` when they are first used."""
+def imported_late(
+    package: str, homes: Mapping[str, tuple[str, ...]], moved: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package whose names are imported when they are first used.
+
+    Parameters
+    ----------
+    package : str
+        The package's own name.
+    homes : mapping of str to tuple of str
+        For each module the names that come from it.
+    moved : mapping of str to tuple of str
+        Names that the package had once, by the module that has them now: their use warns and names it.
+    """
+    places = {name: module for table in (homes, moved) for module, names in table.items() for name in names}
+    old = {name for names in moved.values() for name in names}
 
     def attribute(name: str) -> Any:
-        if name not in homes:
+        if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name in old:
+            home = f"{places[name]}.{name}"
+            warning = f"{package}.{name} is now {home}; the old name works throughout 0.2."
+            warnings.warn(warning, DeprecationWarning, stacklevel=2)
         try:
-            return getattr(importlib.import_module(homes[name]), name)
+            return getattr(importlib.import_module(places[name]), name)
         except ModuleNotFoundError as problem:
             raise missing_extra(problem) or problem from None
 
     return attribute
+
+
+def listed_names(homes: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """All names of a package, for its ``__all__``."""
+    return sorted(name for names in homes.values() for name in names)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise, estimate, estimate_share
+from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise, estimate
 from tacit.channel.kinds.hashing import best_buckets, rare_variance
 from tacit.count import MemoryEngine, StoredReports
 from tacit.errors import InvalidInput
@@ -207,10 +207,10 @@ def test_shares_tallies_and_parts_of_hashed_reports(tmp_path: Path) -> None:
     rows = {"code": ["c1"] * 600 + ["c2"] * 300 + ["c40"] * 100}
     reports = disguise(rows, scheme, seed=8)
     table = estimate(reports, "code")
-    one = estimate_share(reports, {"code": "c1"})
+    one = estimate(reports, {"code": "c1"})
     assert one.probability == pytest.approx(table.probabilities[1], rel=1e-12)
     assert one.standard_error == pytest.approx(table.standard_errors[1], rel=0.02)
-    several = estimate_share(reports, {"code": ["c1", "c2"]})
+    several = estimate(reports, {"code": ["c1", "c2"]})
     assert several.probability == pytest.approx(table.probabilities[1:3].sum(), rel=1e-12)
     for tally in (tacit.Tally.of(reports, order=1), tacit.Tally.of(reports)):
         tally.write(tmp_path / "tally.parquet")

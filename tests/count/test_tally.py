@@ -55,7 +55,7 @@ def test_a_whole_tally_answers_as_the_reports_do(recipe: Recipe, tmp_path: Path)
         np.testing.assert_array_equal(one.probabilities, two.probabilities)
         np.testing.assert_array_equal(one.standard_errors, two.standard_errors)
     share = {"smokes": "yes", "age": "old", "town": ["a", "b"]}
-    one_share, two_share = tacit.estimate_share(rows, share), tacit.estimate_share(tally, share)
+    one_share, two_share = tacit.estimate(rows, share), tacit.estimate(tally, share)
     assert two_share.probability == pytest.approx(one_share.probability, rel=1e-12)
     assert two_share.standard_error == pytest.approx(one_share.standard_error, rel=1e-12)
 
@@ -153,7 +153,7 @@ def test_a_tally_says_what_it_lacks() -> None:
         tacit.estimate(tally, ["smokes", "town"])
     sets = Tally.of(reports(channels.subset(2, 5), 1), order=2)
     with pytest.raises(NotEstimable, match="need whole reports"):
-        tacit.estimate_share(sets, {"smokes": "yes", "drinks": "never"})
+        tacit.estimate(sets, {"smokes": "yes", "drinks": "never"})
 
 
 def test_bad_tallies_are_refused(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ class TestWeighted:
         with pytest.raises(InvalidInput, match="reports that the other does not hold"):
             tally - tacit.Tally.weighted(other, weights=more["weights"])
         with pytest.raises(NotEstimable, match="This tally is weighted"):
-            tacit.estimate_share(tally, {"smokes": "yes"})
+            tacit.estimate(tally, {"smokes": "yes"})
         with pytest.raises(InvalidInput, match=r"weight in row 1 is 0"):
             tacit.Tally.weighted(reports, weights=[0.0] * 300)
         with pytest.raises(InvalidInput, match="299 weights for 300"):

@@ -156,7 +156,7 @@ def test_results_show_themselves() -> None:
     assert compared.to_pandas().shape == (6, 8)
     assert compared.to_polars().shape == (6, 8)
     assert len(found.plot().get_yticklabels()) == 6
-    share = tacit.estimate_share(simulated(SCHEMES["gamma"], 300, 1), {"smokes": "yes"})
+    share = tacit.estimate(simulated(SCHEMES["gamma"], 300, 1), {"smokes": "yes"})
     assert repr(share).startswith("<ShareEstimate: smokes = yes: 0.")
     assert share.to_pandas().shape == (1, 5)
 

@@ -36,7 +36,7 @@ CONDITIONS = [
 def test_a_share_is_the_cell_of_the_estimated_table(scheme: str, sampling: str) -> None:
     reports = simulated(SCHEMES[scheme], 1000, 1)
     where = {"age": "old", "smokes": "yes", "sex": "f"}
-    share = tacit.estimate_share(reports, where, sampling=sampling)
+    share = tacit.estimate(reports, where, sampling=sampling)
     table = tacit.estimate(reports, list(where), sampling=sampling)
     assert share.probability == pytest.approx(table.probabilities[2, 1, 0], abs=1e-12)
     # A tally of sets counts pairs by their chance only; a table that does not sum to one is judged where it does.
@@ -48,7 +48,7 @@ def test_a_share_is_the_cell_of_the_estimated_table(scheme: str, sampling: str) 
 @pytest.mark.parametrize("scheme", [name for name in SCHEMES if name not in ("tall", "tall-part", "dealt")])
 def test_sets_of_answers_sum_cells(scheme: str) -> None:
     reports = simulated(SCHEMES[scheme], 1000, 1)
-    found = tacit.estimate_shares(reports, [where for where, _ in CONDITIONS])
+    found = tacit.estimate(reports, [where for where, _ in CONDITIONS])
     for share, (where, cells) in zip(found, CONDITIONS, strict=True):
         table = tacit.estimate(reports, list(where)).probabilities
         assert share.probability == pytest.approx(table[cells].sum(), abs=1e-12)
@@ -72,7 +72,7 @@ def assert_true_shares(scheme: str, sampling: str) -> None:
     fixed = sampling == "respondents"
     asked = [where for where, _ in CONDITIONS]
     surveys = many_reports(scheme, same_people=fixed)[: REPEATS // 2]
-    found = [tacit.estimate_shares(reports, asked, sampling=sampling) for reports in surveys]
+    found = [tacit.estimate(reports, asked, sampling=sampling) for reports in surveys]
     truth = [clear_share(where) if fixed else marginal(list(where))[cells].sum() for where, cells in CONDITIONS]
     estimates = np.array([[share.probability for share in survey] for survey in found])
     errors = np.array([[share.standard_error for share in survey] for survey in found])
@@ -80,7 +80,7 @@ def assert_true_shares(scheme: str, sampling: str) -> None:
 
 
 def clear_share(where: dict[str, str | list[str]]) -> float:
-    return tacit.estimate_share(Reports.from_truth(respondents()), where).probability
+    return tacit.estimate(Reports.from_truth(respondents()), where).probability
 
 
 def test_twenty_attributes_in_several_groups() -> None:
@@ -91,17 +91,17 @@ def test_twenty_attributes_in_several_groups() -> None:
     truth = tacit.Dataset(Table.from_codes(schema, {name: liked.astype(int) for name in schema.names}))
     reports = tacit.disguise(truth, Scheme.of(schema, groups), seed=1)
     where = dict.fromkeys(schema.names, "yes")
-    share = tacit.estimate_share(reports, where, sampling="respondents")
+    share = tacit.estimate(reports, where, sampling="respondents")
     assert abs(share.probability - liked.mean()) < 5 * share.standard_error
     assert share.standard_error < 0.02
-    assert tacit.estimate_share(Reports.from_truth(truth), where).probability == pytest.approx(liked.mean())
+    assert tacit.estimate(Reports.from_truth(truth), where).probability == pytest.approx(liked.mean())
 
 
 def test_shares_of_several_tables_are_weighed_by_their_information() -> None:
     clear, disguised = simulated(SCHEMES["public"], 500, 1), simulated(SCHEMES["gamma"], 500, 2)
     where = {"smokes": "yes", "age": "old"}
-    together = tacit.estimate_share([clear, disguised], where)
-    one, other = tacit.estimate_share(clear, where), tacit.estimate_share(disguised, where)
+    together = tacit.estimate([clear, disguised], where)
+    one, other = tacit.estimate(clear, where), tacit.estimate(disguised, where)
     weight = (together.probability - other.probability) / (one.probability - other.probability)
     # Under a uniform truth a clear report's contributions have the summed square 1; for a mixture it is known too.
     squares = [(1 - 2 * (1 - keep) / n + (1 - keep) ** 2 / n) / keep**2 for keep, n in ((4 / 6, 2), (8 / 14, 3))]
@@ -117,11 +117,11 @@ def test_a_table_that_asks_in_vain_does_not_matter_beside_one_that_tells() -> No
     silent = simulated(Scheme.of(SCHEMA, [(["smokes"], channels.uniform_perturbation(0))]), 500, 1)
     clear = simulated(SCHEMES["public"], 500, 2)
     where = {"smokes": "yes", "age": "old"}
-    assert tacit.estimate_share([silent, clear], where) == tacit.estimate_share(clear, where)
+    assert tacit.estimate([silent, clear], where) == tacit.estimate(clear, where)
 
 
 def test_a_share_reads_as_a_sentence() -> None:
-    share = tacit.estimate_share(simulated(SCHEMES["public"], 100, 1), {"smokes": "yes", "age": ["young", "old"]})
+    share = tacit.estimate(simulated(SCHEMES["public"], 100, 1), {"smokes": "yes", "age": ["young", "old"]})
     assert str(share).startswith("smokes = yes and age = young or old: 0.")
     low, high = share.interval(0.9)
     assert 0 <= low < share.probability < high <= 1
@@ -131,18 +131,18 @@ def test_a_share_reads_as_a_sentence() -> None:
 def test_conditions_that_mean_nothing_are_refused() -> None:
     reports = simulated(SCHEMES["cut-and-paste"], 50, 1)
     with pytest.raises(InvalidInput, match="at least one attribute"):
-        tacit.estimate_share(reports, {})
+        tacit.estimate(reports, {})
     with pytest.raises(InvalidInput, match=r"'smokes' has no answer 'yess'\. Did you mean 'yes'\?"):
-        tacit.estimate_share(reports, {"smokes": "yess"})
+        tacit.estimate(reports, {"smokes": "yess"})
     with pytest.raises(InvalidInput, match=r"Attribute 'smoke' does not exist\. Did you mean 'smokes'\?"):
-        tacit.estimate_share(reports, {"smoke": "yes"})
+        tacit.estimate(reports, {"smoke": "yes"})
     with pytest.raises(InvalidInput, match="The condition allows no answer of 'smokes'"):
-        tacit.estimate_share(reports, {"smokes": []})
+        tacit.estimate(reports, {"smokes": []})
     with pytest.raises(InvalidInput, match="Sampling 'people' does not exist"):
-        tacit.estimate_share(reports, {"smokes": "yes"}, sampling="people")
+        tacit.estimate(reports, {"smokes": "yes"}, sampling="people")
     short = Scheme.of(SCHEMA, [(["smokes", "drinks", "age"], channels.cut_and_paste(2, 0.3))])
     with pytest.raises(NotEstimable, match=r"at most 2 answers of a record.*about 3 attributes together"):
-        tacit.estimate_share(simulated(short, 50, 1), {"smokes": "yes", "drinks": "yes", "age": "old"})
+        tacit.estimate(simulated(short, 50, 1), {"smokes": "yes", "drinks": "yes", "age": "old"})
 
 
 @pytest.mark.parametrize(
@@ -162,11 +162,11 @@ def test_public_answers_are_summed_apart_only_where_errors_depend_on_them(
     reports, asked = simulated(scheme, 1000, 1), []
     totals = MemoryEngine.totals
     monkeypatch.setattr(MemoryEngine, "totals", lambda self, wanted: asked.append(len(wanted)) or totals(self, wanted))
-    share = tacit.estimate_share(reports, where)
+    share = tacit.estimate(reports, where)
     assert asked == [products]
     # The law knows how many give the public answers all the same, or need not know it.
     monkeypatch.setattr(
         conjunctions._Question, "hinges_on_public", property(lambda question: bool(question.public_parts))
     )
-    always = tacit.estimate_share(reports, where)
+    always = tacit.estimate(reports, where)
     assert (share.standard_error, *share.interval()) == (always.standard_error, *always.interval())

@@ -69,7 +69,7 @@ def test_the_intervals_that_users_get_are_the_enumerated_ones(p: float, yes: int
     assert (found.interval().low[1], found.interval().high[1]) == pytest.approx(
         (expected.low[yes], expected.high[yes]), abs=1e-6
     )
-    share = tacit.estimate_share(reports, {"x": "yes"})
+    share = tacit.estimate(reports, {"x": "yes"})
     assert share.interval() == pytest.approx((expected.low[yes], expected.high[yes]), abs=1e-6)
 
 
@@ -191,7 +191,7 @@ def test_respondents_never_have_the_larger_error(scheme: str, n: int) -> None:
     share = {"smokes": "yes", "age": "old"}
     if not scheme.startswith("tall"):
         errors = [
-            tacit.estimate_share(reports, share, sampling=whom).standard_error for whom in ("respondents", "population")
+            tacit.estimate(reports, share, sampling=whom).standard_error for whom in ("respondents", "population")
         ]
         assert errors[0] <= errors[1]
 
@@ -287,7 +287,7 @@ def test_a_public_answer_that_all_give_changes_no_interval(theta: float, yes: in
     alone, beside = tacit.estimate(reports, "cheated"), tacit.estimate(reports, ["cheated", "sex"])
     assert np.allclose(beside.interval().low[:, 0], alone.interval().low, atol=1e-6)
     assert np.allclose(beside.interval().high[:, 0], alone.interval().high, atol=1e-6)
-    ends = tacit.estimate_share(reports, {"cheated": "yes", "sex": "f"}).interval()
+    ends = tacit.estimate(reports, {"cheated": "yes", "sex": "f"}).interval()
     assert ends == pytest.approx((alone.interval().low[1], alone.interval().high[1]), abs=1e-6)
 
 
@@ -342,6 +342,6 @@ def test_with_many_reports_an_interval_beside_a_public_answer_is_as_wide_as_its_
     found = tacit.estimate(reports, ["cheated", "sex"])
     half = (found.interval().high - found.interval().low) / 2
     np.testing.assert_allclose(half, norm.ppf(0.975) * found.standard_errors, rtol=1e-3)
-    share = tacit.estimate_share(reports, {"cheated": "yes", "sex": "f"})
+    share = tacit.estimate(reports, {"cheated": "yes", "sex": "f"})
     low, high = share.interval()
     assert (high - low) / 2 == pytest.approx(norm.ppf(0.975) * share.standard_error, rel=1e-3)

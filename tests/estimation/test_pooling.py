@@ -240,7 +240,7 @@ def test_attributes_never_dealt_together_are_refused() -> None:
     with pytest.raises(NotEstimable, match="'smokes', 'drinks' are never asked together"):
         tacit.estimate(reports, ["smokes", "drinks"])
     with pytest.raises(NotEstimable, match="'smokes', 'drinks' are never asked together"):
-        tacit.estimate_share(reports, {"smokes": "yes", "drinks": "yes"})
+        tacit.estimate(reports, {"smokes": "yes", "drinks": "yes"})
 
 
 def test_a_questionnaire_that_nobody_was_dealt_says_nothing() -> None:
@@ -249,7 +249,7 @@ def test_a_questionnaire_that_nobody_was_dealt_says_nothing() -> None:
     full = simulated(scheme, 500, 1)
     half = Reports(scheme, (full.parts[0], full.parts[1].rows(slice(0, 0))))
     assert tacit.estimate(half, "sex").n_reports == full.parts[0].n_rows
-    assert tacit.estimate_share(half, {"smokes": "yes"}).n_reports == full.parts[0].n_rows
+    assert tacit.estimate(half, {"smokes": "yes"}).n_reports == full.parts[0].n_rows
     with pytest.raises(NotEstimable, match="No reports ask for 'drinks'"):
         tacit.estimate(half, ["sex", "drinks"])
 
@@ -262,7 +262,7 @@ def test_where_the_channels_do_not_tell_they_say_why() -> None:
 
 
 @pytest.mark.parametrize("ask", [lambda r: tacit.estimate(r, "sex", sampling="respondents"),
-                                 lambda r: tacit.estimate_share(r, {"sex": "f"}, sampling="respondents")])  # fmt: skip
+                                 lambda r: tacit.estimate(r, {"sex": "f"}, sampling="respondents")])  # fmt: skip
 def test_pooled_errors_are_never_for_just_the_people_who_answered(ask: object) -> None:
     with pytest.raises(InvalidInput, match="Ask for sampling='population'"):
         ask(side_by_side("two schemes", 1))

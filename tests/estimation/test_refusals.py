@@ -42,7 +42,7 @@ def test_a_channel_that_tells_nothing_says_why(case: str, method: Any) -> None:
     with pytest.raises(NotEstimable, match=reason):
         tacit.estimate(reports, names, method=method)
     with pytest.raises(NotEstimable, match=reason):
-        tacit.estimate_share(reports, {name: SCHEMA[name].answers[0] for name in names})
+        tacit.estimate(reports, {name: SCHEMA[name].answers[0] for name in names})
     with pytest.raises(NotEstimable, match=reason):
         tacit.estimate([reports, reports], names, method=method)
     assert tacit.estimate(reports, "sex", method=method).n_reports == 50  # the rest is there
@@ -61,7 +61,7 @@ def test_no_reports() -> None:
     with pytest.raises(InvalidInput, match="There are no reports to estimate from"):
         tacit.estimate([empty, empty], "smokes")
     with pytest.raises(InvalidInput, match="There are no reports to estimate from"):
-        tacit.estimate_share(empty, {"smokes": "yes"})
+        tacit.estimate(empty, {"smokes": "yes"})
 
 
 def test_an_empty_table_beside_a_full_one_does_not_matter() -> None:
@@ -110,7 +110,7 @@ def test_tables_too_large_to_hold() -> None:
     with pytest.raises(InvalidInput, match=r"1\.07e\+09 cells, too many to hold"):
         tacit.estimate(reports, reports.scheme.schema.names)
     where = dict.fromkeys(reports.scheme.schema.names, "0")
-    assert tacit.estimate_share(reports, where).probability == 0  # a single combination needs no table
+    assert tacit.estimate(reports, where).probability == 0  # a single combination needs no table
 
 
 def test_a_covariance_too_large_to_hold() -> None:

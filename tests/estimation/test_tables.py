@@ -70,7 +70,7 @@ def watched(reports: tacit.Reports) -> tuple[WatchedReports, list[WatchedEngine]
 def test_tables_are_the_single_estimates_from_one_pass(scheme: str) -> None:
     reports = simulated(SCHEMES[scheme], 500, 1)
     watching, engines = watched(reports)
-    found = tacit.estimate_tables(watching, TABLES)
+    found = tacit.estimate(watching, TABLES)
     assert [len(engine.passes) for engine in engines] == [1]
     for names, table in zip(TABLES, found, strict=True):
         alone = tacit.estimate(reports, names)
@@ -82,14 +82,14 @@ def test_tables_are_the_single_estimates_from_one_pass(scheme: str) -> None:
 def test_questionnaires_are_gone_through_once_each() -> None:
     reports = simulated(SCHEMES["dealt"], 900, 1)
     watching, engines = watched(reports)
-    found = tacit.estimate_tables(watching, ["age", ["smokes", "age"]])
+    found = tacit.estimate(watching, ["age", ["smokes", "age"]])
     assert all(len(engine.passes) <= 1 for engine in engines)
     assert np.array_equal(found[1].probabilities, tacit.estimate(reports, ["smokes", "age"]).probabilities)
 
 
 def test_likelihood_in_the_plural() -> None:
     reports = simulated(SCHEMES["gamma"], 300, 1)
-    (found,) = tacit.estimate_tables(reports, [["smokes", "age"]], method="likelihood")
+    (found,) = tacit.estimate(reports, [["smokes", "age"]], method="likelihood")
     alone = tacit.estimate(reports, ["smokes", "age"], method="likelihood")
     assert np.array_equal(found.probabilities, alone.probabilities)
 
@@ -109,7 +109,7 @@ def test_what_was_not_counted_is_asked_for() -> None:
 def test_tables_that_cannot_be_are_refused() -> None:
     reports = simulated(SCHEMES["dealt"], 300, 1)
     with pytest.raises(UnknownName, match="Attribute 'agee' does not exist"):
-        tacit.estimate_tables(reports, ["age", "agee"])
+        tacit.estimate(reports, [["age"], ["agee"]])
     apart = [(name, 0.5, [([name], channels.gamma_diagonal(9))]) for name in ("smokes", "age")]
     with pytest.raises(NotEstimable, match="'smokes', 'age' are never asked together"):
-        tacit.estimate_tables(simulated(Scheme.dealt(SCHEMA, apart), 300, 1), ["age", ["smokes", "age"]])
+        tacit.estimate(simulated(Scheme.dealt(SCHEMA, apart), 300, 1), ["age", ["smokes", "age"]])

@@ -110,7 +110,7 @@ def test_any_channel_that_hides_nothing_gives_the_clear_tree(groups: list, split
 
 def path_share(reports: Reports, path: dict[str, frozenset[int]], **more: str) -> tacit.estimate.ShareEstimate:  # type: ignore[name-defined]
     where = {name: [SCHEMA[name].answers[code] for code in codes] for name, codes in path.items()}
-    return tacit.estimate_share(reports, {**where, **{name: [answer] for name, answer in more.items()}})
+    return tacit.estimate(reports, {**where, **{name: [answer] for name, answer in more.items()}})
 
 
 def size_error(reports: Reports, path: dict[str, frozenset[int]]) -> float:
@@ -278,8 +278,7 @@ def test_a_node_answers_otherwise_only_where_a_class_is_ahead_by_enough_standard
     for path, leaf in otherwise:
         where = {name: [SCHEMA[name].answers[code] for code in codes] for name, codes in path.items()}
         shares = [
-            tacit.estimate_share(reports, {**where, "smokes": answer}, sampling="respondents")
-            for answer in ("no", "yes")
+            tacit.estimate(reports, {**where, "smokes": answer}, sampling="respondents") for answer in ("no", "yes")
         ]
         # At least the error of a difference of uncorrelated estimates.
         ahead = shares[leaf.label].probability - shares[tree.label].probability

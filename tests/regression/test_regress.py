@@ -18,6 +18,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 import tacit
 from tacit import Attribute, Dataset, Scheme, channels, devices
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
+from tacit.regression import Regression
 from tacit.schema import Schema
 from tacit.table import Table
 from tests.cli.run import refused
@@ -49,7 +50,7 @@ class TestWithoutDisguise:
 
     frame = people(1500, 1)
 
-    def same(self, found: tacit.Regression, estimates: np.ndarray, errors: np.ndarray) -> None:
+    def same(self, found: Regression, estimates: np.ndarray, errors: np.ndarray) -> None:
         np.testing.assert_allclose(found.estimates, estimates, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(found.standard_errors, errors, rtol=1e-5)
 
@@ -111,7 +112,7 @@ def test_weights_strata_and_clusters_without_disguise_are_those_of_samplics(outc
     np.testing.assert_allclose(found.standard_errors, model.beta["stderror"], rtol=1e-5)
 
 
-def z_scores(fits: list[tacit.Regression], truth: np.ndarray) -> np.ndarray:
+def z_scores(fits: list[Regression], truth: np.ndarray) -> np.ndarray:
     return np.array([(fit.estimates - truth) / fit.standard_errors for fit in fits])
 
 

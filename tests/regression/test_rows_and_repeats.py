@@ -13,7 +13,7 @@ import tacit
 from tacit import Attribute, Dataset, Reports, Scheme, Tally, channels
 from tacit.count.stored import StoredReports
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
-from tacit.regression import rows
+from tacit.regression import Regression, rows
 from tacit.schema import Schema
 from tests.cli.run import tacit as run
 from tests.regression.test_regress import FORCED, forced, people
@@ -32,7 +32,7 @@ def truths(n: int, seed: int) -> Dataset:
     return Dataset(Table.from_codes(SCHEMA, codes))
 
 
-def same(one: tacit.Regression, other: tacit.Regression, tolerance: float = 1e-8) -> None:
+def same(one: Regression, other: Regression, tolerance: float = 1e-8) -> None:
     np.testing.assert_allclose(one.estimates, other.estimates, atol=tolerance)
     np.testing.assert_allclose(one.covariance, other.covariance, atol=tolerance)
     assert one.n_reports == other.n_reports

@@ -13,12 +13,15 @@ from tacit.design.problem import DesignProblem
 from tacit.design.safe import safe_point
 from tacit.design.settings import Bounds, DesignMethod, FrontPreferences, FrontSettings, SearchEffort
 from tacit.design.sweeps import sweep_front
+from tacit.errors import InvalidInput
 
 
 def design_front(
     prior: ArrayLike,
     records: int = 10_000,
     *,
+    method: DesignMethod | None = None,
+    delta: float | None = None,
     bounds: Bounds | None = None,
     preferences: FrontPreferences | None = None,
     effort: SearchEffort | None = None,
@@ -33,6 +36,11 @@ def design_front(
         Expected share of each answer.
     records : int
         Number of respondents.
+    method : {"exact", "optrr", "warner", "uniform-perturbation", "gamma-diagonal"}, optional
+        The least error of any channel, with its proof (the default); the published search over square matrices; or a classic
+        family. Short for ``preferences=FrontPreferences(method=...)``.
+    delta : float, optional
+        How sure any report may make anyone of any answer. Short for ``bounds=Bounds(delta=...)``.
     bounds : Bounds, optional
         What to protect: posteriors, amplification, privacies, other priors.
     preferences : FrontPreferences, optional
@@ -55,13 +63,18 @@ def design_front(
 
     Examples
     --------
-    >>> from tacit.design import Bounds, FrontPreferences, design_front
-    >>> front = design_front([0.5, 0.3, 0.2], 1000, bounds=Bounds(delta=0.8), preferences=FrontPreferences(points=3))
+    >>> from tacit.design import FrontPreferences, design_front
+    >>> front = design_front([0.5, 0.3, 0.2], 1000, delta=0.8, preferences=FrontPreferences(points=3))
     >>> front.method, len(front.points)
     ('exact', 3)
+    >>> design_front([0.5, 0.3, 0.2], 1000, delta=0.8, method="warner").method
+    'warner'
     """
-    settings = FrontSettings(bounds or Bounds(), preferences or FrontPreferences(), effort or SearchEffort())
-    bounds, preferences = settings.bounds, settings.preferences
+    if (bounds and delta is not None) or (preferences and method is not None):
+        raise InvalidInput("Give delta or bounds, and method or preferences: one of them says it already.")
+    bounds = bounds or Bounds(delta=delta)
+    preferences = preferences or FrontPreferences(method=method or "exact")
+    settings = FrontSettings(bounds, preferences, effort or SearchEffort())
     problem = DesignProblem.of(prior, records, delta=bounds.delta, answers=answers, accuracy=preferences.accuracy)
     if preferences.method == "exact":
         if bounds.is_for_several_priors:

@@ -15,8 +15,9 @@ have modules of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any, overload
 
 import numpy as np
 
@@ -48,34 +49,60 @@ __all__ = [
     "ShareEstimate",
     "TableEstimate",
     "estimate",
-    "estimate_share",
-    "estimate_shares",
-    "estimate_tables",
     "projected",
     "true_schema",
 ]
 
 
+Several = ReportSource | Sequence[ReportSource]
+
+
+@overload
+def estimate(reports: Several, attributes: Condition, *, sampling: Sampling = ...) -> ShareEstimate: ...
+@overload
+def estimate(reports: Several, attributes: Sequence[Condition], *, sampling: Sampling = ...) -> list[ShareEstimate]: ...
+@overload
+def estimate(
+    reports: Several,
+    attributes: str | Sequence[str],
+    *,
+    method: Method = ...,
+    sampling: Sampling = ...,
+    max_steps: int = ...,
+    sample: Sample | Sequence[Sample] | None = ...,
+) -> TableEstimate: ...
+@overload
+def estimate(
+    reports: Several,
+    attributes: Sequence[list[str] | tuple[str, ...]],
+    *,
+    method: Method = ...,
+    sampling: Sampling = ...,
+    max_steps: int = ...,
+    sample: Sample | Sequence[Sample] | None = ...,
+) -> list[TableEstimate]: ...
 @names_homes(
     dict.fromkeys(("weights", "strata", "clusters"), "sample=tacit.SampleDesign.of(n, weights=..., clusters=...)")
 )
 def estimate(
-    reports: ReportSource | Sequence[ReportSource],
-    attributes: str | Sequence[str],
+    reports: Several,
+    attributes: Any,
     *,
     method: Method = "inversion",
     sampling: Sampling = "population",
     max_steps: int = MAX_STEPS,
     sample: Sample | Sequence[Sample] | None = None,
-) -> TableEstimate:
-    """The joint distribution of some attributes among the people behind the reports.
+) -> TableEstimate | ShareEstimate | list[TableEstimate] | list[ShareEstimate]:
+    """What is true of the people behind the reports: a table, the share with given answers, or several of either.
 
     Parameters
     ----------
     reports : Reports, stored reports, or several of them
         Several sets of reports, each under its own scheme, give one estimate, each weighed by its information.
-    attributes : str or sequence of str
-        What the table is of; its axes have this order.
+    attributes : str, sequence of str, mapping, or a list of these
+        Names of attributes ask for their joint distribution, with axes in this order; ``{"smokes": "yes", "age": ["young",
+        "old"]}`` asks for the share of people to whom every given answer applies, of however many attributes. A list of lists
+        of names asks for several tables, a list of mappings for several shares: the reports are gone through once.
     method : {"inversion", "likelihood"}
         The unbiased estimate, or the most likely distribution.
     sampling : {"population", "respondents"}
@@ -88,15 +115,17 @@ def estimate(
 
     Returns
     -------
-    TableEstimate
-        Shares, standard errors and intervals within [0, 1]; also shares within groups, differences and tests.
+    TableEstimate or ShareEstimate
+        Shares, standard errors and intervals within [0, 1]; of a table also shares within groups, differences and tests. A
+        list of them, in the order asked for, where several are asked for.
 
     Raises
     ------
     NotEstimable
-        Where the reports hold no information about the table.
+        Where the reports hold no information about it, or nobody was asked all of it.
     InvalidInput
-        Where there are no reports, a name is unknown, or the table is too large to hold.
+        Where there are no reports, a name is unknown, a table is too large to hold, or a share is asked for with what is for
+        tables alone (method, sample).
 
     Examples
     --------
@@ -108,13 +137,50 @@ def estimate(
     [0.7, 0.3]
     >>> found.interval().low.round(2).tolist(), found.interval().high.round(2).tolist()
     ([0.5, 0.11], [0.89, 0.5])
+    >>> round(tacit.estimate(reports, {"smokes": "yes"}).probability, 3)
+    0.3
+    >>> [table.names for table in tacit.estimate(reports, [["smokes"]])]
+    [('smokes',)]
     """
+    each, is_single = _each_wanted(attributes)
+    if any(isinstance(wanted, Mapping) for wanted in each):
+        if not all(isinstance(wanted, Mapping) for wanted in each):
+            raise InvalidInput(
+                "Ask for shares ({'smokes': 'yes'}) and for tables (['smokes', 'age']) one after the other."
+            )
+        if method != "inversion" or sample is not None:
+            raise InvalidInput(
+                "A share of given answers takes neither method nor sample. Estimate the table of its attributes."
+            )
+        origins = sources(reports)
+        found = shares(origins, true_schema(origins), each, checked_sampling(sampling))
+        return found[0] if is_single else found
+    tables = _tables(reports, each, method, sampling, max_steps, sample)
+    return tables[0] if is_single else tables
+
+
+def _each_wanted(attributes: Any) -> tuple[list[Any], bool]:
+    """Every table or share that is asked for, and whether it is one rather than a list of them."""
+    if isinstance(attributes, (str, Mapping)) or not isinstance(attributes, Iterable):
+        return [attributes], True
+    listed = list(attributes)
+    are_several = any(isinstance(wanted, Iterable) and not isinstance(wanted, str) for wanted in listed)
+    return (listed, False) if are_several else ([listed], True)
+
+
+def _tables(
+    reports: Several, wanted: Sequence[Any], method: Method, sampling: Sampling, max_steps: int, sample: Any
+) -> list[TableEstimate]:
     if sample is not None:
-        return _weighted(sampled_sources(reports, sample), attributes, method, sampling)
+        sampled = sampled_sources(reports, sample)
+        return [_weighted(sampled, names, method, sampling) for names in wanted]
     origins = sources(reports)
     if kept := _kept_samples(origins):
-        return _weighted(kept, attributes, method, sampling)
-    return _estimate(origins, true_schema(origins), attributes, method, sampling, max_steps)
+        return [_weighted(kept, names, method, sampling) for names in wanted]
+    if len(wanted) > 1:
+        origins = counted_once(reports, wanted).sources()
+    schema = true_schema(origins)
+    return [_estimate(origins, schema, names, method, sampling, max_steps) for names in wanted]
 
 
 def _estimate(
@@ -204,122 +270,12 @@ def _weighted(
     return _unbiased(asked, sampled_mean(asking, names, schema.shape(names)), sampling)
 
 
-def estimate_tables(
-    reports: ReportSource | Sequence[ReportSource],
-    tables: Sequence[str | Sequence[str]],
-    *,
-    method: Method = "inversion",
-    sampling: Sampling = "population",
-    max_steps: int = MAX_STEPS,
-) -> list[TableEstimate]:
-    """Many joint distributions at once: the reports are gone through as few times as possible, not once for each.
-
-    Parameters
-    ----------
-    reports : Reports, stored reports, or several of them
-        As for `estimate`.
-    tables : sequence of str or sequence of str
-        The attributes of each wanted table.
-    method, sampling, max_steps
-        As for `estimate`.
-
-    Returns
-    -------
-    list of TableEstimate
-        In the order of `tables`.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports hold no information about one of the tables.
-
-    Examples
-    --------
-    >>> import tacit
-    >>> reports = tacit.Reports.from_truth({"smokes": ["no", "yes", "no"], "age": ["old", "old", "young"]})
-    >>> [table.names for table in tacit.estimate_tables(reports, ["smokes", ["smokes", "age"]])]
-    [('smokes',), ('smokes', 'age')]
-    """
-    origins = counted_once(reports, tables).sources()
-    schema = true_schema(origins)
-    return [_estimate(origins, schema, names, method, sampling, max_steps) for names in tables]
-
-
-def counted_once(reports: ReportSource | Sequence[ReportSource], tables: Sequence[str | Sequence[str]]) -> Remembered:
+def counted_once(reports: Several, tables: Sequence[str | Sequence[str]]) -> Remembered:
     """The reports, with everything counted that estimates of these tables need."""
     origins = sources(reports)
     schema = true_schema(origins)
     wanted = [_checked_names(names, schema) for names in tables]
     return Remembered(tuple(remembered(source, tallied_columns(source, wanted)) for source in origins))
-
-
-def estimate_share(
-    reports: ReportSource | Sequence[ReportSource], where: Condition, *, sampling: Sampling = "population"
-) -> ShareEstimate:
-    """The share of people to whom every given answer applies, however many attributes it names.
-
-    Parameters
-    ----------
-    reports : Reports, stored reports, or several of them
-        As for `estimate`.
-    where : mapping of str to str or sequence of str
-        For each attribute the answer, or the answers, that count.
-    sampling : {"population", "respondents"}
-        What the error is for: a population, or just the people who answered.
-
-    Returns
-    -------
-    ShareEstimate
-        The share, its standard error and its interval.
-
-    Raises
-    ------
-    NotEstimable
-        Where nobody was asked all of it, or a channel tells nothing of it.
-
-    Examples
-    --------
-    >>> import tacit
-    >>> reports = tacit.Reports.from_truth({"smokes": ["no", "yes", "no", "yes"], "age": ["old", "old", "mid", "young"]})
-    >>> tacit.estimate_share(reports, {"smokes": "yes", "age": ["old", "mid"]}).probability
-    0.25
-    """
-    return estimate_shares(reports, [where], sampling=sampling)[0]
-
-
-def estimate_shares(
-    reports: ReportSource | Sequence[ReportSource], where: Sequence[Condition], *, sampling: Sampling = "population"
-) -> list[ShareEstimate]:
-    """Many shares at once, in one pass over the reports.
-
-    Parameters
-    ----------
-    reports : Reports, stored reports, or several of them
-        As for `estimate`.
-    where : sequence of mappings
-        The conditions, each as for `estimate_share`.
-    sampling : {"population", "respondents"}
-        What the errors are for: a population, or just the people who answered.
-
-    Returns
-    -------
-    list of ShareEstimate
-        In the order of the conditions.
-
-    Raises
-    ------
-    NotEstimable
-        Where nobody was asked all of a condition, or a channel tells nothing of it.
-
-    Examples
-    --------
-    >>> import tacit
-    >>> reports = tacit.Reports.from_truth({"smokes": ["no", "yes", "no", "yes"]})
-    >>> [share.probability for share in tacit.estimate_shares(reports, [{"smokes": "no"}, {"smokes": "yes"}])]
-    [0.5, 0.5]
-    """
-    origins = sources(reports)
-    return shares(origins, true_schema(origins), where, checked_sampling(sampling))
 
 
 def _checked_names(attributes: str | Sequence[str], schema: Schema) -> list[str]:
@@ -334,5 +290,7 @@ def _checked_names(attributes: str | Sequence[str], schema: Schema) -> list[str]
     if len(set(names)) < len(names):
         raise InvalidInput(f"An attribute is named twice: {', '.join(names)}.")
     for name in names:
+        if isinstance(name, str) and "=" in name and name not in schema.names:
+            raise InvalidInput(f"{name!r} is no attribute. For a share: {{'smokes': 'yes'}}.")
         schema[name]
     return names

@@ -18,7 +18,7 @@ from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput
-from tacit.estimation import estimate_tables
+from tacit.estimation import estimate
 from tacit.estimation.correlation_result import LEAST_CERTAIN_VARIANCE, Correlation, Correlations, correlation_of
 from tacit.estimation.frame_correlations import frame_correlations
 from tacit.estimation.intervals import checked_level
@@ -93,7 +93,7 @@ def correlations(
         raise InvalidInput(
             "Samples, weights, strata and clusters are columns of a file or frame; name its devices too."
         )
-    tables = estimate_tables(reports, list(itertools.combinations(names, 2)))
+    tables = estimate(reports, list(itertools.combinations(names, 2)))
     counted = {one.name: _values(one, (values or {}).get(one.name)) for table in tables for one in table.attributes}
     pairs = tuple(_correlation(table, counted, level) for table in tables)
     return Correlations(tuple(names), counted, pairs, tables[0].n_reports, level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.extras import imported_late
+from tacit.extras import imported_late, listed_names
 
 if TYPE_CHECKING:
     from tacit.measures.amplification import gamma_between as gamma_between
@@ -18,16 +18,23 @@ if TYPE_CHECKING:
     from tacit.measures.whole_report import WholeReport as WholeReport
 
 _HOMES = {
-    "AnswerMeasures": "tacit.measures.whole_report",
-    "ExpectedError": "tacit.measures.cost",
-    "GroupMeasures": "tacit.measures.group",
-    "SchemeMeasures": "tacit.measures.scheme",
-    "WholeReport": "tacit.measures.whole_report",
-    "accurate_map_privacy": "tacit.measures.prior",
-    "gamma_between": "tacit.measures.amplification",
-    "measure": "tacit.measures.scheme",
-    "posterior_bound": "tacit.measures.amplification",
+    "tacit.measures.amplification": (
+        "gamma_between",
+        "posterior_bound",
+    ),
+    "tacit.measures.cost": ("ExpectedError",),
+    "tacit.measures.group": ("GroupMeasures",),
+    "tacit.measures.prior": ("accurate_map_privacy",),
+    "tacit.measures.scheme": (
+        "SchemeMeasures",
+        "measure",
+    ),
+    "tacit.measures.whole_report": (
+        "AnswerMeasures",
+        "WholeReport",
+    ),
 }
 
-__all__ = sorted(_HOMES)
-__getattr__ = imported_late(__name__, _HOMES)
+__all__ = listed_names(_HOMES)
+if not TYPE_CHECKING:  # a type checker would take every name for one of these
+    __getattr__ = imported_late(__name__, _HOMES)

@@ -19,7 +19,7 @@ from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.display import Told, decimals, rounded, with_error
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
-from tacit.estimation import estimate_share
+from tacit.estimation import estimate
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import share_interval
 from tacit.estimation.record_weights import WeightMoments, weight_moments
@@ -169,7 +169,7 @@ def told_accuracy(
 
     `attribute` is that question and `right` its answer for a right prediction; it is disguised like any other.
     """
-    share = estimate_share(reports, {attribute: right}, sampling=sampling)
+    share = estimate(reports, {attribute: right}, sampling=sampling)
     nothing = np.full((0, 0), np.nan)
     return AccuracyEstimate(
         (), share.probability, share.standard_error, nothing, nothing, math.nan, math.nan, share.n_reports, sampling, "told"

@@ -53,7 +53,7 @@ class HeavyHitter:
 
     Examples
     --------
-    >>> from tacit import HeavyHitter
+    >>> from tacit.mine import HeavyHitter
     >>> HeavyHitter("oslo", 0.2, 0.03, 0.999).answer
     'oslo'
     """
