@@ -188,6 +188,9 @@ def wrong_headers(answer: Any) -> list[str]:
     return [name for name, is_wrong in wrong.items() if is_wrong]
 
 
+DATABASE = "postgresql://ana:***@10.1.2.3:5432/reports"
+
+
 def answers_of_every_kind(attacked: Attacked, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     reports = f"/s/{attacked.survey.fingerprint}/reports/"
     report = {"report": "000100"}
@@ -213,7 +216,7 @@ def answers_of_every_kind(attacked: Attacked, monkeypatch: pytest.MonkeyPatch) -
         "/s/x",
     ):
         yield attacked.ask("GET", path)
-    for error in (None, StoreUnavailable("The database refused."), RuntimeError("a fault")):
+    for error in (None, StoreUnavailable(f"The database at {DATABASE} refused."), RuntimeError(f"{DATABASE}: a fault")):
         with monkeypatch.context() as patched:
             if error is not None:
                 patched.setattr(Store, "survey", failing(error))
@@ -240,4 +243,5 @@ def test_every_answer_of_every_kind_has_every_header(attacked: Attacked, monkeyp
     for answer in answers_of_every_kind(attacked, monkeypatch):
         seen.add(answer.status_code)
         assert wrong_headers(answer) == [], (answer.status_code, answer.request.method, answer.request.url)
+        assert DATABASE not in answer.text  # nobody outside learns where the reports lie
     assert seen >= {200, 201, 303, 307, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503}, seen

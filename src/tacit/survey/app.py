@@ -24,7 +24,7 @@ from tacit.survey.receiving import Receiving
 from tacit.survey.retention import keep_deleting
 from tacit.survey.site import Site
 from tacit.survey.store import connect
-from tacit.survey.store.database import StoreUnavailable
+from tacit.survey.store.database import StoreUnavailable, reason_for_clients
 from tacit.survey.store.submissions import Writer
 from tacit.survey.store.surveys import Store
 from tacit.survey.survey_cache import SurveyCache
@@ -112,7 +112,7 @@ class Guarded:
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = 503 if isinstance(error, StoreUnavailable) else 400
-    return JSONResponse({"error": str(error)}, status_code=status)
+    return JSONResponse({"error": reason_for_clients(error)}, status_code=status)
 
 
 async def _not_here(request: Request, error: Exception) -> Response:

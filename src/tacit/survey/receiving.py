@@ -16,7 +16,7 @@ from tacit.survey.alarms import Arrivals
 from tacit.survey.headers import ServerSettings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
 from tacit.survey.limits import JsonReply, RateLimit, Refused
-from tacit.survey.store.database import StoreUnavailable
+from tacit.survey.store.database import StoreUnavailable, reason_for_clients
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, text_key, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
 from tacit.survey.survey_cache import SurveyCache
@@ -103,7 +103,8 @@ class Receiving:
         if isinstance(refusal, Refused):
             refused = JsonReply(refusal.status, refusal.content)
         else:
-            refused = JsonReply(400 if isinstance(refusal, InvalidReport) else 503, {"error": str(refusal)})
+            status = 400 if isinstance(refusal, InvalidReport) else 503
+            refused = JsonReply(status, {"error": reason_for_clients(refusal)})
         self.answers[refused.status] += 1
         return refused
 

@@ -23,7 +23,7 @@ from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.issuing import Signer, base64url, unbase64
 from tacit.survey.limits import RETRY_SECONDS, RateLimit, Refused, json_object
 from tacit.survey.store.codes import Codes, Spending
-from tacit.survey.store.database import StoreUnavailable
+from tacit.survey.store.database import StoreUnavailable, reason_for_clients
 from tacit.survey.store.submissions import Overloaded, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.survey_cache import SurveyCache
@@ -152,7 +152,7 @@ class Tokens:
             headers = {"Connection": "close"} if refused.status in (408, 413) else {}
             return JSONResponse(refused.content, refused.status, headers)
         except (Overloaded, StoreUnavailable) as error:
-            return JSONResponse({"error": str(error)}, 503, {"Retry-After": RETRY_SECONDS.decode()})
+            return JSONResponse({"error": reason_for_clients(error)}, 503, {"Retry-After": RETRY_SECONDS.decode()})
         return JSONResponse({"signature": base64url(signature)})
 
     async def _purchase(self, request: Request) -> Purchase:

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from tacit.survey.headers import ServerSettings, client_address, origin
 from tacit.survey.limits import RateLimit, Refused, json_object
-from tacit.survey.store.database import StoreUnavailable
+from tacit.survey.store.database import StoreUnavailable, reason_for_clients
 from tacit.survey.store.submissions import text_key
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.survey.survey_cache import SurveyCache
@@ -43,7 +43,7 @@ class Withdrawing:
             close = {"Connection": "close"} if refused.status in (408, 413) else {}
             return JSONResponse(refused.content, refused.status, close)
         except StoreUnavailable as error:
-            return JSONResponse({"error": str(error)}, 503, {"Retry-After": "2"})
+            return JSONResponse({"error": reason_for_clients(error)}, 503, {"Retry-After": "2"})
         return JSONResponse({"outcome": "withdrawn"})
 
     async def _asked(self, request: Request) -> tuple[StoredSurvey, str]:

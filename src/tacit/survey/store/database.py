@@ -7,6 +7,7 @@ must be atomic stands in a `transaction`.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
@@ -24,7 +25,18 @@ STREAMED_ROWS = 1_000
 
 
 class StoreUnavailable(TacitError):
-    """The database cannot take or give anything now: full, locked or gone. Nothing was stored."""
+    """The database cannot take or give anything now: full, locked or gone. Nothing was stored.
+
+    The message is for whoever runs the server: it may name the database's address, file or account.
+    """
+
+
+def reason_for_clients(error: Exception) -> str:
+    """Why a request is refused, as far as strangers may know; what only the server's owner may know goes to its log."""
+    if not isinstance(error, StoreUnavailable):
+        return str(error)
+    logging.getLogger("uvicorn.error").error("%s", error)
+    return "The server's database takes nothing at present. Please try again soon."
 
 
 class Database(ABC):
