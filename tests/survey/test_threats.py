@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -509,6 +510,46 @@ def test_a_foreign_site_cannot_log_an_administrator_in(client: TestClient, serve
     assert client.post("/admin/login", data=form, headers={"origin": "http://evil.test"}).status_code == 403
 
 
+WRITTEN = """
+name: written
+title: Written
+introduction: Why we ask.
+contact: research@example.org
+privacy: strong
+pages:
+- questions:
+  - {name: steals, kind: yes-no, text: Do you steal?, sensitive: true, prefer_not_to_say: false}
+  - {name: why, kind: text, text: Why?, sensitive: false, optional: true}
+"""
+
+
+def test_polling_reports_and_texts_joins_nothing(client: TestClient, server: SurveyServer) -> None:
+    """Whoever looked after every report joined 40 of 40 texts with theirs: one row was new in each file."""
+    survey = server.store.add(Definition.from_yaml(WRITTEN), WRITTEN)
+    logged_in(server, client)
+
+    def download(name: str) -> Counter[str]:
+        lines = client.get(f"/admin/surveys/{survey.fingerprint}/export/{name}").text.splitlines()
+        return Counter(lines[1:])
+
+    before, batches = download("texts.csv"), []
+    for number in range(45):
+        texts = {"key": secrets.token_hex(32), "answers": {"why": f"I am person {number}"}}
+        body = {"report": secrets.choice(["00", "01"]), "receipt": secrets.token_hex(32), "texts": texts}
+        path = f"/s/{survey.fingerprint}/reports/{secrets.token_hex(32)}"
+        assert client.put(path, json=body).status_code == 201
+        assert download("reports.csv").total() == number + 1
+        after = download("texts.csv")
+        if after != before:
+            batches.append(list((after - before).elements()))
+        before = after
+    assert [len(batch) for batch in batches] == [10] * 4
+    orders = [[int(line.split()[-1]) for line in batch] for batch in batches]
+    assert any(order != sorted(order) for order in orders)
+    server.store.close_survey(survey)
+    assert download("texts.csv").total() == 45
+
+
 def test_the_session_cookie_is_for_the_server_alone(client: TestClient, server: SurveyServer) -> None:
     Accounts(server.store.database).set_password("ana", PASSWORD)
     cookie = client.post("/admin/login", data={"name": "ana", "password": PASSWORD}).headers["set-cookie"].lower()
@@ -618,6 +659,7 @@ def test_a_database_in_trouble_is_answered_with_try_again(
     answer = put(client, survey)
     assert answer.status_code == 503
     assert "retry-after" in answer.headers
+    assert answer.json() == {"error": "The server's database takes nothing at present. Please try again soon."}
 
 
 def test_a_full_disk_is_answered_with_try_again_and_loses_nothing(

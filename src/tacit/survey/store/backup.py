@@ -42,6 +42,7 @@ _TABLES: dict[str, tuple[str, ...]] = {
     "tacit_receipts": ("receipt", "box", "report_key"),
     "tacit_withdrawn": ("token", "box"),
     "tacit_texts": ("text_key", "box", "question", "content"),
+    "tacit_held_texts": ("text_key", "box", "question", "content"),
 }
 
 

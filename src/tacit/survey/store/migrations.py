@@ -43,6 +43,11 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ),
     # The number of a survey is never given again: whoever still holds a deleted one must not reach another by it.
     ("ALTER TABLE tacit_meta ADD COLUMN last_number INTEGER NOT NULL DEFAULT 0",),
+    # The newest open texts, until they are enough for a batch.
+    (
+        "CREATE TABLE tacit_held_texts (text_key TEXT NOT NULL PRIMARY KEY, box TEXT NOT NULL, question TEXT NOT NULL, "
+        "content TEXT NOT NULL){suffix}",
+    ),
 )
 VERSION = len(STEPS)
 

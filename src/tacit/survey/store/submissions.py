@@ -27,6 +27,10 @@ GATHERING_SECONDS = 0.01
 # So many open texts are written anew whenever one comes, so that no place in the file shows an order. Among more of them
 # the few that share a page say next to nothing about it.
 TEXTS_REWRITTEN = 2_000
+# While a survey is open, what people wrote to a question is handed out so many at a time, frozen: whoever looked at the reports
+# and the texts after every single report would know which text came with which.
+TEXTS_AT_ONCE = 10
+TEXT_COLUMNS = ("text_key", "box", "question", "content")
 
 
 class SubmissionOutcome(Enum):
@@ -102,8 +106,7 @@ def _store_box(
     new = [one for token, (_, one) in first.items() if token in fresh]
     _keep_receipts(database, f"{box} {survey.number}", new)
     if texts := sorted((key, f"{box} {survey.number}", name, text) for one in new for key, name, text in one.texts):
-        database.insert_new("tacit_texts", ("text_key", "box", "question", "content"), texts)
-        database.rewrite("tacit_texts", TEXTS_REWRITTEN)
+        _hold_texts(database, texts)
     stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored(database, survey, box, set(first) - fresh)
     for index, submission in members:
         if submission.token in fresh and first[submission.token][0] == index:
@@ -112,6 +115,19 @@ def _store_box(
             outcomes[index] = SubmissionOutcome.WITHDRAWN
         elif tuple(submission.values) != stored.get(submission.token):
             outcomes[index] = SubmissionOutcome.DIFFERENT
+
+
+def _hold_texts(database: Database, texts: list[Row]) -> None:
+    """Keep open texts back until those to one question, of different people, are enough to be handed out together."""
+    database.insert_new("tacit_held_texts", TEXT_COLUMNS, texts)
+    for box, question in sorted({(row[1], row[2]) for row in texts}):
+        where = "WHERE box = ? AND question = ?"
+        held = database.rows(f"SELECT {', '.join(TEXT_COLUMNS)} FROM tacit_held_texts {where}", (box, question))
+        if len(held) >= TEXTS_AT_ONCE:
+            database.insert_new("tacit_texts", TEXT_COLUMNS, sorted(held))
+            database.run(f"DELETE FROM tacit_held_texts {where}", (box, question))
+            database.rewrite("tacit_texts", TEXTS_REWRITTEN)
+    database.rewrite("tacit_held_texts", TEXTS_REWRITTEN)
 
 
 def _keep_receipts(database: Database, box: str, submissions: list[Submission]) -> None:

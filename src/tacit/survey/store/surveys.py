@@ -25,6 +25,8 @@ State = Literal["draft", "open", "closed"]
 # Where a submission belongs: what counts, test responses, and the one bit of a second round.
 Box = Literal["reports", "tests", "second"]
 BOXES: tuple[Box, ...] = ("reports", "tests", "second")
+# Open texts: those that are handed out, and those that wait until they are enough.
+TEXTS = ("tacit_texts", "tacit_held_texts")
 _FINGERPRINT = re.compile("[0-9a-f]{32}")
 
 
@@ -189,7 +191,8 @@ class Store:
         self.database.run("DELETE FROM tacit_issuers WHERE survey = ?", (survey.number,))
         for box in BOXES:
             self.database.reorder(survey.table(box), "report_key")
-        for table, key in (("tacit_receipts", "receipt"), ("tacit_withdrawn", "token"), ("tacit_texts", "text_key")):
+        keys = {"tacit_receipts": "receipt", "tacit_withdrawn": "token", **dict.fromkeys(TEXTS, "text_key")}
+        for table, key in keys.items():
             self.database.reorder(table, key)
         self.codes.tidy()
         self.database.tidy()
@@ -211,7 +214,8 @@ class Store:
             self.database.run(f"DELETE FROM {survey.table('reports')} WHERE report_key = ?", (key,))
             self.database.run("DELETE FROM tacit_receipts WHERE receipt = ?", (receipt,))
             for text in texts:
-                self.database.run("DELETE FROM tacit_texts WHERE text_key = ?", (text,))
+                for table in TEXTS:
+                    self.database.run(f"DELETE FROM {table} WHERE text_key = ?", (text,))
             self.database.run("INSERT INTO tacit_withdrawn VALUES (?, ?)", (key, box))
         # The log still holds what was withdrawn, and shows which texts went with which report.
         with contextlib.suppress(StoreUnavailable):
@@ -235,7 +239,7 @@ class Store:
         self._tidy_all(survey)
 
     def _delete_boxes(self, survey: StoredSurvey) -> None:
-        for table in ("tacit_receipts", "tacit_withdrawn", "tacit_spent", "tacit_texts"):
+        for table in ("tacit_receipts", "tacit_withdrawn", "tacit_spent", *TEXTS):
             for box in BOXES:
                 self.database.run(f"DELETE FROM {table} WHERE box = ?", (f"{box} {survey.number}",))
         self.database.run("DELETE FROM tacit_codes WHERE survey = ?", (survey.number,))
@@ -291,8 +295,14 @@ class Store:
             yield _Moment(self.database, self.codes.database)
 
     def texts(self, survey: StoredSurvey) -> list[tuple[str, str]]:
-        """Questions and what was written to them, in the order of their random keys: it joins no two of one person."""
-        statement = "SELECT question, content FROM tacit_texts WHERE box = ? ORDER BY text_key"
+        """Questions and what was written to them, in the order of their random keys: it joins no two of one person.
+
+        While the survey is open those that are held back are left out (TEXTS_AT_ONCE in submissions.py).
+        """
+        states = self.database.rows("SELECT state FROM tacit_surveys WHERE number = ?", (survey.number,))
+        tables = TEXTS[:1] if states == [("open",)] else TEXTS
+        every = " UNION ALL ".join(f"SELECT text_key, box, question, content FROM {table}" for table in tables)
+        statement = f"SELECT question, content FROM ({every}) AS texts WHERE box = ? ORDER BY text_key"
         return [(str(name), str(text)) for name, text in self.database.rows(statement, (f"reports {survey.number}",))]
 
     def classifier(self, survey: StoredSurvey) -> dict[str, Any] | None:
