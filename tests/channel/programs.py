@@ -118,7 +118,7 @@ def programs(draw: st.DrawFn) -> tuple[Any, tuple[int, ...]]:
     size = 1
     for radix in radices:
         size *= radix
-    chosen = draw(st.sampled_from(["record", "bits", "some", "subset", "half", "hash", "fill"]))
+    chosen = draw(st.sampled_from(["record", "bits", "some", "subset", "half", "hash", "above", "fill"]))
     if chosen == "record":
         return draw(record_programs(radices)), radices
     if chosen == "bits":
@@ -129,6 +129,10 @@ def programs(draw: st.DrawFn) -> tuple[Any, tuple[int, ...]]:
     if chosen == "hash":
         bits = (size - 1).bit_length()
         return {"hash": {"width": max(bits, 1), "buckets": 2}, "then": draw(record_programs((2,), 1))}, radices
+    if chosen == "above":
+        cuts = sorted(draw(st.sets(st.integers(1, ONE - 1), min_size=radices[0] - 2, max_size=radices[0] - 2)))
+        gaps = [high - low for low, high in itertools.pairwise([0, *cuts, ONE])]
+        return {"above": gaps, "then": draw(record_programs((2,), 1))}, radices[:1]
     if chosen == "fill":
         radices = (*radices, 3)
         filled = (*radices[:-1], 2)

@@ -51,6 +51,8 @@ NAMED: dict[str, Channel] = {
     "hadamard": channels.hadamard(3).build((4,)),
     "hadamard of two": channels.hadamard(7).build((2,)),
     "hadamard of two attributes": channels.hadamard(15).build((2, 3)),
+    "threshold": channels.threshold(3).build((5,)),
+    "threshold with widths": channels.threshold(7, [1, 4, 2, 1]).build((5,)),
     "local hashing": channels.local_hashing(3).build((4,)),
     "local hashing of two": channels.local_hashing(7).build((2,)),
     "local hashing of two attributes": channels.local_hashing(1.5).build((2, 3)),
@@ -71,6 +73,7 @@ UNINFORMATIVE: dict[str, tuple[Channel, str]] = {
     "randomized gamma-diagonal 1": (channels.randomized_gamma_diagonal(1, 0.1).build((4,)), "kept with chance 0"),
     "subset gamma 1": (channels.subset(2, 1).build((4,)), "gamma = 1"),
     "hadamard gamma 1": (channels.hadamard(1).build((3,)), "gamma = 1"),
+    "threshold gamma 1": (channels.threshold(1).build((3,)), "gamma = 1"),
     "local hashing gamma 1": (channels.local_hashing(1).build((3,)), "gamma = 1"),
 }
 

@@ -44,6 +44,8 @@ CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((2, 3), {"kind": "subset", "size": 3, "gamma": 2.5}),
     ((5,), {"kind": "hadamard", "gamma": 4}),
     ((2, 3), {"kind": "hadamard", "gamma": 2.5}),
+    ((5,), {"kind": "threshold", "gamma": 4}),
+    ((4,), {"kind": "threshold", "gamma": 2.5, "widths": [1, 5, 2]}),
     ((5,), {"kind": "local-hashing", "gamma": 4}),
     ((2, 3), {"kind": "local-hashing", "gamma": 2.5}),
 ]

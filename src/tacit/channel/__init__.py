@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tacit.channel.kinds.mixture import warner as warner
     from tacit.channel.kinds.randomized import randomized_gamma_diagonal as randomized_gamma_diagonal
     from tacit.channel.kinds.subset import subset as subset
+    from tacit.channel.kinds.threshold import threshold as threshold
 
 __all__ = ["KINDS", "Recipe", *(name.replace("-", "_") for name in KINDS)]
 

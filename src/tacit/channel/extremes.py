@@ -119,8 +119,8 @@ def _ratio(chances: Sequence[Fraction]) -> Ratio:
 def _amplification(node: ProgramNode) -> Ratio:
     if isinstance(node, nodes.Each):
         return _product(_amplification(part) for _, part in node.parts)
-    if isinstance(node, nodes.Hash | nodes.Fill):
-        # The seed says nothing, and a drawn answer is an average of given ones: neither adds to the ratio.
+    if isinstance(node, nodes.Hash | nodes.Above | nodes.Fill):
+        # A seed or a threshold says nothing, and a drawn answer is an average of given ones: none adds to the ratio.
         return _amplification(node.then)
     if isinstance(node, nodes.Bits):
         return _product(_bit_ratio(node) for radix in node.radices if radix > 1)

@@ -17,6 +17,7 @@ need not know what kind of channel wrote it. The nodes:
 ``{"half": [K, 0]}``, ``{"half": [K, 1]}``                 an even number below K that shares an even (odd) number of bits
                                                            with truth + 1
 ``{"hash": {"width": w, "buckets": g}, "then": P}``        the record hashed under a public seed, then P on the bucket
+``{"above": [w...], "then": P}``                           a gap between values drawn publicly, then P on "above it?"
 ``{"fill": [position, code, n], "then": P}``               a digit that shows `code` is drawn among the n others, then P
 =========================================================  ============================================================
 
@@ -449,6 +450,36 @@ class Hash(ProgramNode):
         return self.then.report_count * math.prod(self.seed_radices)
 
 
+class Above(ProgramNode):
+    fields = frozenset({"above", "then"})
+
+    def read(self, document: Mapping[str, Any], depth: int) -> None:
+        given = document["above"]
+        _expect(document, len(self.radices) == 1, '"above" is for one digit')
+        fits = isinstance(given, list) and len(given) == self.size - 1 and all(_is_count(w, 1, ONE) for w in given)
+        _expect(document, fits, f'"above" needs {self.size - 1} weights of at least 1, one for each gap between values')
+        _expect(document, sum(given) == ONE, 'the weights of "above" must sum to 2**32')
+        self.weights = given
+        self.then = compiled(document["then"], (2,), depth + 1)
+        self.report_radices = (len(given), *self.then.report_radices)
+
+    def run(self, truth: Digits, draws: Draws) -> Digits:
+        gap = draws.choose(self.weights)
+        return (gap, *self.then.run((int(truth[0] > gap),), draws))
+
+    def chance(self, truth: Digits, report: Digits) -> Fraction:
+        gap = report[0]
+        return Fraction(self.weights[gap], ONE) * self.then.chance((int(truth[0] > gap),), report[1:])
+
+    def reports(self) -> Iterator[Digits]:
+        for gap in range(len(self.weights)):
+            yield from ((gap, *shown) for shown in self.then.reports())
+
+    @property
+    def report_count(self) -> int:
+        return len(self.weights) * self.then.report_count
+
+
 class Fill(ProgramNode):
     fields = frozenset({"fill", "then"})
 
@@ -491,7 +522,8 @@ class Fill(ProgramNode):
         return self.then.report_count
 
 
-_NODES = {kind.fields: kind for kind in (Same, Reverse, Even, Toss, Weigh, Each, Bits, Some, Subset, Half, Hash, Fill)}
+_KINDS = (Same, Reverse, Even, Toss, Weigh, Each, Bits, Some, Subset, Half, Hash, Above, Fill)
+_NODES = {kind.fields: kind for kind in _KINDS}
 
 
 def compiled(program: Any, radices: Sequence[int], depth: int = 0) -> ProgramNode:

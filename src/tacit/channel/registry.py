@@ -26,6 +26,7 @@ FILES = {
     "subset": "subset",
     "hadamard": "hadamard",
     "local-hashing": "hashing",
+    "threshold": "threshold",
 }
 
 KINDS = tuple(FILES)

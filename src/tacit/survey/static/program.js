@@ -287,6 +287,28 @@ const NODES = {
     };
   },
 
+  above: ({ above: weights, then }, radices, depth) => {
+    const gaps = radices[0] - 1;
+    expect(radices.length === 1 && Array.isArray(weights) && weights.length === gaps && weights.every((weight) => isCount(weight, 1, ONE)), "above");
+    expect(sum(weights) === ONE, "above");
+    const inner = compile(then, [2], depth + 1);
+    const exceeds = (truth, gap) => [truth[0] > gap ? 1 : 0];
+    return {
+      name: "above",
+      then: inner,
+      shape: [gaps, ...inner.shape],
+      count: gaps * inner.count,
+      run: (truth, draws) => {
+        const gap = draws.choose(weights);
+        return [gap, ...inner.run(exceeds(truth, gap), draws)];
+      },
+      chance: (truth, [gap, ...said]) => (weights[gap] / ONE) * inner.chance(exceeds(truth, gap), said),
+      *reports() {
+        for (let gap = 0; gap < gaps; gap += 1) for (const said of inner.reports()) yield [gap, ...said];
+      },
+    };
+  },
+
   fill: ({ fill, then }, radices, depth) => {
     expect(Array.isArray(fill) && fill.length === 3 && isCount(fill[0], 0, radices.length - 1), "fill");
     const [position, code, answers] = fill;
@@ -314,7 +336,8 @@ const NODES = {
 
 const FIELDS = {
   same: ["same"], reverse: ["reverse"], even: ["even"], toss: ["heads", "tails", "toss"], weigh: ["into", "weigh"], each: ["each"],
-  bits: ["bits"], some: ["kept", "others", "some"], subset: ["subset"], half: ["half"], hash: ["hash", "then"], fill: ["fill", "then"],
+  bits: ["bits"], some: ["kept", "others", "some"], subset: ["subset"], half: ["half"], hash: ["hash", "then"],
+  above: ["above", "then"], fill: ["fill", "then"],
 };
 
 function checkRadices(radices) {
@@ -377,6 +400,7 @@ function closedAmplification(node) {
     case "each":
       return product(node.parts.map((part) => closedAmplification(part.node)));
     case "hash":
+    case "above":
     case "fill":
       return closedAmplification(node.then);
     case "bits":
