@@ -12,7 +12,7 @@ LOWEST := .venv-lowest
 export UV_NO_CACHE := 1
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
-.PHONY: setup setup-locked notebooks dist wheel sbom lock demo test check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lowest clean
+.PHONY: setup setup-locked notebooks dist wheel sbom lock demo test quick near check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lowest clean
 
 setup: $(STAMP)
 
@@ -35,6 +35,15 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# What is fast and touches every package, for while one works; and what the uncommitted change reaches.
+QUICK := not slow and not spark and not postgres and not browser
+quick: setup
+	$(BIN)/python -m pytest -n $(WORKERS) -m '$(QUICK)' tests
+
+near: setup
+	@tests=$$($(BIN)/python -m tools.near $(if $(BASE),--base $(BASE))); \
+	if [ -n "$$tests" ]; then $(BIN)/python -m pytest -n $(WORKERS) $$tests; else echo "No test is near what was changed."; fi
 
 lint: setup
 	$(BIN)/ruff check .
