@@ -97,7 +97,8 @@ def test_twenty_attributes_in_several_groups() -> None:
     assert tacit.estimate(Reports.from_truth(truth), where).probability == pytest.approx(liked.mean())
 
 
-def test_shares_of_several_tables_are_weighed_by_their_information() -> None:
+def test_shares_of_several_tables_are_weighed_by_their_information(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conjunctions, "TABLE_CELLS", 0)  # as if the table were too large to be written out
     clear, disguised = simulated(SCHEMES["public"], 500, 1), simulated(SCHEMES["gamma"], 500, 2)
     where = {"smokes": "yes", "age": "old"}
     together = tacit.estimate([clear, disguised], where)
@@ -113,7 +114,8 @@ def test_shares_of_several_tables_are_weighed_by_their_information() -> None:
     )  # all three at the pooled share, or at their own
 
 
-def test_a_table_that_asks_in_vain_does_not_matter_beside_one_that_tells() -> None:
+def test_a_table_that_asks_in_vain_does_not_matter_beside_one_that_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conjunctions, "TABLE_CELLS", 0)
     silent = simulated(Scheme.of(SCHEMA, [(["smokes"], channels.uniform_perturbation(0))]), 500, 1)
     clear = simulated(SCHEMES["public"], 500, 2)
     where = {"smokes": "yes", "age": "old"}
@@ -158,6 +160,7 @@ def test_conditions_that_mean_nothing_are_refused() -> None:
 def test_public_answers_are_summed_apart_only_where_errors_depend_on_them(
     where: dict[str, str], products: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(conjunctions, "TABLE_CELLS", 0)
     scheme = Scheme.of(SCHEMA, [(["smokes"], channels.warner(0.7)), (["age"], channels.warner(0.6))])
     reports, asked = simulated(scheme, 1000, 1), []
     totals = MemoryEngine.totals
@@ -170,3 +173,15 @@ def test_public_answers_are_summed_apart_only_where_errors_depend_on_them(
     )
     always = tacit.estimate(reports, where)
     assert (share.standard_error, *share.interval()) == (always.standard_error, *always.interval())
+
+
+@pytest.mark.parametrize("scheme", ["warner", "gamma", "flip", "square", "tall", "tall-part", "public"])
+def test_a_share_that_is_summed_is_the_cell_of_the_table(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more reports than truths, the weights are those of the table too: they were others, and so was the share."""
+    reports, where = simulated(SCHEMES[scheme], 2000, 3), {"smokes": "yes", "age": "old"}
+    in_table = tacit.estimate_share(reports, where)
+    monkeypatch.setattr(conjunctions, "TABLE_CELLS", 0)
+    summed = tacit.estimate_share(reports, where)
+    assert (in_table.error_rule, summed.error_rule) == ("law", "counted")
+    assert summed.probability == pytest.approx(in_table.probability, abs=1e-12)
+    assert summed.standard_error == pytest.approx(in_table.standard_error, rel=0.05)

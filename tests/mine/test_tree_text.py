@@ -20,18 +20,18 @@ def tree() -> TreeClassifier:
 
 def test_an_outline_has_a_line_per_node(tree: TreeClassifier) -> None:
     assert tree.to_text().splitlines() == [
-        "no (75% ± 25% of 100.0% ± 0.0% of all)",
-        "  wet = no: no (100% ± 0% of 50.0% ± 28.9% of all)",
-        "  wet = yes: no (50% ± 41% of 50.0% ± 28.9% of all)",
-        "    warm = no: no (100% ± 0% of 25.0% ± 25.0% of all)",
-        "    warm = yes: yes (100% ± 0% of 25.0% ± 25.0% of all)",
+        "no (75% ± 22% of 100.0% ± 0.0% of all)",
+        "  wet = no: no (100% ± 0% of 50.0% ± 25.0% of all)",
+        "  wet = yes: no (50% ± 35% of 50.0% ± 25.0% of all)",
+        "    warm = no: no (100% ± 0% of 25.0% ± 21.7% of all)",
+        "    warm = yes: yes (100% ± 0% of 25.0% ± 21.7% of all)",
         "± is one standard error.",
     ]
 
 
 def test_rules_are_sentences_the_largest_leaf_first(tree: TreeClassifier) -> None:
     first, *_, last = tree.rules()
-    assert first == "If wet = no, then swim = no (100% ± 0% of 50.0% ± 28.9% of all)."
+    assert first == "If wet = no, then swim = no (100% ± 0% of 50.0% ± 25.0% of all)."
     assert last.startswith("If wet = yes and warm = yes, then swim = yes")
     stump = TreeClassifier("swim", max_depth=0).fit(Reports.from_truth(tacit.Dataset.from_arrow(ROWS)))
     assert stump.rules()[0].startswith("Always swim = no")

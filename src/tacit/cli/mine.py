@@ -59,8 +59,8 @@ def tree(
     asked.save(model)
     scored = asked.scores(model)
     if json:
-        print_json({"model": model.to_document(), "method": model.method_, "learned_from": model.learned_from_,
-            "n_leaves": model.tree_.n_leaves, **scored})  # fmt: skip
+        learned = {"method": model.method_, "learned_from": model.learned_from_, "error_rule": model.error_rule_}
+        print_json({"model": model.to_document(), **learned, "n_leaves": model.tree_.n_leaves, **scored})
     else:
         print_text(model.learned_from_)
         print_text("\n".join([*model.rules(), ERRORS]) if rules else model.to_text())

@@ -102,12 +102,19 @@ class GivenEstimate(Shown):
     standard_errors: Array
     people: Array  # expected in each group
     doubt: Array  # squared error of each group's share, over its square
+    known_groups: tuple[TableEstimate | None, ...] | None = (
+        None  # each a sample of its own, where who is in it is public
+    )
 
     plotted = "constrained"
 
     def interval(self, level: float = 0.95) -> Interval:
         """Ends within [0, 1]; all of it where a group may as well be empty."""
         z = checked_level(level)
+        if self.known_groups is not None:
+            answers = self.probabilities.shape[1]
+            low, high = zip(*(_ends(group, level, answers) for group in self.known_groups), strict=True)
+            return Interval(np.stack(low), np.stack(high), level)
         loose = 1 - z**2 * self.doubt[:, None]  # as in Fieller's theorem: a ratio over what may be 0 may be anything
         errors = np.divide(self.standard_errors, loose, out=np.ones_like(self.standard_errors), where=loose > 0)
         people = np.broadcast_to(self.people[:, None], errors.shape)
@@ -145,6 +152,14 @@ class GivenEstimate(Shown):
         return self.summary()
 
 
+def _ends(group: TableEstimate | None, level: float, answers: int) -> tuple[Array, Array]:
+    """The ends of the shares within a group that is a sample of its own."""
+    if group is None:
+        return np.zeros(answers), np.ones(answers)
+    interval = group.interval(level)
+    return interval.low.reshape(-1), interval.high.reshape(-1)
+
+
 def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
     """The shares of the other attributes' answers within each answer of `by`."""
     grouped = GroupedTable.of(table, by)
@@ -156,9 +171,15 @@ def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
     totals = cells.sum(axis=1)
     of_totals = covariance.reshape(*near.shape, *near.shape).sum(axis=(1, 3)).diagonal()
     shares = np.divide(cells, totals[:, None], out=np.full_like(cells, np.nan), where=totals[:, None] > 0)
+    errors = np.sqrt(np.maximum(variances, 0))
+    known = table.within_public([attribute.name for attribute in grouped.groups])
+    for number, group in enumerate(known or []):
+        if group is not None:
+            constrained[number], errors[number] = group.proper.reshape(-1), group.standard_errors.reshape(-1)
     return GivenEstimate(
-        table, grouped.groups, grouped.answers, shares, constrained, np.sqrt(np.maximum(variances, 0)),
+        table, grouped.groups, grouped.answers, shares, constrained, errors,
         table.n_reports * near.sum(axis=1), np.where(totals > 0, of_totals / np.maximum(totals**2, TINY), np.inf),
+        None if known is None else tuple(known),
     )  # fmt: skip
 
 

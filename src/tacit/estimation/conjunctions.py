@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -15,10 +15,11 @@ from tacit.channel.base import Array
 from tacit.channel.codes import outer
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.contributions import checked_covariance, filled
+from tacit.estimation.contributions import checked_covariance, filled, with_guess
 from tacit.estimation.group_parts import Part, parts_for
 from tacit.estimation.intervals import ShareLaw, combined_law
-from tacit.estimation.pooling import never_together
+from tacit.estimation.mean import Mean, estimated_mean, is_pooled
+from tacit.estimation.pooling import MOST_POOLED, never_together
 from tacit.estimation.result import Sampling, ShareEstimate, checked_pooling
 from tacit.estimation.uncertainty import Expected, Moments, PartSquares, hinges_on_public, possible_square, share_law
 from tacit.schema import Schema
@@ -30,6 +31,8 @@ Masks = Mapping[str, NDArray[np.bool_]]
 
 # Errors are taken at shares no nearer to the edge than this, as tables' are (`simplex.floored`).
 LEAST_SHARE = 0.0005
+# Cells of a table that is estimated for the sake of one of them.
+TABLE_CELLS = 1 << 10
 
 
 def condition_masks(schema: Schema, condition: Condition) -> Masks:
@@ -54,7 +57,11 @@ def weights_for(parts: Sequence[Part], masks: Masks) -> Product:
     """One weight table per report column (or group of them) whose product has the condition's share as its mean."""
     product = []
     for part in parts:
-        for positions, table in part.estimator.conjunction([masks[name] for name in part.attributes]):
+        own = [masks[name] for name in part.attributes]
+        if part.guess is not None:  # of all unbiased weights those that tables are estimated with
+            product.append((part.columns, part.estimator.solve_adjoint(outer(own).astype(np.float64), part.guess)))
+            continue
+        for positions, table in part.estimator.conjunction(own):
             product.append((tuple(part.columns[position] for position in positions), table))
     return product
 
@@ -62,10 +69,61 @@ def weights_for(parts: Sequence[Part], masks: Masks) -> Product:
 def shares(
     sources: Sequence[Source], schema: Schema, conditions: Sequence[Condition], sampling: Sampling = "population"
 ) -> list[ShareEstimate]:
-    """The share of people who meet each condition: all in one pass over each source that tells of everything in it."""
+    """The share of people who meet each condition.
+
+    One cell of a small table is that of the table, so that it is the same number wherever it is asked for. All others are
+    summed in one pass over each source that tells of everything in them, and their errors are counted in it.
+    """
     masks = [condition_masks(schema, condition) for condition in conditions]
+    tables = _Tables(filled(sources), schema, sampling)
+    in_tables = [tables.share(condition, mask) for condition, mask in zip(conditions, masks, strict=True)]
+    others = [i for i, share in enumerate(in_tables) if share is None]
+    summed = iter(_summed(sources, [conditions[i] for i in others], [masks[i] for i in others], sampling))
+    return [next(summed) if share is None else share for share in in_tables]
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """Shares that are single cells of small tables; each table is estimated once."""
+
+    sources: Sequence[Source]
+    schema: Schema
+    sampling: Sampling
+    made: dict[frozenset[str], tuple[Mean, ShareLaw, Array]] = field(default_factory=dict)
+
+    def share(self, condition: Condition, masks: Masks) -> ShareEstimate | None:
+        """The share; None where it is no single cell, or its table is too large to be written out."""
+        names = [name for name in self.schema.names if name in masks]
+        if any(mask.sum() > 1 for mask in masks.values()) or not self._is_small(names):
+            return None
+        mean, law, variances = self._table(names)
+        cell = tuple(int(masks[name].argmax()) for name in names)
+        error = math.sqrt(variances[cell])
+        return ShareEstimate(
+            _where(condition), float(mean.probabilities[cell]), error, mean.n_reports, self.sampling, law.of_cell(cell),
+            mean.rule,
+        )  # fmt: skip
+
+    def _is_small(self, names: Sequence[str]) -> bool:
+        return len(names) <= MOST_POOLED and math.prod(self.schema.shape(names)) <= TABLE_CELLS
+
+    def _table(self, names: Sequence[str]) -> tuple[Mean, ShareLaw, Array]:
+        key = frozenset(names)
+        if key not in self.made:
+            asking = [source for source in self.sources if set(source.questionnaire.attributes) & key]
+            if is_pooled(asking, names):
+                checked_pooling(self.sampling)
+            mean = estimated_mean(asking, names, self.schema.shape(names))
+            self.made[key] = mean, mean.law(self.sampling), mean.variances(self.sampling)
+        return self.made[key]
+
+
+def _summed(
+    sources: Sequence[Source], conditions: Sequence[Condition], masks: Sequence[Masks], sampling: Sampling
+) -> list[ShareEstimate]:
+    """Shares as sums over reports of products of weights."""
     made: list[list[_Share]] = [[] for _ in conditions]
-    asked = filled(sources)
+    asked = filled(sources) if conditions else []
     for source in asked:
         questions = {
             i: _Question(tuple(parts), mask) for i, mask in enumerate(masks) if (parts := _telling(source, mask))
@@ -88,7 +146,9 @@ def _telling(source: Source, masks: Masks) -> list[Part]:
     if not set(masks) <= set(source.questionnaire.attributes):
         return []
     parts = parts_for(source.questionnaire, list(masks))
-    return parts if all(part.estimator.is_invertible() for part in parts) else []
+    if not all(part.estimator.is_invertible() for part in parts):
+        return []
+    return [with_guess(source, part) for part in parts]
 
 
 def _refuse(sources: Sequence[Source], masks: Masks) -> None:
@@ -189,6 +249,13 @@ def _mean_square(part: Part, meeting: Array, tally: Array) -> float:
     return float(part.estimator.solve_pairs(tally)[np.ix_(cells, cells)].sum())
 
 
+def _where(condition: Condition) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple(
+        (name, tuple(answers) if isinstance(answers, Iterable) and not isinstance(answers, str) else (answers,))
+        for name, answers in condition.items()
+    )
+
+
 def _combined(condition: Condition, shares: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
     """The mean of independent estimates of one share, weighed by their information."""
     weights = np.ones(1)
@@ -196,11 +263,10 @@ def _combined(condition: Condition, shares: Sequence[_Share], sampling: Sampling
         checked_pooling(sampling)
         weights = np.array([share.information for share in shares])
         weights /= weights.sum()
-    where = tuple((name, (a,) if isinstance(a, str) else tuple(a)) for name, a in condition.items())
     mean = float(sum(weight * share.mean for weight, share in zip(weights, shares, strict=True)))
     near = min(max(mean, LEAST_SHARE), 1 - LEAST_SHARE)
     laws = [share.law(respondents=sampling == "respondents") for share in shares]
     law = laws[0] if len(laws) == 1 else combined_law(laws, weights)
     rows = sum(share.rows for share in shares)
     variance = sum(weight**2 * share.variance(near, sampling) for weight, share in zip(weights, shares, strict=True))
-    return ShareEstimate(where, mean, math.sqrt(variance), rows, sampling, law)
+    return ShareEstimate(_where(condition), mean, math.sqrt(variance), rows, sampling, law)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -221,6 +221,22 @@ class Contributions:
             second - multiply(p, first) - multiply(first, p) + multiply(p, p) * (weights.factors @ weights.squares)
         )
         return centred / weights.total**2
+
+    def within_public(self, names: Sequence[str]) -> Iterator[Contributions | None]:
+        """What the people of each combination of public answers contribute to the other attributes; None for nobody.
+
+        A public answer is a map without noise: whoever gives it is known, so they are a sample of their own.
+        """
+        rest = tuple(part for part in self.parts if not set(part.attributes) & set(names))
+        there = columns_of(self.parts)
+        axes = [there.index(name) for name in names]
+        tally = np.moveaxis(self.frequencies, axes, range(len(axes)))
+        others = tuple(name for name in self.names if name not in names)
+        shows_one = [part.shows_one for part in rest for _ in part.columns]
+        for group in np.ndindex(tally.shape[: len(axes)]):
+            share = float(everybody(tally[group][..., None], shows_one)[0])
+            people = round(share * self.n_reports)
+            yield Contributions(others, rest, tally[group] / share, people) if people else None
 
     def mean_under(self, sums: Array) -> Array:
         """The cells that other sums of weights, by report, would give."""

@@ -73,6 +73,11 @@ class ShareLaw:
         constant, slope, curvature = (of.transpose(order) for of in (self.constant, self.slope, self.curvature))
         return ShareLaw(constant, slope, curvature, self.respondents)
 
+    def of_cell(self, cell: tuple[int, ...]) -> ShareLaw:
+        """The law of one cell."""
+        constant, slope, curvature = (np.array(of[cell]) for of in (self.constant, self.slope, self.curvature))
+        return ShareLaw(constant, slope, curvature, self.respondents)
+
     def variance(self, p: Array) -> Array:
         sampled = self.curvature if self.respondents else self.curvature * p
         return np.maximum(self.constant + (self.slope - sampled) * p, 0.0)

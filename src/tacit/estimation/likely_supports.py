@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
+from tacit.count.protocol import Source
 from tacit.count.shown_counts import Level
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
@@ -35,6 +36,10 @@ class LikelySupports:
     @property
     def schema(self) -> Schema:
         return self.unbiased.schema
+
+    @property
+    def origins(self) -> tuple[Source, ...]:
+        return ()
 
     @property
     def n_reports(self) -> int:

@@ -173,6 +173,20 @@ class Mean:
     def numbers_covariance(self, wanted: Wanted, sampling: Sampling = "population") -> Array:
         return wanted.values @ self.covariance(sampling) @ wanted.values.T
 
+    def within_public(self, names: Sequence[str]) -> list[Mean | None] | None:
+        """The table within each combination of public answers, None for nobody; None where not all of these are public.
+
+        Of several sources, or a complex sample, who gives an answer is estimated.
+        """
+        if self.alone is None or self.rule == "design":
+            return None
+        clear = {part.attributes[0] for part in self.alone.parts if part.channel.is_clear and len(part.attributes) == 1}
+        if not set(names) <= clear or set(names) >= set(self.names):
+            return None
+        return [
+            None if own is None else Mean(own.names, own.mean.shape, (own,)) for own in self.alone.within_public(names)
+        ]
+
     def interval(self, level: float, sampling: Sampling = "population") -> Interval:
         """Ends within [0, 1] by the channels' own law; widened by a design's effect and by Student's distribution."""
         law, p = self.law(sampling), self.probabilities

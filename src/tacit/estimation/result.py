@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Sampling = Literal["population", "respondents"]
 Method = Literal["inversion", "likelihood"]
 # Where an error comes from (`tacit.estimation.mean`): the channels' law near the estimate, the reports as they were counted,
-# the design of a complex sample; of the most likely distribution, the likelihood itself.
-ErrorRule = Literal["law", "counted", "design", "likelihood"]
+# the design of a complex sample. Of the most likely distribution it is the likelihood itself, of a model an open count.
+ErrorRule = Literal["law", "counted", "design", "likelihood", "model"]
 ONE_ERROR = "(± one standard error)"
 NUMBERS = ("probability", "constrained", "standard_error", "low", "high")
 
@@ -63,6 +63,9 @@ class TableEstimate(Shown):
     covariance_of: Callable[[Array | None], Array] = field(repr=False)
     converged: bool = True
     error_rule: ErrorRule = "law"
+    within_public: Callable[[Sequence[str]], list[TableEstimate | None] | None] = field(
+        default=lambda _: None, repr=False
+    )  # the same of the other attributes, within each answer of public ones
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.estimation import _row_kernels, _subgroup_kernels
 from tacit.estimation.product_rows import ProductRows
-from tacit.estimation.result import Sampling
+from tacit.estimation.result import ErrorRule, Sampling
 from tacit.estimation.subgroup_numbers import AnswerBreakdown, Choice, ClassShares, Codes
 from tacit.estimation.uncertainty import counted_covariance
 from tacit.schema import Attribute
@@ -102,6 +102,10 @@ class RowSubgroup:
     def by_level(self) -> bool:
         """Rows are in memory already, and a whole level of subgroups would hold them many times."""
         return False
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        return "counted"
 
     def prepare(self, others: Sequence[Self]) -> None:
         """Nothing is left to be counted."""

@@ -50,6 +50,10 @@ class ShownSupports:
         return true_schema([self.source])
 
     @property
+    def origins(self) -> tuple[Source, ...]:
+        return (self.source,)
+
+    @property
     def n_reports(self) -> int:
         return self.source.engine.n_rows
 

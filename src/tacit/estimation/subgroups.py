@@ -16,7 +16,7 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.estimation.product_rows import report_rows
-from tacit.estimation.result import Sampling
+from tacit.estimation.result import ErrorRule, Sampling
 from tacit.estimation.row_subgroups import RowSubgroup
 from tacit.estimation.subgroup_numbers import AnswerBreakdown, ClassShares, Codes
 from tacit.estimation.table_subgroups import TableSource, TableSubgroup
@@ -30,6 +30,10 @@ class Subgroup(Protocol):
     @property
     def by_level(self) -> bool:
         """Whether it pays to ask about many subgroups at once: then all are counted in one pass over the reports."""
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        """Which rule its errors follow."""
 
     def prepare(self, others: Sequence[Self]) -> None:
         """Count, in as few passes as possible, what splits of these people and of `others` need."""
@@ -90,6 +94,10 @@ class OpenSubgroup:
     def by_level(self) -> bool:
         return self.model.by_level
 
+    @property
+    def error_rule(self) -> ErrorRule:
+        return "model"
+
     def prepare(self, others: Sequence[OpenSubgroup]) -> None:
         self.model.prepare([other.model for other in others])
         told = [each.counted for each in (self, *others) if each.counted is not None]
@@ -136,6 +144,10 @@ class ModelledSubgroup:
     @property
     def by_level(self) -> bool:
         return self.model.by_level or self.counted.by_level
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        return self.counted.error_rule
 
     def prepare(self, others: Sequence[ModelledSubgroup]) -> None:
         self.model.prepare([other.model for other in others])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
+from tacit.count.protocol import Source
 from tacit.count.shown_counts import Level
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
@@ -31,6 +32,10 @@ class Supports(Protocol):
 
     @property
     def n_reports(self) -> int: ...
+
+    @property
+    def origins(self) -> Sequence[Source]:
+        """The sources whose tables have the supports as cells; none where a model has them."""
 
     def known(self, level: Level) -> tuple[Level, list[str]]:
         """The itemsets of one length that the reports hold information about, and why they hold none about the others."""

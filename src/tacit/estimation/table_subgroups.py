@@ -21,7 +21,7 @@ from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.contributions import COVARIANCE_CELLS, filled, tallied_columns
 from tacit.estimation.mean import Mean, Wanted, estimated_mean
 from tacit.estimation.pooling import MOST_POOLED, never_together
-from tacit.estimation.result import Sampling
+from tacit.estimation.result import ErrorRule, Sampling
 from tacit.estimation.subgroup_numbers import AnswerBreakdown, AnswerTable, ClassShares, Codes
 from tacit.schema import Attribute, Schema
 
@@ -117,6 +117,10 @@ class TableSubgroup:
     @property
     def by_level(self) -> bool:
         return True
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        return self.source.known_table([self.target], self.target).rule
 
     def prepare(self, others: Sequence[TableSubgroup]) -> None:
         self.source.prepare([group._conditions for group in (self, *others)], self.target)

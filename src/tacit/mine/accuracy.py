@@ -71,6 +71,7 @@ class AccuracyEstimate(Told):
         return {
             "estimate": self.estimate,
             "standard_error": self.standard_error,
+            "error_rule": "counted",
             "low": low,
             "high": high,
             "balanced": self.balanced_accuracy if balanced_known else None,

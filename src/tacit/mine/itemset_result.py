@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tacit.count.remembered import Remembered
 from tacit.display import Told, told_lines, with_error
-from tacit.estimation.intervals import share_intervals
+from tacit.estimation import counted_once, estimate
+from tacit.estimation.intervals import Interval, share_intervals
 from tacit.estimation.supports import Supports
 from tacit.mine.apriori import Candidates
 
 ERRORS = "± is one standard error."
+# Cells of a table whose own intervals its itemsets have.
+TABLE_CELLS = 64
 
 
 @dataclass(frozen=True)
@@ -80,11 +86,29 @@ class Itemsets(Told):
     def _of(self, part: Candidates) -> Iterator[Itemset]:
         attributes = [self.supports.schema[name] for name in part.names]
         shown = np.clip(part.supports, 0, 1) if part.shares is None else part.shares
-        ends = share_intervals(part.supports, part.errors, np.full(len(shown), float(self.n_reports)))
+        ends = self._intervals(part)
         numbers = np.column_stack([shown, part.errors, part.supports, ends.low, ends.high])
         for row, own in zip(part.codes, numbers.tolist(), strict=True):
             items = tuple((a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True))
             yield Itemset(items, *own)
+
+    def _intervals(self, part: Candidates) -> Interval:
+        """Those of the cells of a table, where it is small; else from the errors alone."""
+        if part.names not in self._table_intervals:
+            return share_intervals(part.supports, part.errors, np.full(len(part.codes), float(self.n_reports)))
+        table, cells = self._table_intervals[part.names], tuple(part.codes.T)
+        return Interval(table.low[cells], table.high[cells], table.level)
+
+    @cached_property
+    def _table_intervals(self) -> dict[tuple[str, ...], Interval]:
+        """The intervals of all small tables, counted in as few passes as possible."""
+        schema, origins = self.supports.schema, self.supports.origins
+        listed = dict.fromkeys(part.names for part in self.found if origins)
+        small = [names for names in listed if math.prod(schema.shape(names)) <= TABLE_CELLS]
+        if not small:
+            return {}
+        counted = counted_once(Remembered(tuple(origins)), small)
+        return {names: estimate(counted, names).interval() for names in small}
 
     def counts(self) -> dict[int, int]:
         """How many itemsets there are of each length."""

@@ -131,6 +131,7 @@ class TreeClassifier(ReportClassifier):
         may_model = self.method == "auto" and self.significance != 0 and not isinstance(reports, LoadedReports)
         if may_model and self.method_ == "inversion" and joint_may_pay(origins, subgroup):
             subgroup, self.method_, self.reason_ = self._likelier(reports, subgroup, target)
+        self.error_rule_ = subgroup.error_rule
         self.tree_ = grown(subgroup, self.target_.size, self._rules(), known)
         return self
 
