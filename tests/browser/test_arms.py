@@ -60,6 +60,7 @@ def test_each_arm_asks_in_its_own_way(
     page.check("#age-0")
     page.check(f"#{asked}-1")
     page.check("#drinks-0")
+    page.wait_for_timeout(200)
     page.reload()  # the same version again
     page.wait_for_selector(f"#{asked}-1:checked")
     page.click("button[type=submit]")

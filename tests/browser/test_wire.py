@@ -218,7 +218,8 @@ def test_the_device_keeps_what_was_asked_and_nothing_that_was_answered_or_sent(
     (person,) = json.loads(kept["tacit.people"])
     ((fingerprint, survey),) = person["surveys"].items()
     assert fingerprint == fresh_survey.fingerprint
-    assert set(survey) == {"isSent", "token"}
+    assert set(survey) == {"sent"}
+    assert set(survey["sent"]["1"]) == {"survey", "token"}
     for entry in person["sent"]:
         assert [re.fullmatch("[0-9a-f]{32}", key) is not None for key in entry.pop("asked")] == [True]
         assert entry == {"gamma": pytest.approx(7 / 3, rel=1e-6), "times": 1}
@@ -236,7 +237,7 @@ def test_a_shared_device_keeps_only_what_was_asked(
     assert kept == ["tacit.people"]
     (entry,) = json.loads(page.evaluate("localStorage.getItem('tacit.people')"))
     assert entry["isShared"]
-    assert entry["surveys"] == {fresh_survey.fingerprint: {"isSent": True}}
+    assert entry["surveys"] == {fresh_survey.fingerprint: {"sent": {"1": {"survey": fresh_survey.fingerprint}}}}
     page = open_page(context, server, fresh_survey, who="else")
     page.check("#shared")
     answer_small(page, smokes=True, drinks=False)

@@ -32,11 +32,14 @@ const tasks = {
   async standings({ definitions, join }) {
     let sent = [];
     const found = [];
+    const counted = new Set();
     for (const definition of definitions) {
       const { whole } = examine(definition);
-      const { repeated, beyond, gamma, all, n, isRefused } = await standingOf(definition, whole, { sent });
+      const isCounted = counted.has(definition.series);
+      const { repeated, beyond, gamma, all, n, isRefused } = await standingOf(definition, whole, { sent }, isCounted);
       found.push({ repeated: [...repeated].map(({ name }) => name), beyond: [...beyond].map(({ name }) => name), gamma: finite(gamma), all: finite(all), n, isRefused });
-      sent = addSending(sent, await sendingOf(definition, whole, 0), join === "max" ? Math.max : undefined);
+      sent = addSending(sent, await sendingOf(definition, whole, 0, isCounted), join === "max" ? Math.max : undefined);
+      if (definition.series) counted.add(definition.series);
     }
     return found;
   },

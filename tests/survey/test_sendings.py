@@ -13,6 +13,7 @@ from tacit.reports import Reports
 from tacit.survey.definition import Definition
 from tests.survey.page import node
 from tests.survey.questionnaires import SMALL
+from tests.survey.series import wave_of_series
 from tests.survey.test_verification import changed, rule_out
 
 FALSE_ALARM = 1e-6
@@ -136,3 +137,39 @@ def test_everything_sent_to_one_site_is_refused_above_the_cap_of_a_whole_questio
     assert [one["isRefused"] for one in standings] == [one["all"] > 1e12 for one in standings]
     assert standings[-1]["isRefused"]
     assert not standings[-2]["isRefused"]
+
+
+def test_a_series_is_counted_whole_before_its_first_wave_and_later_waves_add_nothing() -> None:
+    waves = [wave_of_series(number, 2) for number in (1, 2)]
+    (small,) = documents(SMALL)
+    first, second, other = run("standings", definitions=[*waves, small])
+    assert first["gamma"] == 1  # nothing was answered before
+    assert (first["all"], first["isRefused"]) == (pytest.approx((7 / 3) ** 4, rel=1e-6), False)
+    assert (second["gamma"], second["all"]) == (pytest.approx((7 / 3) ** 2, rel=1e-6), pytest.approx(first["all"]))
+    # Another survey with the same questions is counted with the whole series.
+    assert (other["gamma"], other["isRefused"]) == (pytest.approx((7 / 3) ** 3, rel=1e-6), False)
+    before, refused = run("standings", definitions=[small, wave_of_series(1, 3)])
+    assert not before["isRefused"]
+    assert (refused["gamma"], refused["isRefused"]) == (pytest.approx((7 / 3) ** 4, rel=1e-6), True)
+
+
+@pytest.mark.parametrize(
+    ("document", "reasons"),
+    [
+        (wave_of_series(1, 3), []),
+        (wave_of_series(3, 3, panel=True), []),
+        (wave_of_series(1, 4), ["amplified", "amplified"]),  # 29.6 in four waves at 7/3: more than 19
+        (wave_of_series(4, 4, series_gamma=30), []),
+        (wave_of_series(5, 4, series_gamma=30), ["series"]),
+        (wave_of_series(0, 4, series_gamma=30), ["series"]),
+        (wave_of_series(1, 4, series_gamma=29), ["amplified", "amplified"]),
+        (wave_of_series(1, 17, series_gamma=2e6), ["exceeds"]),  # two answers, 17 times: 3.2e12
+        (wave_of_series(1, 4, series_gamma="much"), ["series"]),
+        (wave_of_series(1, 4, series_gamma=30, panel=1), ["series"]),
+        ({**Definition.from_yaml(SMALL).document, "panel": True}, ["series"]),
+        ({**Definition.from_yaml(SMALL).document, "series_gamma": 1000}, ["series"]),
+    ],
+)
+def test_the_page_judges_the_whole_series(document: dict[str, Any], reasons: list[str]) -> None:
+    (page,) = node("examine", script="page_checks.mjs", documents=[document])
+    assert [reason for reason, _ in page["reasons"]] == reasons

@@ -23,6 +23,11 @@ export async function documentHash(document) {
   return sha256(canonical(rest));
 }
 
+// The hash of a series: that of everything that its waves have in common.
+export async function seriesHash({ wave, series, hash, ...rest }) {
+  return sha256(canonical(rest));
+}
+
 // Half of the link's fingerprint as four words that can be read aloud, 16 bits each.
 export function spoken(digits) {
   const word = (bits) => [12, 10, 6, 4, 0].map((shift, at) => (at % 2 ? "aiou"[(bits >> shift) & 3] : "bdfghjklmnprstvz"[(bits >> shift) & 15])).join("");

@@ -16,9 +16,13 @@ const MODES = ["disguised", "public", "self", "direct"];
 
 const objection = (reason, names, more = {}) => ({ reason, names: names.join(", "), ...more });
 
+// What a figure of one wave comes to over all waves that are declared, and the most that a series allows for one block.
+export const overWaves = ({ waves = 1 }, gamma) => gamma ** waves;
+export const seriesCap = ({ series_gamma = 0 }) => Math.max(GAMMA_CAP, series_gamma);
+
 // Why the page will not ask, and what everything that is sent tells: {objections, whole}.
 export function examine(definition) {
-  const shape = shapeObjections(definition);
+  const shape = [...seriesObjections(definition), ...shapeObjections(definition)];
   if (shape.length > 0) return { objections: shape, whole: null };
   let whole;
   try {
@@ -43,15 +47,24 @@ function labelObjections({ label }, { deals, gamma }) {
   return fits && alike(label.gamma, gamma) ? [] : [objection("label", [])];
 }
 
+// Which wave of how many, and what the series states; that its hash fits is checked where the definition's is.
+function seriesObjections({ wave, waves, series, series_gamma: stated, panel }) {
+  const isOneOf = Number.isInteger(waves) && Number.isInteger(wave) && wave >= 1 && wave <= waves;
+  const isStated = (stated === undefined || (Number.isFinite(stated) && stated >= 1)) && (panel === undefined || panel === true);
+  const isAlone = waves === undefined && [series, stated, panel].every((one) => one === undefined);
+  return isAlone || (isOneOf && isStated) ? [] : [objection("series", [])];
+}
+
 function capObjections(definition, { deals, gamma, second }) {
   const reasons = [];
+  const cap = seriesCap(definition);
   for (const { names, gamma: alone, sure: first } of deals.flatMap(({ blocks }) => blocks).map(worstOf)) {
-    const [own, sure] = [alone * second, told(first, second)];
+    const [own, sure] = [overWaves(definition, alone * second), told(first, second)];
     if (sure > POSTERIOR_CAP + ROUNDING) reasons.push(objection("unprotected", names, { percent: Math.ceil(sure * 1000 - 1e-6) / 10 }));
     if (own === Infinity && !definition.allow_unbounded) reasons.push(objection("unbounded", names));
-    if (own !== Infinity && own > GAMMA_CAP * (1 + ROUNDING) && !definition.allow_unbounded) reasons.push(objection("amplified", names, { gamma: own, cap: GAMMA_CAP }));
+    if (own !== Infinity && own > cap * (1 + ROUNDING) && !definition.allow_unbounded) reasons.push(objection("amplified", names, { gamma: own, cap }));
   }
-  const bounded = second * (gamma === Infinity ? boundedGamma(deals) : gamma);
+  const bounded = overWaves(definition, second * (gamma === Infinity ? boundedGamma(deals) : gamma));
   if (bounded > WHOLE_CAP * (1 + ROUNDING)) reasons.push(objection("exceeds", [], { gamma: bounded, cap: WHOLE_CAP }));
   const seen = new Set();
   return reasons.filter((one) => !seen.has(JSON.stringify(one)) && seen.add(JSON.stringify(one)));

@@ -25,11 +25,12 @@ export const storedNames = () => (storage === memory ? [...inMemory.keys()] : Ob
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-export const randomToken = () => hex(crypto.getRandomValues(new Uint8Array(32)));
+export const randomToken = (bytes = 32) => hex(crypto.getRandomValues(new Uint8Array(bytes)));
 
 // The people who answered here, in the order in which they came. No link, code or server removes an entry.
 //   sent      what went out: [{asked, gamma, times}], `asked` being hashes of the questions; gamma is null without a bound
-//   surveys   {fingerprint: {deal, isSent, token}}: the version that was dealt; of an open link the report's token
+//   surveys   for each survey or series: {deal, panel, sent}, the version that was dealt, the pseudonym of a panel, and what went
+//             out: {wave: {survey, token}}, under an open link or in a series; a shared device keeps no token
 //   isShared  the one entry of everybody who answered while the device was called shared
 export const people = () => JSON.parse(storage.getItem(PEOPLE) ?? "[]");
 export const personAt = (index) => people()[index] ?? { sent: [], surveys: {} };

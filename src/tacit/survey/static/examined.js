@@ -1,6 +1,6 @@
 // The definition is hashed and examined while the rest of the page still arrives: on a slow phone both take a while.
 
-import { documentHash } from "./canonical.js";
+import { documentHash, seriesHash } from "./canonical.js";
 import { examine } from "./checks.js";
 import { definition, fingerprint } from "./given.js";
 
@@ -8,6 +8,7 @@ async function judged() {
   if (!globalThis.crypto?.subtle) return { refusal: "insecure" };
   const hash = await documentHash(definition);
   if (!/^[0-9a-f]{32}$/.test(fingerprint) || !hash.startsWith(fingerprint)) return { refusal: "tampered" };
+  if (definition.waves !== undefined && definition.series !== (await seriesHash(definition))) return { objections: [{ reason: "series" }], whole: null };
   return examine(definition);
 }
 

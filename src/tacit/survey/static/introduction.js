@@ -1,11 +1,11 @@
 // The first screen: what it is about, how answers are protected, the code, consent. The rest is one tap away.
 
 import { spoken } from "./canonical.js";
-import { WHOLE_NOTICE } from "./checks.js";
+import { boundedGamma, overWaves, WHOLE_NOTICE } from "./checks.js";
 import * as device from "./device.js";
 import { afterPaint, element, paragraphs } from "./dom.js";
-import { definition, fingerprint, status } from "./given.js";
-import { privacyLabel, simulator } from "./label.js";
+import { definition, fingerprint, isSeries, status, wave } from "./given.js";
+import { blocksOfAll, privacyLabel, simulator } from "./label.js";
 import { picture } from "./picture.js";
 import { readCode } from "./questionnaire.js";
 import { forgetDraft } from "./sealed.js";
@@ -21,6 +21,7 @@ export function introduction({ heading, start, goOn, tellUsed, tellClosed }) {
   return [
     heading(definition.title[language]),
     element("p", { class: "lead" }, first.trim()),
+    seriesLines(),
     personLines(),
     session.draft && resumption(goOn),
     secondRound(),
@@ -188,6 +189,21 @@ export function askPerson({ heading, choose }) {
       element("button", { type: "button", class: "quiet", onclick: () => choose(device.nextPerson(), false) }, words.notMe),
     ),
   ];
+}
+
+// How often one is asked, what all waves together tell, and that a panel's reports can be put together: before the first.
+function seriesLines() {
+  const { words, language, whole } = session;
+  if (!isSeries) return [];
+  const over = (gamma) => upTo(overWaves(definition, gamma * whole.second), language);
+  const one = Math.max(...blocksOfAll(whole).map(({ gamma }) => gamma));
+  const all = boundedGamma(whole.deals);
+  const lines = [
+    words.seriesLabel({ wave, waves: definition.waves, one: over(one), times: over(all) }),
+    overWaves(definition, all * whole.second) > WHOLE_NOTICE && words.wholeNotice,
+    definition.panel && words.panelLabel,
+  ];
+  return lines.filter(Boolean).map((line) => element("p", { class: "series" }, line));
 }
 
 // What this person has sent before, and what it comes to with this survey; to somebody else, what that would mean.

@@ -2,7 +2,7 @@
 // sending is drawn anew and counted; nothing that was sent is kept.
 
 import { keyOf, sha256 } from "./canonical.js";
-import { boundedGamma, GAMMA_CAP, ROUNDING, WHOLE_CAP } from "./checks.js";
+import { boundedGamma, overWaves, ROUNDING, seriesCap, WHOLE_CAP } from "./checks.js";
 import { plainText, wholeText } from "./questionnaire.js";
 
 const KEY_DIGITS = 32;
@@ -15,9 +15,11 @@ export async function questionKeys({ languages }, { questions }) {
   return (await Promise.all(keys)).sort();
 }
 
-// What a report of one version adds to its person's entry: [{asked, gamma}], a block each.
-export function sendingOf(definition, { deals, second }, deal) {
-  return Promise.all(deals[deal].blocks.map(async (block) => ({ asked: await questionKeys(definition, block), gamma: block.gamma * second })));
+// What a report of one version adds to its person's entry: [{asked, gamma}], a block each. The first wave of a series counts
+// for all of them, so that the later ones add nothing.
+export function sendingOf(definition, { deals, second }, deal, isCounted = false) {
+  const gammaOf = ({ gamma }) => (isCounted ? 1 : overWaves(definition, gamma * second));
+  return Promise.all(deals[deal].blocks.map(async (block) => ({ asked: await questionKeys(definition, block), gamma: gammaOf(block) })));
 }
 
 const product = (one, other) => one * other;
@@ -38,17 +40,18 @@ export function addSending(sent, sending, join = product) {
 
 // What this survey would bring a person's sendings to: how many of its questions were answered before, the most that all
 // answers to one of them tell together, with the questions that would pass the cap, and everything that was sent from here.
-export async function standingOf(definition, whole, { sent }) {
-  const standing = { repeated: new Set(), gamma: 1, beyond: new Set(), cap: GAMMA_CAP, n: sent.reduce((all, { times }) => all + times, 0) };
+export async function standingOf(definition, whole, { sent }, isCounted = false) {
+  const own = (gamma) => (isCounted ? 1 : overWaves(definition, gamma * whole.second));
+  const standing = { repeated: new Set(), gamma: 1, beyond: new Set(), cap: seriesCap(definition), n: sent.reduce((all, { times }) => all + times, 0) };
   for (const block of whole.deals.flatMap(({ blocks }) => blocks)) {
     const asked = await questionKeys(definition, block);
     const earlier = sent.filter((one) => one.asked.some((key) => asked.includes(key)));
     if (earlier.length === 0) continue;
-    const gamma = earlier.map(boundOf).reduce(product, block.gamma * whole.second);
+    const gamma = earlier.map(boundOf).reduce(product, own(block.gamma));
     block.questions.forEach((one) => standing.repeated.add(one));
     standing.gamma = Math.max(standing.gamma, gamma);
     if (gamma > standing.cap * (1 + ROUNDING)) block.questions.forEach((one) => standing.beyond.add(one));
   }
-  const all = sent.map(boundOf).filter(Number.isFinite).reduce(product, boundedGamma(whole.deals) * whole.second);
+  const all = sent.map(boundOf).filter(Number.isFinite).reduce(product, own(boundedGamma(whole.deals)));
   return { ...standing, all, isRefused: standing.beyond.size > 0 || all > WHOLE_CAP * (1 + ROUNDING) };
 }

@@ -5,7 +5,7 @@ import { WHOLE_CAP } from "./checks.js";
 import * as device from "./device.js";
 import { afterPaint, element } from "./dom.js";
 import { examined } from "./examined.js";
-import { definition, fingerprint, pageWords, status } from "./given.js";
+import { definition, fingerprint, isSeries, pageWords, status, surveyId, wave } from "./given.js";
 import { askPerson, introduction } from "./introduction.js";
 import { loadLists, missingLists } from "./lists.js";
 import { wholeText } from "./questionnaire.js";
@@ -176,6 +176,7 @@ async function send() {
   try {
     await looked;
     await takePerson(session.person, session.hasAnswered); // another tab may have sent meanwhile
+    if ((session.hasAnswered || !session.isShared) && sentReport()) return await tellSent(sentReport().token);
     if (session.standing?.isRefused) return tellTooOften();
     if (!session.isSent) await sendReport(tell);
   } catch (error) {
@@ -212,13 +213,16 @@ function identify({ isElse = false } = {}) {
 
 async function choose(person, hasAnswered) {
   await takePerson(person, hasAnswered);
-  const { isSent, token } = device.personAt(person).surveys[fingerprint] ?? {};
-  if (isSent && !isTest && !needsCode) return tellSent(token);
+  const report = sentReport();
+  if (report) return tellSent(report.token);
   if (session.standing?.isRefused) return tellTooOften();
   const drafts = await draftsOf(fingerprint);
   session.draft = drafts.find((draft) => draft.person === person && (!session.code || draft.code === session.code)) ?? null;
   return draw(0);
 }
+
+// What this person has sent to this survey or wave: once under an open link and, whatever the code, in a series.
+const sentReport = () => (isTest || (needsCode && !isSeries) ? null : device.personAt(session.person).surveys[surveyId]?.sent?.[wave]);
 
 // Whose report has gone out before is told so at once, with the receipt where the device keeps it.
 async function tellSent(token) {

@@ -2,7 +2,7 @@
 
 import * as device from "./device.js";
 import { element, paragraphs } from "./dom.js";
-import { definition, fingerprint, status } from "./given.js";
+import { definition, fingerprint, isSeries, status, surveyId, wave } from "./given.js";
 import { freshDraws, percentAtMost } from "./label.js";
 import { answerNamed } from "./lists.js";
 import { amplification, isListed, ratio, split } from "./program.js";
@@ -81,24 +81,37 @@ export async function sentToken(code) {
 
 // Counts a report in its person's entry, before it goes out; gives back what undoes it. On a shared device whoever does not say
 // to have answered before has one entry with all the others.
-async function countReport(token) {
+async function countReport(token, panel) {
   const { isShared, hasAnswered, deal, whole, bearer } = session;
-  const sending = await sendingOf(definition, whole, deal);
   const isCommon = isShared && !hasAnswered;
+  const sending = await sendingOf(definition, whole, deal, session.isCounted && !isCommon);
   const index = isCommon ? device.nextPerson(true) : session.person;
   const before = device.personAt(index);
-  const survey = { ...before.surveys[fingerprint], ...(!bearer && { isSent: true }), ...(!bearer && !isShared && { token }) };
-  const surveys = { ...before.surveys, [fingerprint]: survey };
+  const entry = before.surveys[surveyId];
+  const sent = { ...entry?.sent, [wave]: { survey: fingerprint, ...(!isShared && { token }) } };
+  const surveys = { ...before.surveys, [surveyId]: { ...entry, ...((isSeries || !bearer) && { sent }), ...(!isShared && { panel }) } };
   device.keepPerson(index, { ...before, ...(isCommon && { isShared }), sent: addSending(before.sent, sending, isCommon ? Math.max : undefined), surveys });
   return () => device.keepPerson(index, before);
+}
+
+const PSEUDONYM_BYTES = 16;
+
+// What a panel knows this person by in every wave. It comes from neither code nor token; tests and shared devices have a new one
+// each time.
+const keptPseudonym = () => (isTest || session.isShared ? null : device.personAt(session.person).surveys[surveyId]?.panel);
+
+// The reports of all waves that this person has sent, as far as their receipts are kept.
+function sentReports() {
+  const { sent = {} } = device.personAt(session.person ?? -1).surveys[surveyId] ?? {};
+  return Object.values(sent).filter(({ token }) => token);
 }
 
 // Keeps the version that was dealt, for whoever begins again.
 export function keepDeal() {
   if (session.isShared || isTest || dealsOf(definition).length === 1) return;
   const entry = device.personAt(session.person);
-  const survey = { ...entry.surveys[fingerprint], deal: session.deal };
-  device.keepPerson(session.person, { ...entry, surveys: { ...entry.surveys, [fingerprint]: survey } });
+  const survey = { ...entry.surveys[surveyId], deal: session.deal };
+  device.keepPerson(session.person, { ...entry, surveys: { ...entry.surveys, [surveyId]: survey } });
 }
 
 // Disguises, counts, forgets the answers and sends. `told` is called with each state: {state, made, receipt}.
@@ -106,14 +119,15 @@ export async function sendReport(told) {
   const { deal, isShared, bearer } = session;
   const made = drawReport(definition, session, freshDraws());
   const token = bearer?.token ?? device.randomToken();
+  const panel = definition.panel && (keptPseudonym() ?? device.randomToken(PSEUDONYM_BYTES));
   const receipt = await drawReceipt(ticketOf(token), !isShared && (!isTest || bearer));
   const submission = {
     path: `/s/${fingerprint}/${isTest ? "tests" : "reports"}/${token}`,
-    body: JSON.stringify({ report: made.text, receipt: receipt.hash, signature: bearer?.signature }),
+    body: JSON.stringify({ report: made.text, panel, receipt: receipt.hash, signature: bearer?.signature }),
     texts: openTexts(receipt.texts),
   };
   made.texts = Object.entries(submission.texts?.answers ?? {}).map(([name, text]) => [allQuestions(definition).find((one) => one.name === name), text]);
-  const undo = isTest ? () => {} : await countReport(token);
+  const undo = isTest ? () => {} : await countReport(token, panel);
   try {
     await keepUnsent(submission);
     if (session.keepAnswers && !isShared) await remember(fingerprint, session.person, { truth: truths(definition, session.answers, deal), token, signature: bearer?.signature });
@@ -169,7 +183,7 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
     definition.help && [element("h2", {}, words.help), paragraphs(definition.help[session.language])],
     !made && secondRound(),
     !isRefused && made && [element("h2", {}, words.sentWords), element("p", {}, words.sentHelp), element("dl", { class: "sent" }, sentRows(made))],
-    !made && status.state === "open" && withdrawing(fingerprint, words),
+    !made && status.state === "open" && withdrawing(fingerprint, words, sentReports()),
     element("p", { class: "buttons" }, element("button", { type: "button", class: "quiet", onclick: someoneElse }, words.someoneElse)),
   ].flat(2).filter(Boolean);
 }

@@ -2,7 +2,7 @@
 
 import { allQuestions, dealsOf, holds, isAsked, modeIn, placesIn, readCode, wholeText } from "./questionnaire.js";
 import { isAnswered } from "./fields.js";
-import { definition, fingerprint, status } from "./given.js";
+import { definition, fingerprint, isSeries, status, surveyId } from "./given.js";
 import { answerNamed } from "./lists.js";
 import { personAt } from "./device.js";
 import { standingOf } from "./ledger.js";
@@ -34,6 +34,7 @@ const fresh = () => ({
   person: null, // whose entry of the device it is: a number, once it is known
   hasAnswered: false, // whether this person says to have answered here before
   standing: null, // what that person's sendings come to with this one
+  isCounted: false, // whether they count this series already
   code: null,
   bearer: null, // what the code bought: {token, signature}
   keepAnswers: false, // for a second round
@@ -108,9 +109,11 @@ export async function askStatus() {
 // Takes a person's entry of the device, with the version that was dealt to them and what their sendings come to.
 export async function takePerson(person, hasAnswered) {
   const { sent, surveys } = isTest ? personAt(-1) : personAt(person);
-  session.deal = surveys[fingerprint]?.deal ?? session.deal;
+  const { deal, sent: waves } = surveys[surveyId] ?? {};
+  session.deal = deal ?? session.deal;
+  session.isCounted = isSeries && waves !== undefined;
   session.kept = status.classifier ? await remembered(fingerprint, person) : null;
-  session.standing = sent.length > 0 ? await standingOf(definition, session.whole, { sent }) : null;
+  session.standing = sent.length > 0 ? await standingOf(definition, session.whole, { sent }, session.isCounted) : null;
   Object.assign(session, { person, hasAnswered });
 }
 

@@ -37,14 +37,19 @@ async function withdrawn(fingerprint, receipt) {
   return { 404: "withdrawUnknown", 409: "withdrawClosed" }[answer?.status] ?? "withdrawLater";
 }
 
-// A folded part of the page, with a field for the receipt.
-export function withdrawing(fingerprint, words) {
+// A folded part of the page, with a field for the receipt; who has sent several waves of a series can take all of them back.
+export function withdrawing(fingerprint, words, reports = []) {
   const field = element("input", { id: "withdraw-receipt", autocomplete: "off", spellcheck: "false", "aria-describedby": "withdraw-help" });
   const result = element("p", { role: "status", class: "withdrawn" });
   async function withdraw(event) {
     event.preventDefault();
     const receipt = readReceipt(field.value);
     result.textContent = words[receipt.length === DIGITS ? await withdrawn(fingerprint, receipt) : "withdrawUnknown"];
+  }
+  async function withdrawAll() {
+    const answers = [];
+    for (const { survey, token } of reports) answers.push(await withdrawn(survey, readReceipt((await keptReceipt(token))?.shown ?? "")));
+    result.textContent = words.withdrawnAll({ n: answers.filter((one) => one === "withdrawDone").length, of: reports.length });
   }
   return element(
     "details",
@@ -55,7 +60,12 @@ export function withdrawing(fingerprint, words) {
       { onsubmit: withdraw, novalidate: true },
       element("p", { id: "withdraw-help", class: "help" }, words.withdrawHelp),
       element("p", {}, element("label", { for: "withdraw-receipt" }, words.receipt), field),
-      element("p", { class: "buttons" }, element("button", { type: "submit", class: "quiet" }, words.withdrawSend)),
+      element(
+        "p",
+        { class: "buttons" },
+        element("button", { type: "submit", class: "quiet" }, words.withdrawSend),
+        reports.length > 1 && element("button", { type: "button", class: "quiet", id: "withdraw-all", onclick: withdrawAll }, words.withdrawAll),
+      ),
     ),
     result,
   );
