@@ -12,7 +12,7 @@ LOWEST := .venv-lowest
 export UV_NO_CACHE := 1
 INSTALL = sh -c '$(BIN)/uv pip install --quiet --python $(BIN)/python "$$@" || $(BIN)/python -m pip install --quiet "$$@"' --
 
-.PHONY: setup setup-locked notebooks dist wheel sbom lock demo test quick near check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lowest clean
+.PHONY: setup setup-locked notebooks dist wheel sbom lock demo test quick near check lint types imports docs docs-serve bench soak soak-survey soak-numbers mutants lines lowest clean
 
 setup: $(STAMP)
 
@@ -100,6 +100,10 @@ soak-survey: setup
 
 soak-numbers: setup
 	TACIT_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -m soak --ignore tests/survey --ignore tests/browser
+
+# Non-blank lines of the program, by package.
+lines:
+	$(BIN)/python tools/lines.py
 
 # Puts small faults into the code and sees whether the tests notice; see docs/notes/mutants.md.
 MUTANTS ?= 430

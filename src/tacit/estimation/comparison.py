@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc
 
 from tacit.channel.base import Array
 from tacit.display import Shown
@@ -338,8 +339,6 @@ def independence(table: TableEstimate, of: str | Sequence[str] | None = None) ->
 
 
 def _independence(grouped: GroupedTable) -> Independence:
-    from scipy.special import chdtrc
-
     cells, same = grouped.shaped(grouped.table.probabilities), _unrelated(grouped)
     groups, answers = cells.shape
     excess = cells - np.multiply.outer(cells.sum(axis=1), cells.sum(axis=0))

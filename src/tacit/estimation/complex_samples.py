@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
 
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput, UnknownName
@@ -157,14 +158,10 @@ class SampleDesign:
 
     def quantile(self, level: float) -> float:
         """Student's quantile of a two-sided interval."""
-        from scipy.special import stdtrit
-
         return float(stdtrit(self.degrees_of_freedom, (1 + level) / 2))
 
     def p_value(self, score: float) -> float:
         """Two-sided, by Student's distribution."""
-        from scipy.special import stdtr
-
         return float(2 * stdtr(self.degrees_of_freedom, -abs(score)))
 
     def covariance(self, contributions: Array, noise: Array | None = None) -> Array:

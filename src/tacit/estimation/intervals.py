@@ -17,10 +17,10 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc, gammaln, ndtri
 
 from tacit.channel.base import Array
 from tacit.errors import InvalidInput
-from tacit.estimation.incomplete_beta import incomplete_beta, is_few, log_gamma, normal_quantiles
 
 NEAREST = 0.5**50  # shares closer together than this are one
 CLOSE = 1e-9  # standard errors by which the end of an interval may be off
@@ -204,7 +204,7 @@ class ShareLaw:
     def _quantile(self, estimate: Array, p: Array) -> Array:
         """The chance of an estimate that is larger, or half that of an equal one, at a share p, as a normal quantile."""
         yes = np.clip(self._people * (self._background + self._contrast * estimate), 0, self._people)
-        return _normal_quantiles(self._exceeding(yes, p))
+        return np.asarray(ndtri(self._exceeding(yes, p)))
 
     def _exceeding(self, yes: Array, p: Array) -> Array:
         """The chance of more than `yes` reports, and half that of as many, at a share p."""
@@ -233,27 +233,13 @@ def combined_law(laws: Sequence[ShareLaw], weights: Array) -> ShareLaw:
 
 def _mid_p(count: Array, people: Array, chance: Array) -> Array:
     """The chance that a binomial number exceeds `count`, and half the chance that it equals it; counts may be fractions."""
-    if is_few(np.size(count), people):
-        at_least = incomplete_beta(np.maximum(count, TINY), people - count + 1, chance)
-        ways = log_gamma(people + 1) - log_gamma(count + 1) - log_gamma(people - count + 1)
-    else:
-        from scipy.special import betainc, gammaln
-
-        at_least = betainc(np.maximum(count, TINY), people - count + 1, chance)
-        ways = gammaln(people + 1) - gammaln(count + 1) - gammaln(people - count + 1)
+    at_least = betainc(np.maximum(count, TINY), people - count + 1, chance)
+    ways = gammaln(people + 1) - gammaln(count + 1) - gammaln(people - count + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         told = np.where(count > 0, count * np.log(chance), 0.0)
         untold = np.where(count < people, (people - count) * np.log1p(-chance), 0.0)
     equal = np.exp(ways + told + untold)
     return np.clip(np.where(count > 0, at_least, 1.0) - equal / 2, 0.0, 1.0)
-
-
-def _normal_quantiles(chances: Array) -> Array:
-    if is_few(np.size(chances), np.zeros(1)):
-        return normal_quantiles(chances)
-    from scipy.special import ndtri
-
-    return np.asarray(ndtri(chances))
 
 
 def _flat(numbers: Array, shape: tuple[int, ...]) -> Array:
