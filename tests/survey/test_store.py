@@ -105,7 +105,7 @@ def test_a_closed_survey_takes_nothing_and_keeps_what_it_has(store: Store, surve
     store.close_survey(survey)
     assert store_batch(store.database, [submission(survey, "b")]) == [SubmissionOutcome.CLOSED]
     assert stored_rows(store, survey) == [VALUES]
-    with pytest.raises(InvalidInput, match="change `wave`"):
+    with pytest.raises(InvalidInput, match="a new survey under another name"):
         store.add(survey.definition, SMALL)
 
 

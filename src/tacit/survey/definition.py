@@ -33,6 +33,7 @@ from tacit.survey.proposal import GroupDocument, attribute_of, groups_of, writte
 from tacit.survey.questionnaire import Deal, Question, SurveyQuestionnaire
 from tacit.survey.questionnaire_file import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
+from tacit.survey.series import series_hash
 from tacit.survey.verification import examine
 from tacit.survey.words import released
 from tacit.survey.yaml_lines import Located, parse, read
@@ -65,7 +66,8 @@ class Definition:
     def frozen(cls, document: dict[str, Any]) -> Definition:
         """The definition under its hash."""
         bare, lists = taken_apart(document)
-        stamp = {"hash": document_hash(bare)}
+        series = {"series": series_hash(bare)} if "waves" in bare else {}
+        stamp = {**series, "hash": document_hash({**bare, **series})}
         for text in lists.values():
             if len(text) > LARGEST_LIST:
                 raise InvalidInput(
@@ -89,6 +91,9 @@ class Definition:
             "format": FORMAT,
             "name": questionnaire.name,
             "wave": questionnaire.wave,
+            **({"waves": questionnaire.waves} if questionnaire.waves else {}),
+            **({"series_gamma": questionnaire.series_gamma} if questionnaire.series_gamma else {}),
+            **({"panel": True} if questionnaire.is_panel else {}),
             "title": questionnaire.title,
             "introduction": questionnaire.introduction,
             "contact": questionnaire.contact,
@@ -126,7 +131,8 @@ class Definition:
             document["retention"] = questionnaire.retention.isoformat()
         document["label"] = _checked_label(document, questionnaire)
         made = cls.frozen(document)
-        vars(made)["scheme"] = scheme  # the very one that the document was made from, not read from it again
+        # The very ones that the document was made from, not read from it again.
+        vars(made)["scheme"], vars(made)["questionnaire"] = scheme, questionnaire
         return made
 
     @classmethod
@@ -140,9 +146,22 @@ class Definition:
 
     def issued_by(self, issuer: dict[str, str]) -> Definition:
         """The same survey with the public key that signs its tokens: being in the hash, it is one for everybody."""
-        bare = {name: part for name, part in self.bare.items() if name != "hash"} | {"issuer": issuer}
-        more = {"issuer": issuer, "hash": document_hash(bare)}
-        return Definition({**self.document, **more}, {**bare, **more}, self.lists)
+        return self._with(issuer=issuer)
+
+    def in_wave(self, wave: int) -> Definition:
+        """Another wave of the same series, without a key of its own yet."""
+        return self._with("issuer", wave=wave)
+
+    def _with(self, *left_out: str, **more: Any) -> Definition:
+        """The definition with some of its parts exchanged, under its new hash."""
+        gone = ("hash", *left_out)
+        document, bare = (
+            {name: part for name, part in one.items() if name not in gone} | more for one in (self.document, self.bare)
+        )
+        stamp = {"hash": document_hash(bare)}
+        made = Definition({**document, **stamp}, {**bare, **stamp}, self.lists)
+        vars(made).update({name: vars(self)[name] for name in ("scheme", "questionnaire") if name in vars(self)})
+        return made
 
     def to_json(self) -> str:
         """All of it as one text: its hash is that of everything but `hash` and `lists`."""
@@ -165,6 +184,21 @@ class Definition:
     @property
     def wave(self) -> str:
         return str(self.document["wave"])
+
+    @property
+    def waves(self) -> int | None:
+        """How many waves are declared; None for a survey that is asked once."""
+        return self.document.get("waves")
+
+    @property
+    def series(self) -> str | None:
+        """What the waves of a series have in common, as a hash."""
+        return self.document.get("series")
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether reports of one person in several waves can be put together."""
+        return bool(self.document.get("panel"))
 
     @property
     def retention(self) -> date | None:

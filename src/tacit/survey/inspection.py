@@ -16,6 +16,7 @@ from tacit.channel.document import canonical, document_hash
 from tacit.errors import InvalidInput
 from tacit.survey.answer_lists import lists_named, put_together
 from tacit.survey.assets import page_scripts, page_style
+from tacit.survey.series import series_hash
 from tacit.survey.verification import Examination, examine
 from tacit.survey.words import page_words
 
@@ -180,6 +181,8 @@ def _hash_problems(document: dict[str, Any], source: str) -> list[str]:
     problems = []
     if document.get("hash") != document_hash(document):
         problems.append("The definition is not the one its hash was made for.")
+    if "waves" in document and document.get("series") != series_hash(document):
+        problems.append("The definition is not of the series that it names.")
     made = re.search(r"/s/([0-9a-f]+)", urlsplit(source).path) if re.match(r"https?://", source) else None
     if made and made[1] != str(document.get("hash"))[:FINGERPRINT_DIGITS]:
         problems.append("The link was made for another definition than the page holds.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import unicodedata
 from collections import defaultdict
@@ -61,6 +62,7 @@ def shape_objections(document: Document) -> Iterator[Objection]:
     if not matched:
         yield objection("program", (), "The definition does not carry one program for each group.")
         return
+    yield from _series_objections(document)
     answers = {one["name"]: one["answers"] for one in document["scheme"]["attributes"]}
     unnamed = list(_name_objections(document, answers))
     yield from unnamed
@@ -86,6 +88,33 @@ def shape_objections(document: Document) -> Iterator[Objection]:
     for name in ("title", "introduction", "contact", *optional):
         if not _says(document.get(name), document["languages"]):
             yield objection("languages", (name,), f"The {name} has no text in one of the languages.")
+
+
+def _series_objections(document: Document) -> Iterator[Objection]:
+    """Which wave of how many, and what the series states; that its hash fits is checked where the definition's is."""
+    waves: Any = document.get("waves")
+    wave: Any = document.get("wave")
+    gamma: Any = document.get("series_gamma", 1)
+    is_stated = _is_number(gamma) and gamma >= 1 and document.get("panel", True) is True
+    if waves is None:
+        fits = is_stated and not {"waves", "series", "series_gamma", "panel"} & document.keys()
+    else:
+        fits = is_stated and _is_whole(waves) and _is_whole(wave) and 1 <= wave <= waves
+    if not fits:
+        yield objection(
+            "series",
+            (),
+            f"The definition declares wave {wave!r} of {waves!r}, series_gamma {document.get('series_gamma')!r} and panel "
+            f"{document.get('panel')!r}, which do not fit together.",
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_number(value) and value == int(value)
 
 
 def _name_objections(document: Document, answers: Mapping[str, Any]) -> Iterator[Objection]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from tacit.design.plan import plan
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.survey.block_figures import made_sure
 from tacit.survey.definition import Definition, surest
+from tacit.survey.proposal import LEVELS
 from tacit.survey.quotas import MET_NOT_GUARANTEED
-from tacit.survey.verification import second_round_gamma
+from tacit.survey.series import series_cap, split_gamma, waves_of
+from tacit.survey.verification import examine, second_round_gamma
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Group
@@ -46,6 +49,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     apart = never_dealt_together(definition)
     public = definition.scheme.public_names
     warnings = _warnings(gamma * second)
+    series, series_lines = _series(definition, needed)
     if "quotas" in definition.document:
         warnings.append(
             f"Quotas are compared on the device when the page is opened and before it sends. {MET_NOT_GUARANTEED}"
@@ -67,6 +71,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "public": list(public),
         "gamma": _finite(gamma),
         **({"second_round": told} if told else {}),
+        **series,
         "plan": needed.to_document(),
         "warnings": warnings,
     }
@@ -83,7 +88,70 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
             f"  with the one bit more of a second round: amplification {_said(gamma * second)}, and its best guesser at most "
             f"{told['worst_posterior']:.0%} sure of an answer"
         )
-    return described, [*lines, *plan_lines(needed), *warnings]
+    return described, [*lines, *series_lines, *plan_lines(needed), *warnings]
+
+
+def _series(definition: Definition, needed: Plan) -> tuple[dict[str, Any], list[str]]:
+    """What all declared waves together tell (FORMULAS 17), and how many respondents each way to protect them takes."""
+    waves = definition.waves
+    if waves is None:
+        return {}, []
+    examination = examine(definition.document)
+    second = examination.second
+    blocks = [block for deal in examination.deals for block in deal]
+    gamma = max((block.gamma for block in blocks), default=1.0) * second
+    sure = max(made_sure(max(block.worst.values()), second * (block.gamma * second) ** (waves - 1)) for block in blocks)
+    whole = (examination.gamma * second) ** waves
+    ways = _ways(definition, needed.margin)
+    described = {
+        "waves": waves,
+        "series": definition.series,
+        "series_gamma": _finite(gamma**waves),
+        "series_cap": series_cap(definition.document),
+        "series_whole_gamma": _finite(whole),
+        "series_worst_posterior": sure,
+        "panel": definition.is_panel,
+        "series_ways": ways,
+    }
+    lines = [
+        f"  wave {definition.wave} of {waves}; all waves together: amplification {_said(gamma**waves)} of one answer (at most "
+        f"{series_cap(definition.document):g} is allowed), {_said(whole)} of all, and at most {sure:.0%} sure of an answer",
+        *(
+            f"    {way['way']}: amplification {way['gamma']:.4g} a wave, {_said(way['series_gamma'])} in all, "
+            f"{way['respondents']:,} respondents a wave"
+            for way in ways
+        ),
+    ]
+    if definition.is_panel:
+        lines.append("  a panel: the reports of one person can be put together, by a random mark of their device")
+    return described, lines
+
+
+def _ways(definition: Definition, margin: float) -> list[dict[str, Any]]:
+    """The privacy word in every wave, and the cap of the series split by the m-th root, each with its respondents."""
+    written, waves = vars(definition).get("questionnaire"), definition.waves
+    if written is None or waves is None:
+        return []
+    cap = series_cap(definition.document)
+    split = (
+        f"a cap of {cap:g} split over {waves} waves",
+        split_gamma(cap, waves),
+        replace(written, privacy=None, series_gamma=cap),
+    )
+    ways = [split]
+    if written.privacy is not None:
+        level = LEVELS[written.privacy]
+        allowed = max(cap, level**waves * (1 + 1e-6))
+        ways.insert(0, (f"{written.privacy} in every wave", level, replace(written, series_gamma=allowed)))
+    return [
+        {
+            "way": way,
+            "gamma": gamma,
+            "series_gamma": gamma**waves,
+            "respondents": plan(Definition.from_questionnaire(questionnaire).scheme, margin).respondents,
+        }
+        for way, gamma, questionnaire in ways
+    ]
 
 
 def _with_second(gamma: float, sure: float, second: float) -> dict[str, Any]:
@@ -137,6 +205,7 @@ def check_whole(definition: Definition) -> None:
     if math.isinf(gamma):
         gamma = definition.whole.bounded_gamma
     gamma *= second_round_gamma(definition.document)
+    gamma **= waves_of(definition.document)
     if gamma <= WHOLE_CAP * (1 + 1e-9):
         return
     typical = max(one for one in bounded if math.isfinite(one))

@@ -13,6 +13,7 @@ from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.blocks import is_block, legal_records, planned_channel
 from tacit.survey.questionnaire import NOT_ASKED, Question, SurveyQuestionnaire, WrittenGroup
 from tacit.survey.routes import routing_of
+from tacit.survey.series import split_gamma
 from tacit.survey.yaml_lines import Located
 
 # How many times likelier than before a report may make any answer (gamma). In plain words, for a yes/no question about
@@ -163,7 +164,9 @@ class _Proposal:
         return {"attributes": names, "records": records.to_document(), "channel": channel, "place": last.place}
 
     def gamma(self, question: Question) -> float:
-        level = self.questionnaire.privacy
+        level, cap, waves = self.questionnaire.privacy, self.questionnaire.series_gamma, self.questionnaire.waves
+        if level is None and cap is not None and waves is not None:
+            return split_gamma(cap, waves)
         if level is None:
             question.place.refuse(
                 f"the sensitive question {question.name!r} is in no group. Put it in one, or state a level for all that are "

@@ -204,7 +204,7 @@ class SurveyQuestionnaire:
     """A questionnaire as written: what is asked, and how it is to be protected."""
 
     name: str
-    wave: str
+    wave: str | int  # of declared waves a number, else any text
     title: Texts
     introduction: Texts
     contact: Texts
@@ -225,6 +225,9 @@ class SurveyQuestionnaire:
     quotas: tuple[Quota, ...]
     deals: tuple[Deal, ...]  # none where everybody is asked the same
     place: Located
+    waves: int | None = None  # how often the same people are asked, where that is declared
+    series_gamma: float | None = None  # the most that a block may tell over all waves, where that is stated
+    is_panel: bool = False  # whether the reports of one person can be put together
 
     @property
     def questions(self) -> tuple[Question, ...]:

@@ -35,12 +35,15 @@ from tacit.survey.questionnaire import (
     Unrelated,
     WrittenGroup,
 )
+from tacit.survey.series import MOST_WAVES
+from tacit.survey.verification import WHOLE_CAP
 from tacit.survey.weighting import read_margins
 from tacit.survey.words import Words, read_languages
 from tacit.survey.yaml_lines import Located
 
 _TOP = {
     "name": True, "wave": False, "title": True, "introduction": True, "contact": True, "languages": False,
+    "waves": False, "series": False, "series_gamma": False, "panel": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
     "together": False, "retention": False, "words": False, "screen_out": False, "quotas": False,
     "split": False, "arms": False, "population": False, "margin": False, **dict.fromkeys(RESPONSIBLE, False),
@@ -85,7 +88,7 @@ class _Reader:
             check_somebody_is_asked(top["screen_out"], screen_outs, self.seen)
         return SurveyQuestionnaire(
             name=_name(top["name"], "The survey's name"),
-            wave=top["wave"].text("wave") if "wave" in top else "1",
+            **_waves(top),
             title=self.texts(top["title"], "title"),
             introduction=self.texts(top["introduction"], "introduction"),
             contact=self.texts(top["contact"], "contact"),
@@ -238,6 +241,46 @@ def _population(entry: Located, questions: dict[str, Question]) -> Margins:
     everybody = [one for one in questions.values() if one.mode == "public" and not (one.special or one.when)]
     answers = {one.name: one.attributes[0][1] for one in everybody if len(one.attributes) == 1}
     return read_margins(entry, answers, sensitive)
+
+
+def _waves(top: dict[str, Located]) -> dict[str, Any]:
+    """Which wave of how many this is, and what the series may tell. A `wave` without `waves` is the name of a single one."""
+    if "waves" not in top:
+        for name in ("series", "series_gamma", "panel"):
+            if name in top:
+                top[name].refuse(
+                    f"{name} belongs to declared waves. State how many times people are asked, such as waves: 4"
+                )
+        return {"wave": top["wave"].text("wave") if "wave" in top else "1"}
+    waves = _whole_number(top["waves"], "waves", MOST_WAVES)
+    if "series" in top and "series_gamma" in top:
+        top["series_gamma"].refuse(
+            "series and series_gamma say the same thing in a word and in a number. State one of them."
+        )
+    gamma = None
+    if "series" in top:
+        gamma = LEVELS[top["series"].one_of("The privacy level of the series", tuple(LEVELS))]
+    elif "series_gamma" in top:
+        gamma = float(top["series_gamma"].number("series_gamma"))
+        if not 1 < gamma <= WHOLE_CAP:
+            top["series_gamma"].refuse(
+                f"series_gamma is how many times all waves together may change the odds of a guess, above 1 and at most "
+                f"{WHOLE_CAP:.0e}, not {gamma:g}."
+            )
+    is_panel = _flag(top, "panel")
+    if is_panel and waves == 1:
+        top["panel"].refuse(
+            "a panel puts the reports of several waves together, and one is declared. Declare more, or none."
+        )
+    wave = _whole_number(top["wave"], "wave", waves) if "wave" in top else 1
+    return {"wave": wave, "waves": waves, "series_gamma": gamma, "is_panel": is_panel}
+
+
+def _whole_number(entry: Located, what: str, most: int) -> int:
+    number = entry.number(what)
+    if number != int(number) or not 1 <= number <= most:
+        entry.refuse(f"{what} must be a whole number from 1 to {most:,}, not {number!r}.")
+    return int(number)
 
 
 def _margin(entry: Located) -> float:

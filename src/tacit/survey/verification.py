@@ -18,6 +18,7 @@ from tacit.measures.amplification import amplification_together
 from tacit.survey.block_figures import AskedBlock, asked_blocks, made_sure
 from tacit.survey.definition_questions import Document, dealt
 from tacit.survey.objections import Objection, asked_objections, objection, shape_objections
+from tacit.survey.series import series_cap, split_gamma, waves_of
 
 # The same caps are written in static/checks.js.
 POSTERIOR_CAP = 0.95
@@ -105,7 +106,8 @@ def _is_same(stated: float | None, computed: float | None) -> bool:
 
 
 def _cap_objections(document: Document, examination: Examination) -> Iterator[Objection]:
-    second = examination.second
+    second, waves, series = examination.second, waves_of(document), series_cap(document)
+    over = f" over {waves} waves" if waves > 1 else ""
     for block in (block for blocks in examination.deals for block in blocks):
         names, gamma, sure = block.names, block.gamma * second, made_sure(max(block.worst.values()), second)
         listed = ", ".join(names)
@@ -131,12 +133,20 @@ def _cap_objections(document: Document, examination: Examination) -> Iterator[Ob
                 f"Reports of {listed} can change the odds of a guess {_count(gamma)} times; at most {GAMMA_CAP:g} is allowed. "
                 "Choose a channel that disguises more, or deal fewer of these questions to each respondent.",
             )
-    together = examination.bounded_gamma * second
+        elif gamma**waves > series * (1 + waves * ROUNDING):
+            yield objection(
+                "amplified",
+                names,
+                f"Reports of {listed} can change the odds of a guess {_count(gamma**waves)} times{over}; at most {series:g} is "
+                f"allowed. Allow the series more (series_gamma: {math.ceil(gamma**waves)}), or each wave at most "
+                f"{split_gamma(series, waves):g} (leave `privacy` out and state series_gamma: {series:g}).",
+            )
+    together = (examination.bounded_gamma * second) ** waves
     if together > WHOLE_CAP * (1 + ROUNDING):
         yield objection(
             "exceeds",
             (),
-            f"All answers together can change the odds of a guess {_count(together)} times; at most "
+            f"All answers together can change the odds of a guess {_count(together)} times{over}; at most "
             f"{WHOLE_CAP:,.0f} is allowed. Ask fewer questions, or deal each respondent some of them.",
         )
 

@@ -81,7 +81,7 @@ def _check_programs(surveys: Sequence[StoredSurvey]) -> None:
             raise InvalidInput(
                 f"The survey {name!r} was opened by the first version of Tacit; this one cannot check what its page would "
                 f"send, so it does not serve it. With the version that opened it, close it (tacit survey close {name}) and "
-                "export its reports; then open the questionnaire here as a new wave. Closed surveys stay readable."
+                "export its reports; then open the questionnaire here under another name. Closed surveys stay readable."
             )
 
 

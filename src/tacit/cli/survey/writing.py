@@ -190,6 +190,44 @@ def open_survey(
     show(shown, [*lines, *further], as_json=as_json)
 
 
+def open_wave(
+    survey: SurveyArgument,
+    file: Annotated[
+        Path | None, typer.Option(help="The questionnaire, to be sure that it still says what the first wave said.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    url: UrlOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Open the next declared wave of a survey; earlier ones stay as they are."""
+    written = None if file is None else read_definition(file)
+    with opened_store(store) as opened:
+        stored = opened.open_wave(survey, written)
+        record(opened, "opened", f"{stored.definition.name}/{stored.definition.wave}")
+        definition = stored.definition
+        running = [
+            one.definition.wave
+            for one in opened.surveys()
+            if one.definition.series == definition.series and one.state == "open" and one.number != stored.number
+        ]
+    link = link_to(url, stored.fingerprint)
+    lines = [f"Wave {definition.wave} of {definition.waves} of {definition.name!r}: {link}"]
+    lines += [
+        f"Wave {wave} is still open. Close it with: tacit survey close {definition.name}/{wave}" for wave in running
+    ]
+    if definition.needs_codes:
+        lines.append(
+            f"Invite people with: tacit survey invite {definition.name} --store {store} --count 100 --out codes.csv"
+        )
+    shown = {
+        "name": definition.name,
+        "wave": int(definition.wave),
+        "waves": definition.waves,
+        "series": definition.series,
+    }
+    show({**shown, "fingerprint": stored.fingerprint, "state": stored.state, "link": link}, lines, as_json=as_json)
+
+
 def close(survey: SurveyArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Accept no more answers, for good, and wipe what the store's files tell about the order of arrival."""
     with opened_store(store) as opened:

@@ -121,6 +121,8 @@ class Store:
         check_retention(definition)
         with self.database.transaction():
             existing = self._of_wave(definition)
+            if existing is None and definition.waves is not None:
+                self._check_wave(definition)
             if definition.needs_codes:
                 definition = self._with_issuer(definition, existing)
             if existing is None:
@@ -130,10 +132,40 @@ class Store:
             elif existing.state == "draft" and state == "open":
                 self.set_state(existing, "open")
             elif existing.state == "closed" and state == "open":
-                raise InvalidInput(f"The survey {definition.name!r} was closed. Ask again as a new one: change `wave`.")
+                raise InvalidInput(f"The survey {definition.name!r} was closed. If you must, {_ASK_ANEW}")
         stored = self.survey(definition.fingerprint)
         assert stored is not None
         return stored
+
+    def _check_wave(self, definition: Definition) -> None:
+        """Refuse a wave that is not the next one of its series."""
+        earlier = [one for one in self.surveys() if one.definition.name == definition.name]
+        if any(one.definition.series != definition.series for one in earlier):
+            raise InvalidInput(_another_text(earlier[-1]))
+        following = max((int(one.definition.wave) for one in earlier), default=0) + 1
+        if int(definition.wave) != following:
+            raise InvalidInput(
+                f"The next wave of {definition.name!r} is {following}, not {definition.wave}. Write wave: {following}, or leave "
+                f"it out and open further waves with: tacit survey wave {definition.name}"
+            )
+
+    def open_wave(self, name: str, written: Definition | None = None) -> StoredSurvey:
+        """Open the next declared wave of a survey; `written` is its questionnaire as it stands now, to be compared."""
+        last = self.named(name)
+        waves, wave = last.definition.waves, last.definition.document["wave"]
+        if waves is None:
+            raise InvalidInput(
+                f"The survey {last.definition.name!r} has no declared waves, so it has no further one. Declare them before the "
+                "first, such as waves: 4, or ask as a new survey."
+            )
+        if written is not None and written.series != last.definition.series:
+            raise InvalidInput(_another_text(last))
+        if wave == waves:
+            raise InvalidInput(
+                f"All {waves} declared waves of {last.definition.name!r} have been opened; people were promised that there are "
+                "no more. Ask as a new survey."
+            )
+        return self.add(last.definition.in_wave(wave + 1), last.source)
 
     def _with_issuer(self, definition: Definition, existing: StoredSurvey | None) -> Definition:
         """The definition with the key of its tokens: the one it was opened with, or a new one."""
@@ -364,6 +396,15 @@ def _edited(existing: StoredSurvey, source: str) -> str:
         place = "in a file that it names"
     return (
         f"The survey {definition.name!r}, wave {definition.wave!r}, was opened with another questionnaire; the first "
-        f"difference is {place}. People have been promised what stood there: "
-        "undo the change, or ask again as a new wave (change `wave`)."
+        f"difference is {place}. People have been promised what stood there: undo the change, or {_ASK_ANEW}"
     )
+
+
+def _another_text(last: StoredSurvey) -> str:
+    return (
+        f"The questionnaire has another text or question than wave {last.definition.wave} of {last.definition.name!r}. Waves of "
+        f"a series ask the same, and people were promised what stood there: undo the change, or {_ASK_ANEW}"
+    )
+
+
+_ASK_ANEW = "ask it as a new survey under another name; who has answered both is told what they tell together."
