@@ -96,6 +96,8 @@ class Attribute:
         What a column of reports shows: one answer, a set of them, a bit for each, or a bucket of a hash.
     buckets : int
         How many buckets that hash has; 0 where there is none.
+    values : tuple of float, optional
+        The number that each answer stands for, in a mean; answers that are numbers stand for themselves.
 
     Examples
     --------
@@ -110,6 +112,7 @@ class Attribute:
     missing: str | None = None
     shows: Shows = "one"
     buckets: int = 0
+    values: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -134,6 +137,8 @@ class Attribute:
             )
         if self.missing is not None and self.missing not in self.answers:
             raise UnknownAnswer(self.name, self.missing, self.answers)
+        if self.values is not None:
+            object.__setattr__(self, "values", _numbers(self.name, self.values, self.size))
 
     @property
     def size(self) -> int:
@@ -158,6 +163,8 @@ class Attribute:
             document["cut"] = {"edges": list(self.cut.edges), "closed": self.cut.closed}
         if self.missing is not None:
             document["missing"] = self.missing
+        if self.values is not None:
+            document["values"] = list(self.values)
         return document
 
     @classmethod
@@ -175,6 +182,7 @@ class Attribute:
             ordered=bool(document.get("ordered", False)),
             cut=None if cut is None else Cut.from_document(cut),
             missing=document.get("missing"),
+            values=document.get("values"),
         )
 
 
@@ -193,6 +201,18 @@ def _texts(name: str, answers: Any) -> tuple[str, ...]:
             f"The answers of {name!r} are texts such as 'no' and 'yes'; {wrong[0]!r} is none. Put it in quotes."
         )
     return tuple(map(str, listed))
+
+
+def _numbers(name: str, values: Any, size: int) -> tuple[float, ...]:
+    """The numbers of an attribute's answers, one each."""
+    are_numbers = isinstance(values, list | tuple) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) for value in values
+    )
+    if not are_numbers or len(values) != size:
+        raise InvalidInput(
+            f"The values of {name!r} must be {size} numbers, one for each of its answers, not {values!r}."
+        )
+    return tuple(map(float, values))
 
 
 def numeric(name: str, edges: Sequence[float], *, closed: Closed = "right", labels: Sequence[str] = ()) -> Attribute:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tacit.cli.means import NumbersAsked, print_numbers
 from tacit.cli.names import listed_names
-from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.cli.output import JsonFlag, note, number_row, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions, sampled_reports
-from tacit.display import decimals, rounded, rounded_error
+from tacit.display import decimals, rounded
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ Sampling = Literal["population", "respondents"]
 
 
 def estimate(
-    attributes: Annotated[str, typer.Option(help="Attributes of the wanted table, separated by commas.")],
     reports: Annotated[
         list[str] | None, typer.Argument(help="Report files, folders, tallies, or database tables.")
     ] = None,
+    attributes: Annotated[str | None, typer.Option(help="Attributes of the wanted table, separated by commas.")] = None,
     scheme: Annotated[
         list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
     ] = None,
@@ -37,6 +37,19 @@ def estimate(
     ] = None,
     compare: Annotated[
         str | None, typer.Option(help="The same, with the differences between every two groups and their tests.")
+    ] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option(help="Give the mean of these attributes' numbers instead of a table, separated by commas."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="With --mean: within each answer of these attributes, and the differences.")
+    ] = None,
+    quantiles: Annotated[
+        str | None, typer.Option(help="With --mean: quantiles of these levels too, such as .25,.5,.75.")
+    ] = None,
+    values: Annotated[
+        list[str] | None, typer.Option(help="Numbers of answers that are none: 'pain: none=0,some=1,much=2'.")
     ] = None,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Make the intervals of the table hold all at once.")
@@ -70,7 +83,7 @@ def estimate(
     if change is not None or panel is not None:
         others = {"REPORTS": reports, "--compare": compare, "--simultaneous": simultaneous, "--join": join}
         waves = _two_waves(change, others | {"--drop-others": drop_others, "--method": method == "likelihood"}, design)
-        asked = list(dict.fromkeys([*listed_names(attributes), *groups]))
+        asked = list(dict.fromkeys([*_wanted_names(attributes), *groups]))
         _print_change(_change(waves, scheme or [], panel, asked, groups, sampling), level, json=json)
         return
     if not reports:
@@ -84,7 +97,12 @@ def estimate(
         origins, sample = sampled_reports(reports, scheme or [], drawn, drop_others=drop_others)
     else:
         origins = read_or_joined(reports, scheme or [], join)
-    names = list(dict.fromkeys([*listed_names(attributes), *groups]))
+    if mean is not None or quantiles is not None or by is not None:
+        tables = {"--attributes": attributes, "--given": given, "--compare": compare}
+        numbers = NumbersAsked.of(mean, by, quantiles, values or [], tables)
+        print_numbers(numbers.answer(origins, level, method=method, sampling=sampling, sample=sample), json=json)
+        return
+    names = list(dict.fromkeys([*_wanted_names(attributes), *groups]))
     result = tacit.estimate(origins, names, method=method, sampling=sampling, sample=sample)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
@@ -93,6 +111,12 @@ def estimate(
         print_json(document)
     else:
         _print(result, document)
+
+
+def _wanted_names(attributes: str | None) -> list[str]:
+    if attributes is None:
+        raise InvalidInput("Say what to estimate: --attributes a,b for a table of shares, or --mean a for a mean.")
+    return listed_names(attributes)
 
 
 def _two_waves(change: tuple[str, str] | None, others: dict[str, Any], design: SampleOptions) -> tuple[str, str]:
@@ -135,7 +159,7 @@ def _print_change(result: Change, level: float, *, json: bool) -> None:
             (
                 *row["answers"].values(),
                 *(rounded(row[name], places) for name in ("from", "to")),
-                *_row((), "difference", row, places),
+                *number_row((), "difference", row, places),
                 f"{row['p']:.3g}",
             )
             for row in rows
@@ -146,7 +170,9 @@ def _print_change(result: Change, level: float, *, json: bool) -> None:
         places = decimals(cell["standard_error"] for cell in cells)
         title = "Answers of one person in the first wave (@1) and the second (@2)"
         columns = (*cells[0]["answers"], "share", "standard error", f"{level:.0%} from", "to")
-        print_table(title, columns, [_row(cell["answers"].values(), "probability", cell, places) for cell in cells])
+        print_table(
+            title, columns, [number_row(cell["answers"].values(), "probability", cell, places) for cell in cells]
+        )
     if result.sampling == "population" and result.transitions is None:
         note(
             "The error holds for a population where one person's answers in the two waves are not negatively correlated; "
@@ -188,14 +214,14 @@ def _print(result: TableEstimate, document: dict[str, Any]) -> None:
     together = ", all at once" if document["simultaneous"] else ""
     title = f"{result.n_reports:,} reports, by {result.method}{within}{together}; errors for {result.whom}"
     places = decimals(cell["standard_error"] for cell in cells)
-    print_table(title, columns, [_row(cell["answers"].values(), "probability", cell, places) for cell in cells])
+    print_table(title, columns, [number_row(cell["answers"].values(), "probability", cell, places) for cell in cells])
     if "differences" not in document:
         return
     rows = []
     places = decimals(one["standard_error"] for one in document["differences"])
     for one in document["differences"]:
         against = " and ".join(one["against"].values())
-        rows.append((*_row((*one["answers"].values(), against), "difference", one, places), f"{one['p']:.3g}"))
+        rows.append((*number_row((*one["answers"].values(), against), "difference", one, places), f"{one['p']:.3g}"))
     asked = document["differences"][0]["answers"]
     columns = (*asked, "against", "difference", "standard error", level, "to", "p")
     print_table("Differences between groups, each tested by itself", columns, rows)
@@ -204,8 +230,3 @@ def _print(result: TableEstimate, document: dict[str, Any]) -> None:
     print_text(f"No difference at all? chi-square {test['statistic']:.2f}, {degrees}, p = {test['p']:.3g}.")
     for warning in document["warnings"]:
         note(f"Warning: {warning}")
-
-
-def _row(labels: Iterable[str], key: str, cell: dict[str, Any], places: int) -> tuple[str, ...]:
-    value, low, high = (rounded(cell[name], places) for name in (key, "low", "high"))
-    return (*labels, value, rounded_error(cell["standard_error"], places), low, high)

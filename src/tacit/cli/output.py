@@ -7,7 +7,7 @@ import math
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
@@ -110,6 +110,14 @@ def _is_number(value: object) -> bool:
     except ValueError:
         return text in ("", "-", "inf")
     return True
+
+
+def number_row(labels: Iterable[str], key: str, cell: dict[str, Any], places: int) -> tuple[str, ...]:
+    """A row of a table: labels, then a number with its error and the ends of its interval."""
+    from tacit.display import rounded, rounded_error
+
+    value, low, high = (rounded(cell[name], places) for name in (key, "low", "high"))
+    return (*labels, value, rounded_error(cell["standard_error"], places), low, high)
 
 
 def print_text(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +18,7 @@ from tacit.schema import Attribute, Schema
 
 if TYPE_CHECKING:
     from tacit.estimation.comparison import Comparison, GivenEstimate, Independence
+    from tacit.estimation.numbers import MeanEstimate, QuantileEstimate
 
 # What an error is for: people sampled from a population, or just the people who answered.
 Sampling = Literal["population", "respondents"]
@@ -104,6 +105,20 @@ class TableEstimate(Shown):
         from tacit.estimation.comparison import compare
 
         return compare(self, by, level)
+
+    def mean(self, name: str, values: Mapping[str, float] | None = None) -> MeanEstimate:
+        """The mean of an attribute's numbers, within each answer of the table's other attributes; `values` may state them."""
+        from tacit.estimation.numbers import MeanEstimate, NumberTable
+
+        return MeanEstimate(NumberTable.of(self, name, values))
+
+    def quantile(
+        self, name: str, levels: float | Sequence[float] = 0.5, values: Mapping[str, float] | None = None
+    ) -> QuantileEstimate:
+        """Quantiles of an attribute's numbers (the median, if no level is said), within the table's other attributes."""
+        from tacit.estimation.numbers import NumberTable, quantiles
+
+        return quantiles(NumberTable.of(self, name, values), levels if isinstance(levels, Sequence) else [levels])
 
     def independence(self, of: str | Sequence[str] | None = None) -> Independence:
         """A chi-square test that the answers to `of` (the first attribute, if not said) do not depend on the others."""
