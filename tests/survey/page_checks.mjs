@@ -1,7 +1,7 @@
 // Definitions as the page examines them before it asks.
 import { webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { keyOf } from "../../src/tacit/survey/static/canonical.js";
+import { keyOf, seriesHash } from "../../src/tacit/survey/static/canonical.js";
 import { examine } from "../../src/tacit/survey/static/checks.js";
 import { together } from "../../src/tacit/survey/static/whole.js";
 
@@ -15,8 +15,9 @@ const tasks = {
       const deals = (whole?.deals ?? []).map(({ blocks }) => blocks.map(({ groups, gamma, worst }) => ({ names: groups.flatMap(({ names }) => names), gamma: finite(gamma), worst })));
       return { reasons: objections.map(({ reason, names }) => [reason, names]), deals, gamma: finite(whole?.gamma) };
     }),
+  series: ({ documents }) => Promise.all(documents.map(seriesHash)),
   keys: ({ parts }) => parts.map((one) => keyOf(...one)),
   together: ({ cases }) => cases.map((parts) => together(parts.map((part) => ({ parts: part.map(([known, gamma]) => ({ known, gamma })) })))),
 };
 const { task, ...given } = JSON.parse(readFileSync(0, "utf8"));
-console.log(JSON.stringify(tasks[task](given)));
+console.log(JSON.stringify(await tasks[task](given)));

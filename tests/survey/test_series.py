@@ -18,6 +18,7 @@ from tacit.survey.series import series_hash, split_gamma
 from tacit.survey.store.surveys import Store
 from tacit.survey.verification import examine
 from tests.cli.run import refused, tacit
+from tests.survey.page import node
 
 STRONG = 7 / 3
 
@@ -171,13 +172,37 @@ def forged(change: Mapping[str, Any], *gone: str) -> dict[str, Any]:
     ids=lambda one: str([one.get(name) for name in ("wave", "waves", "series_gamma", "panel")]),
 )
 def test_a_definition_whose_waves_do_not_fit_together_is_refused(document: dict[str, Any]) -> None:
-    assert "series" in {one.reason for one in examine(document).objections}
+    assert refusals_of(document) == {"series"}
 
 
-def test_more_than_the_series_states_is_refused() -> None:
-    (objection,) = examine(forged({}, "series_gamma")).objections
-    assert objection.reason == "amplified"
-    assert "29.64 times over 4 waves; at most 19 is allowed" in objection.message
+def refusals_of(document: dict[str, Any]) -> set[str]:
+    """Why Python and the page refuse, for the same reasons."""
+    (page,) = node("examine", "page_checks.mjs", documents=[document])
+    reasons = {one.reason for one in examine(document).objections}
+    assert reasons == {reason for reason, _ in page["reasons"]}
+    return reasons
+
+
+@pytest.mark.parametrize("document", [forged({}, "series_gamma"), forged({"series_gamma": 29}), forged({"waves": 5})])
+def test_more_than_the_series_states_is_refused(document: dict[str, Any]) -> None:
+    assert refusals_of(document) == {"amplified"}
+
+
+def test_what_a_series_allows_is_allowed_to_no_single_wave() -> None:
+    document = forged({"waves": 1, "series_gamma": 1e6}, "label")
+    document["programs"] = [[{"toss": 2**32 * 94 // 100, "heads": {"same": 1}, "tails": {"even": "any"}}]]
+    assert refusals_of(document) == {"amplified", "unprotected"}
+
+
+def test_the_page_takes_what_open_makes_and_knows_its_series(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.db")
+    text = questionnaire(series_gamma=19, access="codes", panel=True)
+    waves = [store.add(Definition.from_yaml(text), text), *(store.open_wave("panel") for _ in range(3))]
+    documents = [one.definition.bare for one in waves]
+    for document in documents:
+        assert refusals_of(document) == set()
+    assert node("series", "page_checks.mjs", documents=documents) == [waves[0].definition.series] * 4
+    store.close()
 
 
 def test_a_definition_of_another_series_than_it_names_is_refused_by_verify(tmp_path: Path) -> None:

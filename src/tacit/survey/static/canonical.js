@@ -23,8 +23,8 @@ export async function documentHash(document) {
   return sha256(canonical(rest));
 }
 
-// The hash of a series: that of everything that its waves have in common.
-export async function seriesHash({ wave, series, hash, ...rest }) {
+// The hash of a series: that of everything that its waves have in common. The key that signs tokens is of one wave.
+export async function seriesHash({ wave, series, issuer, hash, ...rest }) {
   return sha256(canonical(rest));
 }
 

@@ -18,7 +18,7 @@ const objection = (reason, names, more = {}) => ({ reason, names: names.join(", 
 
 // What a figure of one wave comes to over all waves that are declared, and the most that a series allows for one block.
 export const overWaves = ({ waves = 1 }, gamma) => gamma ** waves;
-export const seriesCap = ({ series_gamma = 0 }) => Math.max(GAMMA_CAP, series_gamma);
+export const seriesCap = ({ series_gamma = GAMMA_CAP }) => series_gamma;
 
 // Why the page will not ask, and what everything that is sent tells: {objections, whole}.
 export function examine(definition) {
@@ -57,12 +57,16 @@ function seriesObjections({ wave, waves, series, series_gamma: stated, panel }) 
 
 function capObjections(definition, { deals, gamma, second }) {
   const reasons = [];
+  const { waves = 1 } = definition;
   const cap = seriesCap(definition);
   for (const { names, gamma: alone, sure: first } of deals.flatMap(({ blocks }) => blocks).map(worstOf)) {
-    const [own, sure] = [overWaves(definition, alone * second), told(first, second)];
+    const [own, sure] = [alone * second, told(first, second)];
     if (sure > POSTERIOR_CAP + ROUNDING) reasons.push(objection("unprotected", names, { percent: Math.ceil(sure * 1000 - 1e-6) / 10 }));
     if (own === Infinity && !definition.allow_unbounded) reasons.push(objection("unbounded", names));
-    if (own !== Infinity && own > cap * (1 + ROUNDING) && !definition.allow_unbounded) reasons.push(objection("amplified", names, { gamma: own, cap }));
+    if (own === Infinity || definition.allow_unbounded) continue;
+    const over = overWaves(definition, own);
+    if (own > GAMMA_CAP * (1 + ROUNDING)) reasons.push(objection("amplified", names, { gamma: own, cap: GAMMA_CAP }));
+    else if (over > cap * (1 + waves * ROUNDING)) reasons.push(objection("amplified", names, { gamma: over, cap }));
   }
   const bounded = overWaves(definition, second * (gamma === Infinity ? boundedGamma(deals) : gamma));
   if (bounded > WHOLE_CAP * (1 + ROUNDING)) reasons.push(objection("exceeds", [], { gamma: bounded, cap: WHOLE_CAP }));

@@ -2,7 +2,7 @@
 // sending is drawn anew and counted; nothing that was sent is kept.
 
 import { keyOf, sha256 } from "./canonical.js";
-import { boundedGamma, overWaves, ROUNDING, seriesCap, WHOLE_CAP } from "./checks.js";
+import { boundedGamma, GAMMA_CAP, overWaves, ROUNDING, seriesCap, WHOLE_CAP } from "./checks.js";
 import { plainText, wholeText } from "./questionnaire.js";
 
 const KEY_DIGITS = 32;
@@ -42,7 +42,7 @@ export function addSending(sent, sending, join = product) {
 // answers to one of them tell together, with the questions that would pass the cap, and everything that was sent from here.
 export async function standingOf(definition, whole, { sent }, isCounted = false) {
   const own = (gamma) => (isCounted ? 1 : overWaves(definition, gamma * whole.second));
-  const standing = { repeated: new Set(), gamma: 1, beyond: new Set(), cap: seriesCap(definition), n: sent.reduce((all, { times }) => all + times, 0) };
+  const standing = { repeated: new Set(), gamma: 1, beyond: new Set(), cap: Math.max(GAMMA_CAP, seriesCap(definition)), n: sent.reduce((all, { times }) => all + times, 0) };
   for (const block of whole.deals.flatMap(({ blocks }) => blocks)) {
     const asked = await questionKeys(definition, block);
     const earlier = sent.filter((one) => one.asked.some((key) => asked.includes(key)));
