@@ -11,6 +11,8 @@ import pytest
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.browser.answering import answer_small, open_page, read_on, say_who, send, start
+from tests.browser.conftest import screenshots
+from tests.browser.test_page import violations
 from tests.browser.test_tokens import issued
 from tests.browser.test_wire import recorded
 from tests.survey.questionnaires import SMALL
@@ -315,7 +317,40 @@ def test_the_page_says_what_is_true_before_and_after_sending_again(context: Any,
     said = ledger_text(page)
     # Two answers twice: 2.34 to the second each, 2.34 to the fourth in all, rounded upwards.
     assert "You have answered 2 of these questions here before." in said
-    assert "You have sent 2 disguised answers from this device before." in said
-    assert "at most 30 times" in said
+    assert "Everything you sent from here (2 disguised answers) and this survey together: at most 30 times." in said
     read_on(page)
     assert "same disguise" not in page.inner_text(".more")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_what_is_asked_again_is_read_by_everybody(browser: Any, served: Served, width: int) -> None:
+    server, store = served
+    context = browser.new_context(
+        viewport={"width": width, "height": 844}, locale="en", color_scheme="dark" if width == 390 else "light"
+    )
+    survey, problems, widths = wave(store), [], []
+
+    def look(page: Any, screen: str) -> None:
+        problems.extend(violations(page))
+        widths.append(page.evaluate("document.documentElement.scrollWidth"))
+        page.screenshot(path=screenshots() / f"again-{screen}-{width}.png", full_page=True)
+
+    answer_small(open_page(context, server, survey), smokes=True, drinks=True)
+    page = context.new_page()
+    page.goto(f"{server.url}/s/{survey.fingerprint}")
+    page.wait_for_selector("#who")
+    look(page, "who")
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#survey[data-state=known]")
+    look(page, "known")
+    for _ in range(2):
+        page = open_page(context, server, wave(store), who="me")
+        look(page, "introduction")
+        answer_small(page, smokes=True, drinks=True)
+    look(open_page(context, server, wave(store), who="me"), "refused")
+    look(open_page(context, server, wave(store), who="else"), "else")
+    context.close()
+    assert problems == []
+    assert max(widths) <= width

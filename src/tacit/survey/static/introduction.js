@@ -21,8 +21,7 @@ export function introduction({ heading, start, goOn, tellUsed, tellClosed }) {
   return [
     heading(definition.title[language]),
     element("p", { class: "lead" }, first.trim()),
-    seriesLines(),
-    personLines(),
+    notes(),
     session.draft && resumption(goOn),
     secondRound(),
     picture(whole, view()),
@@ -191,30 +190,43 @@ export function askPerson({ heading, choose }) {
   ];
 }
 
+// What is said before the disguise is shown: of the series, and of what this person has sent.
+function notes() {
+  const lines = [...seriesLines(), ...personLines()];
+  return lines.length > 0 && element("section", { class: "notes" }, lines);
+}
+
 // How often one is asked, what all waves together tell, and that a panel's reports can be put together: before the first.
 function seriesLines() {
-  const { words, language, whole } = session;
+  const { words, language } = session;
   if (!isSeries) return [];
-  const over = (gamma) => upTo(overWaves(definition, gamma * whole.second), language);
-  const one = Math.max(...blocksOfAll(whole).map(({ gamma }) => gamma));
-  const all = boundedGamma(whole.deals);
+  const { one, all } = seriesFigures();
   const lines = [
-    words.seriesLabel({ wave, waves: definition.waves, one: over(one), times: over(all) }),
-    overWaves(definition, all * whole.second) > WHOLE_NOTICE && words.wholeNotice,
+    words.seriesLabel({ wave, waves: definition.waves, one: upTo(one, language), times: upTo(all, language) }),
+    all > WHOLE_NOTICE && words.wholeNotice,
     definition.panel && words.panelLabel,
   ];
   return lines.filter(Boolean).map((line) => element("p", { class: "series" }, line));
 }
 
-// What this person has sent before, and what it comes to with this survey; to somebody else, what that would mean.
+// What all waves tell of one answer and of all of them.
+function seriesFigures() {
+  const { whole } = session;
+  const over = (gamma) => overWaves(definition, gamma * whole.second);
+  return { one: over(Math.max(...blocksOfAll(whole).map(({ gamma }) => gamma))), all: over(boundedGamma(whole.deals)) };
+}
+
+// What this person has sent before, and what it comes to with this survey; to somebody else, what that would mean. Of earlier
+// waves nothing more is to be said than of the series.
 function personLines() {
-  const { words, language, standing, person, hasAnswered, isShared } = session;
+  const { words, language, standing, person, hasAnswered, isShared, isCounted } = session;
   if (isTest || !device.hasSent()) return [];
   const times = (gamma) => upTo(gamma, language);
+  const said = isCounted ? seriesFigures() : { one: 1, all: 1 };
   const lines = [
-    standing?.repeated.size > 0 && words.again({ n: standing.repeated.size, times: times(standing.gamma), cap: times(standing.cap) }),
-    standing && words.ledger({ n: standing.n, times: times(standing.all) }),
-    standing?.all > WHOLE_NOTICE && words.wholeNotice,
+    standing?.gamma > said.one && words.again({ n: standing.repeated.size, times: times(standing.gamma), cap: times(standing.cap) }),
+    standing?.all > said.all && words.ledger({ n: standing.n, times: times(standing.all) }),
+    standing?.all > Math.max(said.all, WHOLE_NOTICE) && words.wholeNotice,
     !hasAnswered && words.ifItWasMe,
     !isShared && (person > 0 || device.people().length > 1) && words.youAre({ n: person + 1 }),
   ];

@@ -241,7 +241,7 @@ async function tellUsed(code) {
 function tellTooOften() {
   const { words, language, standing } = session;
   const { beyond, gamma, cap, all } = standing;
-  const names = [...beyond].map((one) => said({ [language]: wholeText(one, language) })).join(", ");
+  const names = [...beyond].map((one) => said({ [language]: wholeText(one, language) })).join(" · ");
   const figures = beyond.size > 0 ? { reason: "tooOften", names, gamma, cap } : { reason: "exceeds", gamma: all, cap: WHOLE_CAP };
   show(() => [heading(words.cannot), element("p", { role: "alert" }, reasonText(figures)), someoneElseButton()]);
 }
