@@ -301,8 +301,7 @@ def _population(people: Any, shown: pa.Table, sizes: NDArray[np.int64], data: An
     if people is None or (number := people_number(people)) is not None:
         return None if people is None else number
     counted = counted_people(people, shown.column_names)
-    labels = _manifest_labels(data)
-    totals, unmatched = people_behind_labels(counted, shown, labels)
+    totals, unmatched = people_behind_labels(counted, shown, *_manifest_labels(data))
     short = np.flatnonzero(totals < sizes)
     if len(short):
         answers = shown.slice(int(short[0]), 1).to_pylist()[0]
@@ -313,16 +312,16 @@ def _population(people: Any, shown: pa.Table, sizes: NDArray[np.int64], data: An
     return KnownClasses(totals.astype(np.float64), "table", int(np.sum(counted.column(PEOPLE).to_numpy())), unmatched)
 
 
-def _manifest_labels(data: Any) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """What the labels of a release stand for, where its public manifest lies beside it."""
+def _manifest_labels(data: Any) -> tuple[Mapping[str, Mapping[str, Sequence[str]]], Sequence[str]]:
+    """What the labels of a release stand for, where its public manifest lies beside it, and which columns show ranges."""
     path = Path(f"{data}.manifest.json") if isinstance(data, str | Path) else None
     if path is None or not path.is_file():
-        return {}
+        return {}, ()
     try:
         document = json.loads(path.read_text("utf-8"))
-        return document["labels"] if isinstance(document["labels"], dict) else {}
+        return dict(document["labels"]), list(document.get("ranges", ()))
     except (OSError, ValueError, KeyError, TypeError):
-        return {}
+        return {}, ()
 
 
 def _answers(tally: pa.Table, name: str, schema: Schema | None) -> SensitiveAnswers:

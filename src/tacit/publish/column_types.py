@@ -26,6 +26,7 @@ from tacit.publish.column_readings import (
 )
 from tacit.publish.column_values import ColumnValues
 from tacit.publish.dates import MOST_STEPS, DateReading, date_format
+from tacit.publish.labels import range_ends
 from tacit.publish.number_bins import bin_rule, binned_attribute
 from tacit.schema import Attribute, numeric
 from tacit.table.columns import as_numpy, as_text, missing_values, plain
@@ -37,13 +38,6 @@ if TYPE_CHECKING:
 ColumnType = Literal["date", "code", "number", "nominal"]
 
 MISSING = "missing"
-_NUMBER = r"(-?\d+(?:\.\d+)?)"
-_BOTH_ENDS = re.compile(rf"[\[(]?{_NUMBER}(?:\s*[-\u2013,]\s*| to | up to ){_NUMBER}[\])]?$")
-_NO_LOW_END = re.compile(rf"(?:<=?|\u2264|under |below |less than |up to |at most )\s*{_NUMBER}$", re.IGNORECASE)
-_NO_HIGH_END = re.compile(
-    rf"(?:>=?|\u2265|over |above |more than |from |at least )\s*{_NUMBER}$|{_NUMBER}(?:\s*\+| and over| or more| and more)$",
-    re.IGNORECASE,
-)
 CODE_WORDS = {
     "zip",
     "zipcode",
@@ -166,21 +160,9 @@ def pseudonym_column(name: str, counted: ColumnValues) -> TypedColumn:
     return TypedColumn(Attribute(name, tuple(answers)), reading)
 
 
-def _ends(answer: str) -> tuple[float, float] | None:
-    """Where a range begins and ends: "5-9", "(25,35]", "under 18", "65+"; nothing for other answers."""
-    text = answer.strip()
-    if match := _BOTH_ENDS.match(text):
-        return float(match[1]), float(match[2])
-    if match := _NO_LOW_END.match(text):
-        return -math.inf, float(match[1])
-    if match := _NO_HIGH_END.match(text):
-        return float(match[1] or match[2]), math.inf
-    return None
-
-
 def _in_order_of_ranges(attribute: Attribute) -> Attribute:
     """Answers that are ranges, such as "5-9" and "10-14", by their numbers: as texts they would be out of order."""
-    ends = {answer: place for answer in attribute.answers if (place := _ends(answer))}
+    ends = {answer: place for answer in attribute.answers if (place := range_ends(answer))}
     if len(ends) < attribute.size:
         return attribute
     return replace(attribute, answers=tuple(sorted(ends, key=ends.__getitem__)), ordered=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -14,10 +15,60 @@ _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)")
 _STEP = re.compile(r"(\S+) (to|up to) (\S+)")
 _DATE = re.compile(r"[A-Z][a-z]+ \d{4}|Q[1-4] \d{4}|\d{4}s|\d{4}-\d\d-\d\d|(four )?weeks? from \d{4}-\d\d-\d\d")
 _CODE = re.compile(r"\w*\*+")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_WHOLE_CODE = re.compile(r"(?=.*\d)[\w.-]{3,}")  # letters and digits, such as 01069 or E11.9
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _BRACKETS = re.compile(r"([\[(])([^,\s]+),\s*([^,\s]+)([\])])")
 _BELOW, _FROM = re.compile(r"below (\S+)"), re.compile(r"(\S+) and more")
+_END = r"(-?\d+(?:\.\d+)?)"
+_BOTH_ENDS = re.compile(rf"[\[(]?{_END}(?:\s*[-\u2013,]\s*| to | up to ){_END}[\])]?$")
+_NO_LOW_END = re.compile(rf"(?:<=?|\u2264|under |below |less than |up to |at most )\s*{_END}$", re.IGNORECASE)
+_NO_HIGH_END = re.compile(
+    rf"(?:>=?|\u2265|over |above |more than |from |at least )\s*{_END}$|{_END}(?:\s*\+| and over| or more| and more)$",
+    re.IGNORECASE,
+)
 _OPEN_LOW, _OPEN_HIGH = re.compile(r"<=?\s*-?\d+(?:\.\d+)?"), re.compile(r">=?\s*-?\d+(?:\.\d+)?")
+
+
+def is_range_like(answers: Sequence[str]) -> bool:
+    """Whether all answers are numbers, dates, codes or ranges of them: what lies between two of them goes without saying."""
+    forms = (_NUMBER, _RANGE, _STEP, _DATE, _CODE, _BRACKETS, _BELOW, _FROM, _OPEN_LOW, _OPEN_HIGH, _WHOLE_CODE)
+    return all(any(form.fullmatch(answer) for form in forms) for answer in answers)
+
+
+def is_round(answer: str) -> bool:
+    """Whether an answer is a step, a range or a period rather than a value, or a round number: 5, 45, 1500, 0.25, not 46.
+
+    Days and whole codes are values; weeks, months and "101**" are not.
+    """
+    if not _NUMBER.fullmatch(answer):
+        return not _DAY.fullmatch(answer) and (is_range_like([answer]) and not _WHOLE_CODE.fullmatch(answer))
+    digits = answer.lstrip("-").replace(".", "").strip("0")
+    return len(digits) <= 1 or (len(digits) == 2 and digits[1] == "5")
+
+
+def is_within(answer: str | None, text: str | None) -> bool:
+    """Whether a number lies in the range that a label names; True for a label of anything, False for what is no number."""
+    if text == ANY:
+        return answer is not None
+    ends = None if text is None else range_ends(text)
+    if ends is None or answer is None or not _NUMBER.fullmatch(answer):
+        return False
+    number = float(answer)
+    is_open = re.search(" up to |^below |^<[^=]", text or "")
+    return ends[0] <= number < ends[1] if is_open else ends[0] <= number <= ends[1]
+
+
+def range_ends(answer: str) -> tuple[float, float] | None:
+    """Where a range begins and ends: "5-9", "(25,35]", "under 18", "65+"; nothing for other answers."""
+    text = answer.strip()
+    if match := _BOTH_ENDS.match(text):
+        return float(match[1]), float(match[2])
+    if match := _NO_LOW_END.match(text):
+        return -math.inf, float(match[1])
+    if match := _NO_HIGH_END.match(text):
+        return float(match[1] or match[2]), math.inf
+    return None
 
 
 def label(attribute: Attribute, low: int, high: int) -> str:
@@ -103,6 +154,11 @@ def _common_prefix(answers: Sequence[str], shown: Sequence[str]) -> str | None:
     if not prefix or sum(answer.startswith(prefix) for answer in answers) > len(shown):
         return None
     return prefix.ljust(len(shown[0]), "*")
+
+
+def named_answers(answers: Sequence[str]) -> Sequence[str]:
+    """Those of its answers that a label names: all of a few, else the first and the last."""
+    return answers if len(answers) <= MOST_NAMED else (answers[0], answers[-1])
 
 
 def _listed(answers: Sequence[str]) -> str:

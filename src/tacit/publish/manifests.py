@@ -13,6 +13,7 @@ import numpy as np
 from tacit.errors import InvalidInput
 from tacit.publish.anonymous_table import AnonymousTable
 from tacit.publish.column_readings import Reading, reading_from_document
+from tacit.publish.labels import ANY, is_range_like, is_round, named_answers
 from tacit.publish.methods import Alternative, Answer, find, of_classes, of_cuts
 from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release_input import CodedInput
@@ -35,7 +36,8 @@ def public_manifest(release: AnonymousTable) -> dict[str, Any]:
     """What a reader of the release needs.
 
     Neither the hash of the input (it confirms guesses), nor the seed, nor alternatives, nor an answer that no released label
-    holds.
+    holds or that fewer than k people gave: numbers, dates and codes are ranges between ends that are round or that at least
+    k people gave. A label that names such an answer itself is left out; it says what it stands for.
     """
     from tacit import __version__
 
@@ -52,7 +54,7 @@ def public_manifest(release: AnonymousTable) -> dict[str, Any]:
         "kept": list(protection.keep),
         "pseudonyms": list(protection.pseudonyms),
         "persons": release.publication.persons is not None,
-        "labels": release.recoding.released_labels(),
+        **_explained_labels(release),
         "sorted": not release.keep_order,
         "k": release.k,
         "l": protection.l,
@@ -71,6 +73,41 @@ def public_manifest(release: AnonymousTable) -> dict[str, Any]:
         "losses": release.losses,
         "weights": release.weights,
     }
+
+
+def _explained_labels(release: AnonymousTable) -> dict[str, Any]:
+    """What released labels stand for: the answers of each, the ends of ranges, or an order in which labels name the ends.
+
+    An order is written where the answers of every label would take more room than the column itself.
+    """
+    recoding, published = release.recoding, release.recoding.classes >= 0
+    shown, rows = recoding.by_class
+    labels: dict[str, dict[str, list[str]]] = {}
+    ranges, orders = [], {}
+    for j, (name, behind) in enumerate(recoding.released_labels().items()):
+        attribute = recoding.tally.attributes[j]
+        # Rows do not tell how many persons there are, so with persons only round ends are written.
+        counts = recoding.counts[published] * (release.publication.persons is None)
+        held = np.bincount(recoding.combinations.codes[published, j], counts, attribute.size)
+        told = {
+            answer
+            for answer, people in zip(attribute.answers, held.tolist(), strict=True)
+            if people >= release.k or is_round(answer)
+        }
+        if is_range_like(attribute.answers):
+            ranges.append(name)
+            behind = {label: [answers[0], answers[-1]] for label, answers in behind.items()}
+        labels[name] = {
+            label: [answer for answer in answers if answer in told]
+            for label, answers in behind.items()
+            if label == ANY or told.issuperset(named_answers(answers))
+        }
+        lengths = np.array([len(text) for text in recoding.names[j]])
+        if len(json.dumps(labels[name])) > int(lengths[shown[:, j]] @ rows):
+            labels[name] = {}
+            if name not in ranges:
+                orders[name] = [answer for answer in attribute.answers if answer in told]
+    return {"labels": labels, "ranges": ranges, "orders": orders}
 
 
 def _quasi_identifiers(release: AnonymousTable) -> list[list[str]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish.column_readings import Reading
 from tacit.publish.combinations import Combinations
+from tacit.publish.labels import is_within
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute, Schema
 from tacit.table import encode
@@ -165,11 +166,11 @@ def people_in_classes(
 
 
 def people_behind_labels(
-    counted: pa.Table, shown: pa.Table, behind: Mapping[str, Mapping[str, Sequence[str]]]
+    counted: pa.Table, shown: pa.Table, behind: Mapping[str, Mapping[str, Sequence[str]]], ranges: Sequence[str] = ()
 ) -> tuple[Codes, int]:
     """The people behind every row of labels `shown`: who shows the same texts, or answers that `behind` gives a label.
 
-    Returns also how many people no row could be.
+    In the columns `ranges` a label stands for every number that lies in it. Returns also how many people no row could be.
     """
     codes, labels, members = [], [], []
     for name in shown.column_names:
@@ -181,6 +182,8 @@ def people_behind_labels(
             for answer in (text, *behind.get(name, {}).get(text or "", ())):
                 if answer in place:
                     own[position, place[answer]] = True
+            if name in ranges:
+                own[position] |= [is_within(answer, text) for answer in answers]
         codes.append(code)
         labels.append(label)
         members.append(own)

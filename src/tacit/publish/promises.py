@@ -24,7 +24,12 @@ def judged_table(release: AnonymousTable, written: Any) -> tuple[dict[str, Any],
     manifest = public_manifest(release)
     counted = counted_stored(written, manifest["columns"])
     with kept_promises(release):
-        return manifest, verified_rows(release, _judged(release, counted, manifest))
+        return manifest, verified_rows(release, _judged(release, counted, manifest | all_labels(release)))
+
+
+def all_labels(release: AnonymousTable) -> dict[str, Any]:
+    """Every released label with all its answers: more than the public manifest tells, for judging what was written."""
+    return {"labels": release.recoding.released_labels()}
 
 
 def _judged(release: AnonymousTable, counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:

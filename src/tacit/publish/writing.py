@@ -17,7 +17,7 @@ from tacit.publish.csv_lines import CSVLines
 from tacit.publish.database_input import DatabaseInput
 from tacit.publish.earlier_releases import earlier_releases, k_together, kindred_releases, refuse_second_release
 from tacit.publish.manifests import private_manifest, private_path, public_manifest, public_path
-from tacit.publish.promises import judged_table, kept_promises, people_of, verified_rows
+from tacit.publish.promises import all_labels, judged_table, kept_promises, people_of, verified_rows
 from tacit.publish.reading_back import BrokenPromise, count_synthetic, read_back
 from tacit.publish.spark_release import write_on_spark
 from tacit.table.files import is_parquet
@@ -83,7 +83,8 @@ def write_file(release: AnonymousTable, path: Path, *, again: bool = False) -> W
         manifest = public_manifest(release)
         with kept_promises(release):
             verified = verified_rows(
-                release, read_back(temporary, manifest, parquet=parquet, people=people_of(release))
+                release,
+                read_back(temporary, manifest | all_labels(release), parquet=parquet, people=people_of(release)),
             )
         _write_document(public, manifest | {"verified": verified, "bytes": temporary.stat().st_size})
         _write_document(private, private_manifest(release))
@@ -156,7 +157,9 @@ def _create_manifest(connection: Any, name: str, manifest: Mapping[str, Any]) ->
 
 
 def _write_document(path: Path, document: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    """Write a document with one line for each of its keys."""
+    lines = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in document.items())
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
 def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) -> None:
