@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.display import Shown
 from tacit.errors import InvalidInput, SchemeMismatch
-from tacit.schema import RESERVED, Attribute, Schema
+from tacit.schema import PANEL, RESERVED, Attribute, Schema
 from tacit.table import Table, as_arrow, decode, encode, inferred_table, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
 from tacit.table.files import data_places, is_parquet, read_metadata, table_writer, with_partitions
@@ -161,7 +161,7 @@ class Reports(Shown):
         table = as_arrow(data)
         if not scheme.is_dealt:
             _check_columns(table.column_names, scheme)
-            return cls(scheme, (encode(table, scheme.report_schema),), is_simulation)
+            return cls(scheme, (encode(table, scheme.report_schema, drop_others=True),), is_simulation)
         parts, places = zip(*_dealt_parts(table, scheme), strict=True)
         return cls(scheme, parts, is_simulation, places)
 
@@ -197,7 +197,7 @@ class Reports(Shown):
 def _check_columns(present: Sequence[str], scheme: Scheme) -> None:
     wanted = report_columns(scheme)
     checked_columns(present, wanted, drop_others=True)
-    others = [name for name in present if name not in wanted]
+    others = [name for name in present if name not in (*wanted, PANEL)]
     if others:
         raise InvalidInput(
             f"The reports have the column(s) {', '.join(map(repr, others[:8]))}, but reports of this scheme have only "
@@ -310,7 +310,7 @@ def _checked_empty(table: pa.Table, questionnaire: Questionnaire) -> None:
     """Refuse a value where nothing was asked: such a file was not written by this scheme."""
     asked = {name for attribute in questionnaire.report_schema for name in file_columns(attribute)}
     for name in table.column_names:
-        if name not in asked and name != RESERVED and not missing_values(table.column(name)).all():
+        if name not in asked and name not in (RESERVED, PANEL) and not missing_values(table.column(name)).all():
             raise SchemeMismatch(
                 f"A report of the questionnaire {questionnaire.name!r} has a value for {name!r}, which it does not ask."
             )

@@ -17,6 +17,8 @@ Closed = Literal["left", "right"]
 Shows = Literal["one", "set", "bits", "hashed"]
 
 RESERVED = "questionnaire"
+# The column of report files that says who sent a report of a panel: a random mark, no part of the report.
+PANEL = "panel"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
+from starlette.testclient import TestClient
 
 from tacit.channel.document import document_hash
 from tacit.errors import InvalidInput
+from tacit.survey.app import SurveyServer
+from tacit.survey.dashboard import dashboard
 from tacit.survey.definition import Definition
+from tacit.survey.exports import export_folder
 from tacit.survey.inspection import inspected
 from tacit.survey.promise import promise
 from tacit.survey.series import series_hash, split_gamma
-from tacit.survey.store.surveys import Store
+from tacit.survey.store.backup import back_up, contents, restore
+from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch, token_hash
+from tacit.survey.store.surveys import Attrition, Store, StoredSurvey
 from tacit.survey.verification import examine
+from tacit.survey.withdrawing import receipt_hash
 from tests.cli.run import refused, tacit
 from tests.survey.page import node
 
@@ -256,3 +266,119 @@ def test_a_survey_without_declared_waves_has_no_further_one(tmp_path: Path, monk
     (tmp_path / "once.yaml").write_text(questionnaire(waves=None, privacy="strong"))
     assert "series_gamma" not in answer_of("survey", "open", "once.yaml")
     assert "The survey 'panel' has no declared waves" in refused("survey", "wave", "panel")
+
+
+# A panel: the mark of a device stands beside each of its reports.
+
+
+@pytest.fixture
+def panel(server: SurveyServer) -> list[StoredSurvey]:
+    text = questionnaire(privacy="strong", series_gamma=30, panel=True)
+    return [server.store.add(Definition.from_yaml(text), text), server.store.open_wave("panel")]
+
+
+def send(client: TestClient, survey: StoredSurvey, token: int, **body: Any) -> Any:
+    receipt = receipt_hash(f"{token:020x}")
+    content = {"report": "0001", "receipt": receipt, **body}
+    return client.put(f"/s/{survey.fingerprint}/reports/{token:064x}", json=content)
+
+
+def mark(person: int) -> str:
+    return f"{person:032x}"
+
+
+def test_a_mark_comes_once_in_a_wave_and_again_in_the_next(client: TestClient, panel: list[StoredSurvey]) -> None:
+    assert send(client, panel[0], 1, panel=mark(1)).status_code == 201
+    assert send(client, panel[0], 1, panel=mark(1)).status_code == 200  # sent again because nobody answered
+    twice = send(client, panel[0], 2, panel=mark(1))
+    assert twice.status_code == 409
+    assert twice.json()["error"].startswith("A report with this mark of the panel has already been sent in this wave")
+    assert send(client, panel[0], 1, panel=mark(2)).status_code == 409  # another report under one token
+    assert send(client, panel[0], 3, panel=mark(2)).status_code == 201
+    assert send(client, panel[1], 4, panel=mark(1)).status_code == 201
+
+
+def test_two_reports_with_one_mark_in_one_batch_are_one(server: SurveyServer, panel: list[StoredSurvey]) -> None:
+    batch = [
+        Submission(panel[0], "reports", token_hash(panel[0], str(number)), ("yes", "f", mark(7))) for number in range(2)
+    ]
+    assert store_batch(server.store.database, batch) == [SubmissionOutcome.STORED, SubmissionOutcome.TWICE]
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"panel": None}, {"panel": "1" * 31}, {"panel": "G" * 32}, {"panel": 7}], ids=str
+)
+def test_a_report_of_a_panel_needs_its_mark(client: TestClient, panel: list[StoredSurvey], given: Any) -> None:
+    answer = send(client, panel[0], 1, **given)
+    assert answer.status_code == 400
+    assert "32 digits" in answer.json()["error"]
+
+
+def test_a_survey_that_is_no_panel_takes_no_mark(client: TestClient, server: SurveyServer) -> None:
+    text = questionnaire(privacy="strong", series_gamma=30)
+    survey = server.store.add(Definition.from_yaml(text), text)
+    answer = send(client, survey, 1, panel=mark(1))
+    assert answer.status_code == 400
+    assert "is no panel" in answer.json()["error"]
+    assert send(client, survey, 1).status_code == 201
+
+
+def test_waves_of_a_panel_join_by_the_mark_that_is_exported(
+    client: TestClient, server: SurveyServer, panel: list[StoredSurvey], tmp_path: Path
+) -> None:
+    rng = random.Random(5)
+    for number, survey in enumerate(panel):
+        for person in range(60 - 20 * number):
+            report = rng.choice(["0000", "0001", "0100", "0101"])
+            assert send(client, survey, 100 * number + person, panel=mark(person), report=report).status_code == 201
+        export_folder(server.store, survey, tmp_path / f"wave{number + 1}")
+    assert server.store.attrition(panel[1]) == [Attrition(1, 60, 40)]
+    assert str(server.store.attrition(panel[1])[0]) == "of 60 people in wave 1, 40 (67%) answered this wave too"
+    files = [tmp_path / f"wave{number}" for number in (1, 2)]
+    rows = [list(csv.DictReader((folder / "reports.csv").read_text().splitlines())) for folder in files]
+    assert set(rows[0][0]) == {"sex", "stole", "panel"}
+    marks = [{row["panel"] for row in wave} for wave in rows]
+    assert marks[1] == {mark(person) for person in range(40)} < marks[0]
+    assert [row["panel"] for row in rows[0]] != sorted(row["panel"] for row in rows[0])  # no order of arrival
+    parquet = pq.read_table(files[1] / "reports.parquet")
+    assert set(parquet.column("panel").to_pylist()) == marks[1]
+    for name in ("reports.csv", "reports.parquet"):
+        told = tacit(
+            "estimate", files[0] / name, "--scheme", files[0] / "scheme.json", "--attributes", "stole", "--json"
+        )
+        assert told.json["n_reports"] == 60
+    changed = tacit(
+        "estimate", "--change", files[0] / "reports.csv", files[1] / "reports.csv", "--scheme", files[0] / "scheme.json",
+        "--attributes", "stole", "--panel", "panel", "--json",
+    )  # fmt: skip
+    assert changed.code == 0, changed.err
+    assert dashboard(server.store, server.store.named("panel")).counts.reports == 40
+
+
+def test_a_withdrawn_wave_leaves_the_others(
+    client: TestClient, server: SurveyServer, panel: list[StoredSurvey]
+) -> None:
+    for number, survey in enumerate(panel, 1):
+        assert send(client, survey, number, panel=mark(1)).status_code == 201
+    assert client.post(f"/s/{panel[0].fingerprint}/withdrawals", json={"receipt": f"{1:020x}"}).status_code == 200
+    assert [server.store.counts(one).reports for one in panel] == [0, 1]
+    assert client.post(f"/s/{panel[1].fingerprint}/withdrawals", json={"receipt": f"{2:020x}"}).status_code == 200
+    assert [server.store.counts(one).reports for one in panel] == [0, 0]
+
+
+def test_a_backup_keeps_the_marks(
+    client: TestClient, server: SurveyServer, panel: list[StoredSurvey], tmp_path: Path
+) -> None:
+    send(client, panel[0], 1, panel=mark(9))
+    back_up(server.store, tmp_path / "backup.db")
+    copy = Store.open(tmp_path / "copy.db")
+    restore(tmp_path / "backup.db", copy)
+    assert dict(contents(copy)) == dict(contents(server.store))
+    assert [row[-1] for batch in copy.rows(panel[0], panel[0].exported) for row in batch] == [mark(9)]
+    copy.close()
+
+
+def test_no_question_of_a_panel_is_called_panel() -> None:
+    text = questionnaire(series_gamma=19, panel=True).replace('"stole"', '"panel"')
+    with pytest.raises(InvalidInput, match="no question of a panel may be called 'panel'"):
+        Definition.from_yaml(text)

@@ -127,7 +127,8 @@ def dashboard(
     )
     kept = KEPT.of(store, survey)
     attributes = [(name, survey.definition.label(name)) for name in names]
-    warnings = [*_warnings(kept.counts), *_alarms(kept, survey, arrivals)]
+    attrition = [f"Panel: {one}." for one in store.attrition(survey)]
+    warnings = [*_warnings(kept.counts), *attrition, *_alarms(kept, survey, arrivals)]
     quotas = quota_counts(store, survey)
     empty = Dashboard(kept.counts, kept.at, attributes, warnings, asked, promises(survey.definition), quotas=quotas)
     return _filled(empty, store, survey, kept) if empty.is_shown else empty
@@ -264,6 +265,7 @@ def results_document(
         "groups": [table.to_document() for table in view.groups],
         "weighted": _weighted_document(view, survey.definition),
         "quotas": [quota.to_document() for quota in view.quotas],
+        "attrition": [one.to_document() for one in store.attrition(survey)],
         "second_round": None if view.second is None else view.second.to_document(),
         "arms": [one.to_document() | _in_words(survey.definition, one) for one in view.arms],
         "controls": [one.to_document() | _in_words(survey.definition, one) for one in view.controls],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
 from tacit.reports import scheme_note
-from tacit.schema import RESERVED, Attribute
+from tacit.schema import PANEL, RESERVED, Attribute
 from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.questionnaire import RESPONSIBLE
 from tacit.survey.store.surveys import Store, StoredSurvey
@@ -38,18 +38,25 @@ class Download:
     chunks: Callable[[Store, StoredSurvey], Iterator[bytes]]
 
 
+# What the mark of a panel is, in code books and labels.
+PANEL_LABEL = "random mark of a respondent, the same in every wave of the panel (not disguised)"
+
+
 def arrow_batches(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
     """The reports in batches of columns, sets as lists."""
     import pyarrow as pa
 
     schema = empty_table(survey).schema
-    for rows in store.rows(survey):
+    for rows in store.rows(survey, survey.exported):
         columns: dict[str, Any] = {}
+        if survey.definition.is_panel:
+            columns[PANEL] = pa.array([row[-1] for row in rows], pa.string())
+            rows = [row[:-1] for row in rows]
         for column, values in zip(survey.wire.columns, zip(*rows, strict=True), strict=True):
             # What was not dealt is empty.
             read = [None if one is None else json.loads(one) for one in values] if column.members else values
             columns[column.name] = pa.array(read, schema.field(column.name).type)
-        yield pa.table(columns)
+        yield pa.table({name: columns[name] for name in schema.names})
 
 
 def reports_of(store: Store, survey: StoredSurvey) -> Reports:
@@ -60,7 +67,7 @@ def reports_of(store: Store, survey: StoredSurvey) -> Reports:
 
     batches = list(arrow_batches(store, survey))
     table = pa.concat_tables(batches) if batches else empty_table(survey)
-    return Reports.from_arrow(table, survey.definition.scheme)
+    return Reports.from_arrow(table.select(list(survey.wire.names)), survey.definition.scheme)
 
 
 def empty_table(survey: StoredSurvey) -> pa.Table:
@@ -69,7 +76,8 @@ def empty_table(survey: StoredSurvey) -> pa.Table:
     def kind(column: Column) -> pa.DataType:
         return pa.list_(pa.string()) if column.members else pa.int64() if column.is_whole_number else pa.string()
 
-    return pa.table({column.name: pa.array([], kind(column)) for column in survey.wire.columns})
+    columns = {column.name: pa.array([], kind(column)) for column in survey.wire.columns}
+    return pa.table(columns | ({PANEL: pa.array([], pa.string())} if survey.definition.is_panel else {}))
 
 
 def codebook(survey: StoredSurvey) -> str:
@@ -90,6 +98,8 @@ def codebook(survey: StoredSurvey) -> str:
         if attribute.name in public:
             label = f"{definition.label(attribute.name)} (not disguised)"
             writer.writerow(map(_harmless, [attribute.name, label, _answers_cell(attribute), ""]))
+    if definition.is_panel:
+        writer.writerow([PANEL, PANEL_LABEL, "", ""])
     return text.getvalue()
 
 
@@ -105,8 +115,8 @@ def _answers_cell(attribute: Attribute) -> str:
 def _csv_chunks(store: Store, survey: StoredSurvey) -> Iterator[bytes]:
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(survey.wire.names)
-    for rows in store.rows(survey):
+    writer.writerow(survey.exported)
+    for rows in store.rows(survey, survey.exported):
         writer.writerows(rows)
         yield text.getvalue().encode()
         text.seek(0)
@@ -143,6 +153,8 @@ def write_parquet(store: Store, survey: StoredSurvey, path: Path) -> None:
 
 def _label(survey: StoredSurvey, column: str) -> str:
     name = column.split("=")[0]
+    if survey.definition.is_panel and name == PANEL:
+        return PANEL_LABEL
     is_public = name in (*survey.definition.scheme.public_names, RESERVED)
     return f"{survey.definition.label(name)} ({'not disguised' if is_public else 'disguised'})"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tacit.schema import RESERVED
+from tacit.schema import PANEL, RESERVED
 from tacit.survey.answer_kinds import NAME, OWN_KEY, Answers, named_texts, read_answers, read_day, read_texts
 from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.conditions import (
@@ -86,6 +86,10 @@ class _Reader:
         )
         if screen_outs:
             check_somebody_is_asked(top["screen_out"], screen_outs, self.seen)
+        if PANEL in top and PANEL in self.seen:
+            self.seen[PANEL].place.refuse(
+                f"no question of a panel may be called {PANEL!r}: report files use this column."
+            )
         return SurveyQuestionnaire(
             name=_name(top["name"], "The survey's name"),
             **_waves(top),
@@ -267,7 +271,7 @@ def _waves(top: dict[str, Located]) -> dict[str, Any]:
                 f"series_gamma is how many times all waves together may change the odds of a guess, above 1 and at most "
                 f"{WHOLE_CAP:.0e}, not {gamma:g}."
             )
-    is_panel = _flag(top, "panel")
+    is_panel = _flag(top, PANEL)
     if is_panel and waves == 1:
         top["panel"].refuse(
             "a panel puts the reports of several waves together, and one is declared. Declare more, or none."

@@ -16,6 +16,7 @@ from tacit.survey.alarms import Arrivals
 from tacit.survey.headers import ServerSettings, client_address, is_known_host, origin
 from tacit.survey.issuing import unbase64
 from tacit.survey.limits import JsonReply, RateLimit, Refused
+from tacit.survey.series import PANEL_DIGITS
 from tacit.survey.store.database import StoreUnavailable, reason_for_clients
 from tacit.survey.store.submissions import Overloaded, Submission, SubmissionOutcome, Writer, text_key, token_hash
 from tacit.survey.store.surveys import BOXES, Box, StoredSurvey
@@ -33,6 +34,13 @@ _ANSWERS = {
             "reason": "different",
         },
     ),
+    SubmissionOutcome.TWICE: JsonReply(
+        409,
+        {
+            "error": "A report with this mark of the panel has already been sent in this wave; this one was not counted.",
+            "reason": "different",
+        },
+    ),
     SubmissionOutcome.WITHDRAWN: JsonReply(
         409,
         {"error": "The report sent from here was withdrawn; this one was not counted.", "reason": "withdrawn"},
@@ -40,7 +48,7 @@ _ANSWERS = {
 }
 # What a submission can be refused with; anything else is a fault of ours.
 _REFUSALS = (Refused, InvalidReport, Overloaded, StoreUnavailable)
-_FIELDS = {"report", "receipt", "signature", "texts"}
+_FIELDS = {"report", "receipt", "signature", "texts", "panel"}
 _SECOND_FIELDS = {"report", "signature", "bearer"}
 _HEX = frozenset("0123456789abcdef")
 _ADDRESS = re.compile(f"/s/([0-9a-f]{{32}})/({'|'.join(BOXES)})/([0-9a-f]{{64}})")
@@ -142,7 +150,7 @@ def _submission(place: Place, body: bytes) -> Submission:
     # because the state that the server remembers may be an old one.
     if survey.definition.needs_codes and not (box == "tests" and survey.state == "draft"):
         _check_signature(survey, _bearer(content, token) if box == "second" else token, content.get("signature"))
-    values = _bit(text) if box == "second" else survey.wire.decode(text)
+    values = _bit(text) if box == "second" else (*survey.wire.decode(text), *_mark(survey, content.get("panel")))
     texts = _texts(survey, content["texts"]) if "texts" in content else ()
     return Submission(survey, box, token_hash(survey, token), values, _hash(content.get("receipt")), texts)
 
@@ -151,7 +159,8 @@ def _text(content: dict[str, Any], fields: set[str]) -> str:
     if not content.keys() <= fields or not isinstance(content.get("report"), str):
         raise Refused(
             400,
-            'A report is sent as {"report": TEXT}, with "signature" where codes are needed, "receipt" and "texts".',
+            'A report is sent as {"report": TEXT}, with "signature" where codes are needed, "panel" in a panel, "receipt" and '
+            '"texts".',
         )
     return content["report"]
 
@@ -186,6 +195,17 @@ def _hash(receipt: Any) -> str | None:
     if not isinstance(receipt, str) or len(receipt) != 64 or not _HEX.issuperset(receipt):
         raise Refused(400, "A receipt's hash is sent as 64 digits of 0-9 and a-f.")
     return receipt
+
+
+def _mark(survey: StoredSurvey, mark: Any) -> tuple[str, ...]:
+    """The mark of whoever sends a report of a panel; nothing in any other survey."""
+    if not survey.definition.is_panel:
+        if mark is not None:
+            raise Refused(400, 'This survey is no panel: its reports are sent without "panel".')
+        return ()
+    if not isinstance(mark, str) or len(mark) != PANEL_DIGITS or not _HEX.issuperset(mark):
+        raise Refused(400, f'A report of a panel is sent with "panel": {PANEL_DIGITS} digits of 0-9 and a-f.')
+    return (mark,)
 
 
 def _texts(survey: StoredSurvey, texts: Any) -> tuple[tuple[str, str, str], ...]:

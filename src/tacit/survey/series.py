@@ -15,6 +15,7 @@ from tacit.channel.document import document_hash
 # What tells the waves of a series apart: the number, and the key of the tokens, which are good for one wave.
 OF_ONE_WAVE = ("wave", "series", "issuer", "hash")
 MOST_WAVES = 1000
+PANEL_DIGITS = 32  # of the random mark by which the reports of one person in several waves can be put together
 # The most that a block may tell over a series that states nothing else: the page's cap of a single survey.
 USUAL_CAP = 19.0
 

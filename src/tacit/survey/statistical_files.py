@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from tacit.extras import require
-from tacit.schema import RESERVED
+from tacit.schema import PANEL, RESERVED
 from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.store.surveys import Store, StoredSurvey
 
@@ -47,7 +47,10 @@ class Variable:
 def variables(survey: StoredSurvey) -> list[Variable]:
     """All columns, with names that every program takes."""
     taken: set[str] = set()
-    return [_variable(survey, column, taken) for column in survey.wire.columns]
+    marks = (
+        [Variable(PANEL, PANEL, "random mark of a respondent", (), is_text=True)] if survey.definition.is_panel else []
+    )
+    return [*(_variable(survey, column, taken) for column in survey.wire.columns), *marks]
 
 
 def _variable(survey: StoredSurvey, column: Column, taken: set[str]) -> Variable:
@@ -82,7 +85,7 @@ def coded_frame(store: Store, survey: StoredSurvey) -> pd.DataFrame:
     shown = variables(survey)
     codes = [{answer: code for code, answer in enumerate(one.answers, 1)} for one in shown]
     columns: list[list[Any]] = [[] for _ in shown]
-    for rows in store.rows(survey):
+    for rows in store.rows(survey, survey.exported):
         for values, one, known, column in zip(zip(*rows, strict=True), shown, codes, columns, strict=True):
             column.extend(values if one.is_text or not one.answers else [known.get(str(value)) for value in values])
     # Whole numbers have no place for what was not dealt.

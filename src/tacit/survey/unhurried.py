@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from tacit.survey.store.database import Row
-from tacit.survey.store.surveys import Box, Store, StoredSurvey
+from tacit.survey.store.surveys import Store, StoredSurvey
 
 T = TypeVar("T")
 
@@ -36,9 +36,9 @@ def at_low_priority(work: Callable[[], T]) -> T:
 class UnhurriedStore(Store):
     """The same store, read with rests in between."""
 
-    def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
+    def rows(self, survey: StoredSurvey, names: Sequence[str] | None = None) -> Iterator[list[Row]]:
         begun = time.monotonic()
-        for batch in super().rows(survey, box):
+        for batch in super().rows(survey, names):
             yield batch
             time.sleep(min(RESTS * (time.monotonic() - begun), LONGEST_REST_SECONDS))
             begun = time.monotonic()

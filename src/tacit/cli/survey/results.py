@@ -28,6 +28,7 @@ def status(
         f"{row['name']} (wave {row['wave']}, {row['state']}): {row['reports']} reports, {row['tests']} tests, "
         f"{row['codes']} codes, {row['started']} started, {row['withdrawn']} withdrawn"
         + "".join(f"\n  quota {quota['said']}" for quota in row["quotas"])
+        + "".join(f"\n  panel: {one['said']}" for one in row["attrition"])
         for row in rows
     ]
     if any(row["quotas"] for row in rows):
@@ -52,6 +53,7 @@ def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
         "started": counts.started,
         "withdrawn": counts.withdrawn,
         "quotas": [{**quota.to_document(), "said": str(quota)} for quota in quota_counts(store, survey)],
+        "attrition": [{**one.to_document(), "said": str(one)} for one in store.attrition(survey)],
     }
 
 

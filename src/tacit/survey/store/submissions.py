@@ -12,11 +12,12 @@ import hashlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from tacit.errors import TacitError
+from tacit.schema import PANEL
 from tacit.survey.store.database import Database, Row, StoreUnavailable, quoted
 from tacit.survey.store.surveys import Box, StoredSurvey
 
@@ -41,6 +42,7 @@ class SubmissionOutcome(Enum):
     DIFFERENT = "different"
     WITHDRAWN = "withdrawn"
     CLOSED = "closed"
+    TWICE = "twice"  # another report of this wave came under the same mark of a panel
 
 
 class Overloaded(TacitError):
@@ -100,8 +102,10 @@ def _store_box(
         first.setdefault(submission.token, (index, submission))
     withdrawn = _among(database, "SELECT token FROM tacit_withdrawn WHERE token", list(first))
     # In the order of the hashes: it says nothing about the order of arrival, and two servers cannot block each other.
-    rows = sorted((token, *one.values) for token, (_, one) in first.items() if token not in withdrawn)
     columns = ("report_key", *survey.columns(box))
+    twice = _marks_sent_twice(database, survey, box, first) if PANEL in columns else set()
+    gone = withdrawn | twice
+    rows = sorted((token, *one.values) for token, (_, one) in first.items() if token not in gone)
     fresh = database.insert_new(survey.table(box), columns, rows)
     new = [one for token, (_, one) in first.items() if token in fresh]
     _keep_receipts(database, f"{box} {survey.number}", new)
@@ -113,8 +117,22 @@ def _store_box(
             outcomes[index] = SubmissionOutcome.STORED
         elif submission.token in withdrawn:
             outcomes[index] = SubmissionOutcome.WITHDRAWN
+        elif submission.token in twice:
+            outcomes[index] = SubmissionOutcome.TWICE
         elif tuple(submission.values) != stored.get(submission.token):
             outcomes[index] = SubmissionOutcome.DIFFERENT
+
+
+def _marks_sent_twice(
+    database: Database, survey: StoredSurvey, box: Box, submissions: Mapping[str, tuple[int, Submission]]
+) -> set[str]:
+    """The tokens of a panel's reports whose mark came with another report of the wave, earlier or in this batch."""
+    marks = {token: str(one.values[-1]) for token, (_, one) in submissions.items()}
+    statement = f"SELECT {PANEL}, report_key FROM {survey.table(box)} WHERE {PANEL} IN ({database.each})"
+    owners = {str(mark): str(key) for mark, key in database.rows(statement, (database.listed(sorted(marks.values())),))}
+    for token, mark in marks.items():
+        owners.setdefault(mark, token)
+    return {token for token, mark in marks.items() if owners[mark] != token}
 
 
 def _hold_texts(database: Database, texts: list[Row]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tacit.errors import InvalidInput, UnknownName
+from tacit.schema import PANEL
 from tacit.survey.definition import Definition, changed_line
 from tacit.survey.issuing import Signer, Verifier
 from tacit.survey.store import connect
@@ -54,7 +55,12 @@ class StoredSurvey:
         return f"tacit_{box}_{self.number}"
 
     def columns(self, box: Box) -> tuple[str, ...]:
-        return ("right",) if box == "second" else self.wire.names
+        """The columns of a table: those of a report, and in a panel the mark of whoever sent it."""
+        return ("right",) if box == "second" else self.exported
+
+    @property
+    def exported(self) -> tuple[str, ...]:
+        return (*self.wire.names, *((PANEL,) if self.definition.is_panel else ()))
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,22 @@ class Counts:
     codes: int
     started: int
     withdrawn: int
+
+
+@dataclass(frozen=True)
+class Attrition:
+    """How many people answered another wave of a panel, and how many of them this one too."""
+
+    wave: int
+    reports: int
+    again: int
+
+    def to_document(self) -> dict[str, int]:
+        return {"wave": self.wave, "reports": self.reports, "again": self.again}
+
+    def __str__(self) -> str:
+        share = f" ({self.again / self.reports:.0%})" if self.reports else ""
+        return f"of {self.reports:,} people in wave {self.wave}, {self.again:,}{share} answered this wave too"
 
 
 class Store:
@@ -206,10 +228,10 @@ class Store:
 
     def create_box(self, survey: StoredSurvey, box: Box) -> None:
         kinds = ["INTEGER"] if box == "second" else [_kind(column) for column in survey.wire.columns]
-        columns = "".join(
-            f", {quoted(name)} {kind}{'' if survey.wire.dealt else ' NOT NULL'}"
-            for name, kind in zip(survey.columns(box), kinds, strict=True)
-        )
+        kinds = [f"{kind}{'' if survey.wire.dealt else ' NOT NULL'}" for kind in kinds]
+        if box != "second" and survey.definition.is_panel:
+            kinds.append("TEXT NOT NULL UNIQUE")
+        columns = "".join(f", {quoted(name)} {kind}" for name, kind in zip(survey.columns(box), kinds, strict=True))
         self.database.run(
             f"CREATE TABLE {survey.table(box)} (report_key TEXT NOT NULL PRIMARY KEY{columns}){self.database.table_suffix}"
         )
@@ -308,6 +330,21 @@ class Store:
         withdrawn = count("tacit_withdrawn", f" WHERE box = 'reports {survey.number}'")
         return Counts(reports, tests, second, codes, started, withdrawn)
 
+    def attrition(self, survey: StoredSurvey) -> list[Attrition]:
+        """Of a panel: how many of each earlier wave's people have answered this wave too."""
+        if not survey.definition.is_panel:
+            return []
+        here, told = survey.table("reports"), []
+        for one in self.surveys():
+            if one.definition.series == survey.definition.series and one.number != survey.number:
+                there = one.table("reports")
+                ((before,),) = self.database.rows(f"SELECT COUNT(*) FROM {there}")
+                ((again,),) = self.database.rows(
+                    f"SELECT COUNT(*) FROM {there} JOIN {here} ON {there}.{PANEL} = {here}.{PANEL}"
+                )
+                told.append(Attrition(int(one.definition.wave), int(before), int(again)))
+        return told
+
     def has_reports(self, survey: StoredSurvey) -> bool:
         return bool(self.database.rows(f"SELECT 1 FROM {survey.table('reports')} LIMIT 1"))
 
@@ -316,9 +353,9 @@ class Store:
         mark = self.database.change_mark()
         return mark if mark is not None else self.counts(survey)
 
-    def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
-        """The reports in batches, in the order of their random keys and without these."""
-        return self.database.stream(_in_order(survey, box))
+    def rows(self, survey: StoredSurvey, names: Sequence[str] | None = None) -> Iterator[list[Row]]:
+        """The reports, or these columns of them, in batches, in the order of their random keys and without these."""
+        return self.database.stream(_in_order(survey, names))
 
     @contextlib.contextmanager
     def at_one_moment(self) -> Iterator[Store]:
@@ -353,13 +390,13 @@ class Store:
 class _Moment(Store):
     """A store within a snapshot of its own connection."""
 
-    def rows(self, survey: StoredSurvey, box: Box = "reports") -> Iterator[list[Row]]:
-        return self.database.read(_in_order(survey, box))
+    def rows(self, survey: StoredSurvey, names: Sequence[str] | None = None) -> Iterator[list[Row]]:
+        return self.database.read(_in_order(survey, names))
 
 
-def _in_order(survey: StoredSurvey, box: Box) -> str:
-    names = ", ".join(map(quoted, survey.columns(box)))
-    return f"SELECT {names} FROM {survey.table(box)} ORDER BY report_key"
+def _in_order(survey: StoredSurvey, names: Sequence[str] | None) -> str:
+    listed = ", ".join(map(quoted, survey.wire.names if names is None else names))
+    return f"SELECT {listed} FROM {survey.table('reports')} ORDER BY report_key"
 
 
 def check_retention(definition: Definition) -> None:
