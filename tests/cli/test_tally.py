@@ -112,7 +112,9 @@ def test_a_weighted_tally_gives_the_weighted_estimate(folder: Path) -> None:
     for cell, other in zip(tacit("estimate", "d.parquet", *asked).json["cells"], expected, strict=True):
         assert cell["standard_error"] == pytest.approx(other["standard_error"], rel=1e-9)
     assert "Leave out --order" in refused("tally", "w1.csv", "--weights", "w", "--order", 1, "--out", "x.parquet")
-    assert "This tally is weighted" in refused("mine", "rules", "t.parquet")
+    mined = tacit("mine", "rules", "t.parquet", "--certainty", 0, "--min-support", 0.1, "--json")
+    assert mined.json["error_rule"] == "design", mined.err
+    assert "only tables know weights" in refused("mine", "tree", "t.parquet", "--class", "smokes", "--method", "joint")
     assert "'what'" in refused("tally", "w1.csv", "--scheme", "s.json", "--weights", "what", "--out", "x.parquet")
 
 

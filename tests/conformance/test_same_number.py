@@ -54,7 +54,7 @@ def reports_of(scheme: Scheme) -> Reports:
 def of_everybody(reports: Reports) -> Iterator[tuple[str, Numbers]]:
     """The share that cheated."""
     yield "estimate", cell(tacit.estimate(reports, "cheated"))
-    share = tacit.estimate_share(reports, {"cheated": "yes"})
+    share = tacit.estimate(reports, {"cheated": "yes"})
     yield "condition", (share.probability, share.standard_error, *share.interval())
     yield "tally", cell(tacit.estimate(tacit.Tally.of(reports, tables=[["cheated"]]), "cheated"))
     (itemset,) = (
@@ -119,8 +119,8 @@ def test_every_answer_names_its_error_rule() -> None:
     reports = reports_of(SCHEMES["warner"])
     table = tacit.estimate(reports, ["cheated", "group"])
     assert table.to_document()["error_rule"] == "law"
-    assert tacit.estimate_share(reports, {"cheated": "yes"}).error_rule == "law"
-    assert tacit.estimate_share(reports, {"cheated": "yes", "group": ["x", "y"]}).error_rule == "counted"
+    assert tacit.estimate(reports, {"cheated": "yes"}).error_rule == "law"
+    assert tacit.estimate(reports, {"cheated": "yes", "group": ["x", "y"]}).error_rule == "counted"
     weighted = tacit.estimate(reports, "cheated", sample=tacit.SampleDesign.of(3000, weights=np.arange(1, 3001)))
     assert weighted.to_document()["error_rule"] == "design"
     assert tacit.estimate(reports, "cheated", method="likelihood").error_rule == "likelihood"

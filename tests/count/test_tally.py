@@ -153,7 +153,10 @@ def test_a_tally_says_what_it_lacks() -> None:
         tacit.estimate(tally, ["smokes", "town"])
     sets = Tally.of(reports(channels.subset(2, 5), 1), order=2)
     with pytest.raises(NotEstimable, match="need whole reports"):
-        tacit.estimate(sets, {"smokes": "yes", "drinks": "never"})
+        tacit.estimate(sets, {"smokes": "yes", "drinks": ["never", "often"]})
+    assert (
+        tacit.estimate(sets, {"smokes": "yes", "drinks": "never"}).error_rule == "law"
+    )  # a cell of a table that it holds
 
 
 def test_bad_tallies_are_refused(tmp_path: Path) -> None:
@@ -237,7 +240,7 @@ class TestWeighted:
         with pytest.raises(InvalidInput, match="reports that the other does not hold"):
             tally - tacit.Tally.weighted(other, weights=more["weights"])
         with pytest.raises(NotEstimable, match="This tally is weighted"):
-            tacit.estimate(tally, {"smokes": "yes"})
+            tacit.fit_joint(tally)
         with pytest.raises(InvalidInput, match=r"weight in row 1 is 0"):
             tacit.Tally.weighted(reports, weights=[0.0] * 300)
         with pytest.raises(InvalidInput, match="299 weights for 300"):

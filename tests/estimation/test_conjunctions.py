@@ -179,9 +179,9 @@ def test_public_answers_are_summed_apart_only_where_errors_depend_on_them(
 def test_a_share_that_is_summed_is_the_cell_of_the_table(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With more reports than truths, the weights are those of the table too: they were others, and so was the share."""
     reports, where = simulated(SCHEMES[scheme], 2000, 3), {"smokes": "yes", "age": "old"}
-    in_table = tacit.estimate_share(reports, where)
+    in_table = tacit.estimate(reports, where)
     monkeypatch.setattr(conjunctions, "TABLE_CELLS", 0)
-    summed = tacit.estimate_share(reports, where)
+    summed = tacit.estimate(reports, where)
     assert (in_table.error_rule, summed.error_rule) == ("law", "counted")
     assert summed.probability == pytest.approx(in_table.probability, abs=1e-12)
     assert summed.standard_error == pytest.approx(in_table.standard_error, rel=0.05)

@@ -53,7 +53,7 @@ def rules(
             "n_reports": itemsets.n_reports,
             "min_support": itemsets.min_support,
             "method": method,
-            "error_rule": "counted",
+            "error_rule": miner.itemsets_.supports.error_rule,
         }
         document["certainty"] = itemsets.certainty
         warnings = [*itemsets.unknown, *itemsets.notes, *_infinite(made), *([] if len(made) else [made.none])]

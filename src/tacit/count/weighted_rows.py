@@ -143,8 +143,8 @@ class WeightedRows:
 
     def _refuse(self, *_: Any) -> NoReturn:
         raise NotEstimable(
-            "This tally is weighted, and only tables (tacit estimate) and regressions know weights. Tally the reports without "
-            "weights for anything else."
+            "This tally is weighted, and whole reports cannot be listed from it, nor sums over them taken: only tables know "
+            "weights. Ask for fewer attributes or single answers, use the inversion method, or tally the reports without weights."
         )
 
     def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:

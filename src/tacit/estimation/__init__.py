@@ -40,7 +40,7 @@ from tacit.estimation.result import (
     checked_pooling,
     checked_sampling,
 )
-from tacit.estimation.sampled_sources import Sample, SampledSource, StoredSample, sampled_mean, sampled_sources
+from tacit.estimation.sampled_sources import Sample, SampledSource, kept_samples, sampled_mean, sampled_sources
 from tacit.estimation.simplex import projected
 from tacit.schema import Attribute, Schema
 
@@ -175,7 +175,7 @@ def _tables(
         sampled = sampled_sources(reports, sample)
         return [_weighted(sampled, names, method, sampling) for names in wanted]
     origins = sources(reports)
-    if kept := _kept_samples(origins):
+    if kept := kept_samples(origins):
         return [_weighted(kept, names, method, sampling) for names in wanted]
     if len(wanted) > 1:
         origins = counted_once(reports, wanted).sources()
@@ -244,24 +244,6 @@ def _most_likely(
         attributes, fit.distribution, mean.probabilities, errors.standard_errors, mean.n_reports, "likelihood", sampling,
         errors.interval, partial(mean.covariance, sampling), fit.converged, "likelihood",
     )  # fmt: skip
-
-
-def _kept_samples(origins: Sequence[Source]) -> list[SampledSource]:
-    """Weighted tallies with what they know of their samples; none where nothing is weighted."""
-    kept = [(source, getattr(source.engine, "sample", None)) for source in origins]
-    if all(sample is None for _, sample in kept):
-        return []
-    if any(sample is None for _, sample in kept):
-        raise InvalidInput(
-            "Some of these reports are a weighted tally and others are not weighted. Tally all of them with their weights."
-        )
-    # The questionnaires of one tally share what it knows of the sample; other tallies are other people.
-    surveys = {
-        id(sample): StoredSample(tuple(source for source, own in kept if own is sample), sample)
-        for _, sample in kept
-        if sample is not None
-    }
-    return [SampledSource(source, sample, None, surveys[id(sample)]) for source, sample in kept if sample is not None]
 
 
 def _weighted(

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,11 @@ from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.contributions import checked_covariance, filled, with_guess
 from tacit.estimation.group_parts import Part, parts_for
-from tacit.estimation.intervals import ShareLaw, combined_law
-from tacit.estimation.mean import Mean, estimated_mean, is_pooled
+from tacit.estimation.intervals import ShareLaw, combined_law, law_of_error
+from tacit.estimation.mean import Mean, Wanted, is_pooled
 from tacit.estimation.pooling import MOST_POOLED, never_together
 from tacit.estimation.result import Sampling, ShareEstimate, checked_pooling
+from tacit.estimation.sampled_sources import is_weighted, table_mean
 from tacit.estimation.uncertainty import Expected, Moments, PartSquares, hinges_on_public, possible_square, share_law
 from tacit.schema import Schema
 
@@ -94,14 +95,21 @@ class _Tables:
     def share(self, condition: Condition, masks: Masks) -> ShareEstimate | None:
         """The share; None where it is no single cell, or its table is too large to be written out."""
         names = [name for name in self.schema.names if name in masks]
-        if any(mask.sum() > 1 for mask in masks.values()) or not self._is_small(names):
+        is_cell = all(mask.sum() == 1 for mask in masks.values())
+        # Sums over reports do not know weights, so several answers are cells of a weighted table too.
+        if not self._is_small(names) or not (is_cell or is_weighted(self.sources)):
             return None
         mean, law, variances = self._table(names)
-        cell = tuple(int(masks[name].argmax()) for name in names)
-        error = math.sqrt(variances[cell])
+        if is_cell:
+            cell = tuple(int(masks[name].argmax()) for name in names)
+            p, variance, own = mean.probabilities[cell], np.array(variances[cell]), law.of_cell(cell)
+        else:
+            wanted = Wanted(tuple(names), outer([masks[name] for name in names]).astype(np.float64).reshape(1, -1))
+            p, variance = mean.numbers(wanted)[0], mean.numbers_covariance(wanted)[0, 0]
+            own = law_of_error(p, variance, mean.n_reports)
         return ShareEstimate(
-            _where(condition), float(mean.probabilities[cell]), error, mean.n_reports, self.sampling, law.of_cell(cell),
-            mean.rule,
+            _where(condition), float(p), math.sqrt(variance), mean.n_reports, self.sampling,
+            lambda level: mean.ends(own, np.array(p), variance, level), mean.rule,
         )  # fmt: skip
 
     def _is_small(self, names: Sequence[str]) -> bool:
@@ -113,7 +121,7 @@ class _Tables:
             asking = [source for source in self.sources if set(source.questionnaire.attributes) & key]
             if is_pooled(asking, names):
                 checked_pooling(self.sampling)
-            mean = estimated_mean(asking, names, self.schema.shape(names))
+            mean = table_mean(asking, names, self.schema.shape(names))
             self.made[key] = mean, mean.law(self.sampling), mean.variances(self.sampling)
         return self.made[key]
 
@@ -269,4 +277,5 @@ def _combined(condition: Condition, shares: Sequence[_Share], sampling: Sampling
     law = laws[0] if len(laws) == 1 else combined_law(laws, weights)
     rows = sum(share.rows for share in shares)
     variance = sum(weight**2 * share.variance(near, sampling) for weight, share in zip(weights, shares, strict=True))
-    return ShareEstimate(_where(condition), mean, math.sqrt(variance), rows, sampling, law)
+    ends = partial(law.interval, np.array(mean))
+    return ShareEstimate(_where(condition), mean, math.sqrt(variance), rows, sampling, ends)

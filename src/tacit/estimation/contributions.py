@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.protocol import DENSE_CELLS, Source
-from tacit.count.weighted import WeightedTally
+from tacit.count.weighted import StoredGroups, WeightedTally
 from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.group_parts import (
@@ -293,9 +293,18 @@ def with_guess(source: Source, part: Part) -> Part:
     """
     if not part.channel.has_choice:
         return part
-    frequencies = source.engine.tally(part.columns) / source.engine.n_rows
+    frequencies = _frequencies(source, part)
     first = part.channel.solve(frequencies, _prior(source, part))
     return dataclasses.replace(part, guess=floored(projected(first)))
+
+
+def _frequencies(source: Source, part: Part) -> Array:
+    """How often each report of a group was sent, by the weights of who sent it where these are kept."""
+    if not hasattr(source.engine, "weighted_groups"):
+        return source.engine.tally(part.columns) / source.engine.n_rows
+    groups: StoredGroups = source.engine.weighted_groups(part.columns)
+    sums = np.bincount(groups.cells, groups.sums, math.prod(part.channel.tally_shape)).astype(np.float64)
+    return (sums / sums.sum()).reshape(part.channel.tally_shape)
 
 
 def _prior(source: Source, part: Part) -> Array | None:

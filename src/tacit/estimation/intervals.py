@@ -319,9 +319,14 @@ def share_interval(estimate: float, standard_error: float, n: int, level: float 
 
 def share_intervals(estimates: Array, standard_errors: Array, people: Array, level: float = 0.95) -> Interval:
     """`share_interval` for many shares at once."""
+    return law_of_error(estimates, standard_errors**2, people).interval(estimates, level)
+
+
+def law_of_error(estimates: Array, variances: Array, people: Array | float) -> ShareLaw:
+    """The law of shares of which only the variance for a population is known: the disguise's part is the same everywhere."""
     p = np.clip(estimates, 0.0, 1.0)
-    constant = np.maximum(standard_errors**2 - p * (1 - p) / people, 0.0)
-    return ShareLaw(constant, 1 / people, 1 / people).interval(estimates, level)
+    people = np.asarray(people, dtype=np.float64)
+    return ShareLaw(np.maximum(variances - p * (1 - p) / people, 0.0), 1 / people, 1 / people)
 
 
 def interval_within(estimate: float, standard_error: float, quantile: float) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from tacit.count.shown_counts import Level
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate
+from tacit.estimation.result import ErrorRule
 from tacit.estimation.sub_itemsets import Codes, Names
 from tacit.estimation.supports import Supports
 from tacit.schema import Schema
@@ -40,6 +41,10 @@ class LikelySupports:
     @property
     def origins(self) -> tuple[Source, ...]:
         return ()
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        return self.unbiased.error_rule
 
     @property
     def n_reports(self) -> int:

@@ -188,11 +188,15 @@ class Mean:
         ]
 
     def interval(self, level: float, sampling: Sampling = "population") -> Interval:
+        """Ends within [0, 1] for every cell."""
+        variances = self._design_variances if self.rule == "design" else None
+        return self.ends(self.law(sampling), self.probabilities, variances, level)
+
+    def ends(self, law: ShareLaw, p: Array, variances: Array | None, level: float) -> Interval:
         """Ends within [0, 1] by the channels' own law; widened by a design's effect and by Student's distribution."""
-        law, p = self.law(sampling), self.probabilities
-        if self.rule == "law":
+        if variances is None or self.rule != "design":
             return law.interval(p, level)
-        variances, quantile = self._design_variances, max(design.quantile(level) for design in self._designs)
+        quantile = max(design.quantile(level) for design in self._designs)
         plain = np.maximum(law.variance(np.clip(p, 0, 1)), TINY)
         effect = np.where(variances > 0, variances / plain, 1.0) * (quantile / checked_level(level)) ** 2
         return ShareLaw(law.constant * effect, law.slope * effect, law.curvature * effect).interval(p, level)

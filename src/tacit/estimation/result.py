@@ -12,7 +12,7 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.display import Shown, told_errors, with_error
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimation.intervals import Interval, ShareLaw, checked_level
+from tacit.estimation.intervals import Interval, checked_level
 from tacit.estimation.simplex import floored, projected
 from tacit.schema import Attribute, Schema
 
@@ -191,12 +191,12 @@ class ShareEstimate(Shown):
     standard_error: float
     n_reports: int
     sampling: Sampling
-    law: ShareLaw = field(repr=False, compare=False)
+    interval_of: Callable[[float], Interval] = field(repr=False, compare=False)
     error_rule: ErrorRule = "counted"
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Ends within [0, 1] that hold the true share with the chance `level`."""
-        ends = self.law.interval(np.array(self.probability), level)
+        ends = self.interval_of(level)
         return float(ends.low), float(ends.high)
 
     @property

@@ -24,7 +24,7 @@ from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import SampleDesign, added_by
 from tacit.estimation.contributions import Contributions, TallyWeights, asked_parts, everybody
 from tacit.estimation.group_parts import Part, columns_of
-from tacit.estimation.mean import Mean, TableOf, is_pooled, mean_of, refuse_sampled_share
+from tacit.estimation.mean import Mean, TableOf, estimated_mean, is_pooled, mean_of, refuse_sampled_share
 from tacit.estimation.repeats import Repeats
 from tacit.reports import Reports
 
@@ -124,6 +124,36 @@ def sampled_mean(asking: Sequence[SampledSource], names: Sequence[str], shape: t
         refuse_sampled_share(design)
     counted = [(one.source, _weighing(one, pooled=pooled)) for one in asking]
     return mean_of(counted, names, shape, alone=not pooled)
+
+
+def kept_samples(origins: Sequence[Source]) -> list[SampledSource]:
+    """Weighted tallies with what they know of their samples; none where nothing is weighted."""
+    kept = [(source, getattr(source.engine, "sample", None)) for source in origins]
+    if all(sample is None for _, sample in kept):
+        return []
+    if any(sample is None for _, sample in kept):
+        raise InvalidInput(
+            "Some of these reports are a weighted tally and others are not weighted. Tally all of them with their weights."
+        )
+    # The questionnaires of one tally share what it knows of the sample; other tallies are other people.
+    surveys = {
+        id(sample): StoredSample(tuple(source for source, own in kept if own is sample), sample)
+        for _, sample in kept
+        if sample is not None
+    }
+    return [SampledSource(source, sample, None, surveys[id(sample)]) for source, sample in kept if sample is not None]
+
+
+def is_weighted(origins: Sequence[Source]) -> bool:
+    """Whether the sources know weights, strata or clusters themselves, as weighted tallies do."""
+    return any(getattr(source.engine, "sample", None) is not None for source in origins)
+
+
+def table_mean(asking: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Mean:
+    """The table over `names`, weighted where the sources know their weights: what everything on tables is estimated by."""
+    if is_weighted(asking):
+        return sampled_mean([one for one in kept_samples(asking) if one.source.engine.n_rows], names, shape)
+    return estimated_mean(asking, names, shape)
 
 
 def _weighing(one: SampledSource, *, pooled: bool) -> TableOf:

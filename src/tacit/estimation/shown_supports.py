@@ -20,6 +20,7 @@ from tacit.count.protocol import Source
 from tacit.count.shown_counts import Items, Level, Levels, Numbering, ShownCounts, cube_of
 from tacit.count.sources import true_schema
 from tacit.errors import NotEstimable
+from tacit.estimation.result import ErrorRule
 from tacit.estimation.sub_itemsets import Codes, Names, checked_length, contained, exactly, members, picked
 from tacit.estimation.uncertainty import Moments, counted_covariance
 from tacit.schema import Schema
@@ -52,6 +53,10 @@ class ShownSupports:
     @property
     def origins(self) -> tuple[Source, ...]:
         return (self.source,)
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        return "counted"
 
     @property
     def n_reports(self) -> int:

@@ -21,6 +21,7 @@ from tacit.count.protocol import Source
 from tacit.count.shown_counts import Level
 from tacit.count.sources import true_schema
 from tacit.estimation.pooling import never_together
+from tacit.estimation.result import ErrorRule
 from tacit.estimation.sub_itemsets import Codes, Names, checked_length, members, picked
 from tacit.estimation.symmetric_tables import SymmetricTable, pooling_shares
 from tacit.estimation.uncertainty import Moments, counted_covariance
@@ -51,6 +52,10 @@ class SplitSupports:
     @cached_property
     def tables(self) -> list[SymmetricTable]:
         return [SymmetricTable.of(source) for source in self.origins]
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        return "counted"
 
     @property
     def n_reports(self) -> int:

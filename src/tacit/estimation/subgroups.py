@@ -18,6 +18,7 @@ from tacit.count.protocol import Source
 from tacit.estimation.product_rows import report_rows
 from tacit.estimation.result import ErrorRule, Sampling
 from tacit.estimation.row_subgroups import RowSubgroup
+from tacit.estimation.sampled_sources import is_weighted
 from tacit.estimation.subgroup_numbers import AnswerBreakdown, ClassShares, Codes
 from tacit.estimation.table_subgroups import TableSource, TableSubgroup
 from tacit.estimation.uncertainty import open_answers
@@ -56,7 +57,9 @@ def everybody(origins: Sequence[Source], schema: Schema, target: str, *, with_er
     Without errors of the tables, where nobody will ask for them, they are quicker.
     """
     # Questions of which each respondent reports only some are told of table by table, as far as they go.
-    rows = report_rows(origins[0]) if len(origins) == 1 and tells_all(origins[0]) else None
+    rows = None
+    if len(origins) == 1 and tells_all(origins[0]) and not is_weighted(origins):
+        rows = report_rows(origins[0])
     if rows is not None:
         return RowSubgroup.everybody(rows, target, schema.attributes, with_errors)
     return TableSubgroup(TableSource(tuple(origins), schema), target, {})

@@ -16,6 +16,8 @@ from tacit.count.protocol import Source
 from tacit.count.shown_counts import Level
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput
+from tacit.estimation.result import ErrorRule
+from tacit.estimation.sampled_sources import is_weighted
 from tacit.estimation.shown_supports import ShownSupports, shows_answers
 from tacit.estimation.split_supports import SplitSupports, is_symmetric
 from tacit.estimation.sub_itemsets import Codes, Names
@@ -32,6 +34,10 @@ class Supports(Protocol):
 
     @property
     def n_reports(self) -> int: ...
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        """Which rule its errors follow."""
 
     @property
     def origins(self) -> Sequence[Source]:
@@ -61,6 +67,8 @@ def supports_from(reports: ReportSource | Sequence[ReportSource]) -> Supports:
     origins = [source for source in sources(reports) if source.engine.n_rows]
     if not origins:
         raise InvalidInput("There are no reports to mine.")
+    if is_weighted(origins):
+        return TableSupports(tuple(origins))
     if len(origins) == 1 and shows_answers(origins[0]):
         return ShownSupports(origins[0])
     if all(is_symmetric(source) for source in origins):

@@ -19,9 +19,10 @@ from tacit.count.protocol import Source
 from tacit.count.remembered import RememberingEngine
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.contributions import COVARIANCE_CELLS, filled, tallied_columns
-from tacit.estimation.mean import Mean, Wanted, estimated_mean
+from tacit.estimation.mean import Mean, Wanted
 from tacit.estimation.pooling import MOST_POOLED, never_together
 from tacit.estimation.result import ErrorRule, Sampling
+from tacit.estimation.sampled_sources import is_weighted, table_mean
 from tacit.estimation.subgroup_numbers import AnswerBreakdown, AnswerTable, ClassShares, Codes
 from tacit.schema import Attribute, Schema
 
@@ -42,7 +43,8 @@ class TableSource:
 
     def __post_init__(self) -> None:
         filled(self.origins)
-        self._engines = [RememberingEngine.of(source.engine, []) for source in self.origins]
+        # Weighted tallies are counts already.
+        self._engines = [] if is_weighted(self.origins) else [RememberingEngine.of(s.engine, []) for s in self.origins]
 
     @property
     def n_reports(self) -> int:
@@ -69,7 +71,7 @@ class TableSource:
         new = dict.fromkeys(tuple(conditions) for conditions in level if tuple(conditions) not in self._prepared)
         self._prepared.update(new)
         wanted = [names for conditions in new for names in self._below(conditions, target)]
-        counted = zip(self.origins, self._engines, strict=True)
+        counted = zip(self.origins, self._engines, strict=bool(self._engines))
         self._engines = [engine.with_tallies(tallied_columns(source, wanted)) for source, engine in counted]
 
     def _below(self, conditions: Sequence[str], target: str) -> list[list[str]]:
@@ -82,7 +84,7 @@ class TableSource:
         """Whether an estimate of the table needs no more than was counted; what a level above asked for often does."""
         return all(
             engine.holds(columns)
-            for source, engine in zip(self.origins, self._engines, strict=True)
+            for source, engine in zip(self.origins, self._engines, strict=bool(self._engines))
             for columns in tallied_columns(source, [names])
         )
 
@@ -95,9 +97,10 @@ class TableSource:
     def _estimated(self, names: Sequence[str]) -> Mean | None:
         if not self._may_be_told(names):
             return None
-        origins = [replace(source, engine=engine) for source, engine in zip(self.origins, self._engines, strict=True)]
+        counted = zip(self.origins, self._engines, strict=bool(self._engines))
+        origins = [replace(source, engine=engine) for source, engine in counted] or list(self.origins)
         try:
-            table = estimated_mean(origins, names, self.schema.shape(names))
+            table = table_mean(origins, names, self.schema.shape(names))
             _ = table.probabilities  # a channel may tell too little of so many attributes together
         except (NotEstimable, InvalidInput):
             if len(names) == 1 or (len(names) == 2 and len(origins) == 1):

@@ -17,7 +17,8 @@ from tacit.count.sources import true_schema
 from tacit.errors import NotEstimable
 from tacit.estimation import estimate
 from tacit.estimation.contributions import tallied_columns
-from tacit.estimation.result import TableEstimate
+from tacit.estimation.result import ErrorRule, TableEstimate
+from tacit.estimation.sampled_sources import is_weighted
 from tacit.estimation.sub_itemsets import Codes, Names, checked_length, members
 from tacit.schema import Schema
 
@@ -31,11 +32,16 @@ class TableSupports:
     _tables: dict[Names, TableEstimate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._engines = [RememberingEngine.of(source.engine, []) for source in self.origins]
+        # Weighted tallies are counts already.
+        self._engines = [] if is_weighted(self.origins) else [RememberingEngine.of(s.engine, []) for s in self.origins]
 
     @cached_property
     def schema(self) -> Schema:
         return true_schema(self.origins)
+
+    @property
+    def error_rule(self) -> ErrorRule:
+        return "design" if is_weighted(self.origins) else "law"
 
     @property
     def n_reports(self) -> int:
@@ -43,8 +49,8 @@ class TableSupports:
 
     def _table(self, names: Names) -> TableEstimate:
         if names not in self._tables:
-            counted = zip(self.origins, self._engines, strict=True)
-            reports = Remembered(tuple(replace(source, engine=engine) for source, engine in counted))
+            counted = zip(self.origins, self._engines, strict=bool(self._engines))
+            reports = Remembered(tuple(replace(source, engine=engine) for source, engine in counted) or self.origins)
             self._tables[names] = estimate(reports, names)
         return self._tables[names]
 
@@ -64,7 +70,7 @@ class TableSupports:
 
     def prepare(self, level: Level) -> None:
         new = [names for names in level if names not in self._tables]
-        counted = zip(self.origins, self._engines, strict=True)
+        counted = zip(self.origins, self._engines, strict=bool(self._engines))
         self._engines = [engine.with_tallies(tallied_columns(source, new)) for source, engine in counted]
 
     def estimates(self, names: Names, codes: Codes) -> tuple[Array, Array]:

@@ -22,8 +22,10 @@ from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import estimate
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import share_interval
+from tacit.estimation.mean import Wanted
 from tacit.estimation.record_weights import WeightMoments, weight_moments
-from tacit.estimation.result import Sampling
+from tacit.estimation.result import ErrorRule, Sampling
+from tacit.estimation.sampled_sources import is_weighted, table_mean
 from tacit.estimation.uncertainty import counted_covariance
 from tacit.mine.predictions import Confusion, Predictor, predictor
 
@@ -49,6 +51,7 @@ class AccuracyEstimate(Told):
     n_reports: int
     sampling: Sampling
     method: str
+    error_rule: ErrorRule = "counted"
 
     @property
     def is_known(self) -> bool:
@@ -71,7 +74,7 @@ class AccuracyEstimate(Told):
         return {
             "estimate": self.estimate,
             "standard_error": self.standard_error,
-            "error_rule": "counted",
+            "error_rule": self.error_rule,
             "low": low,
             "high": high,
             "balanced": self.balanced_accuracy if balanced_known else None,
@@ -158,6 +161,8 @@ def disguised_accuracy(
     origins = sources(reports)
     asked = predictor(classifier, true_schema(origins), target, attributes)
     asking = _asking_all(origins, asked)
+    if is_weighted(asking):
+        return _weighted(asking, Confusion(asked), sampling)
     parts = [weight_moments(source, Confusion(asked), draws=draws, seed=seed) for source in asking]
     weights = [source_weight(source, asked) for source in asking] if len(asking) > 1 else [1.0]
     return _estimated(asked.target.answers, parts, weights, sampling)
@@ -214,6 +219,30 @@ def _estimated(
         else:
             of_mean = counted_covariance(part.products / part.rows, own, part.rows)
         covariance += share**2 * of_mean
+    rows = sum(part.rows for part in parts)
+    return _accuracy(classes, mean, covariance, rows, sampling, parts[0].method, "counted")
+
+
+def _weighted(asking: Sequence[Source], confusion: Confusion, sampling: Sampling) -> AccuracyEstimate:
+    """From weighted tallies: the cells of the confusion are numbers that are wanted of one table."""
+    if sampling != "population":
+        raise InvalidInput("Weights are for the accuracy in a population: sampling 'population'.")
+    inputs = true_schema(asking).shape(confusion.names)
+    table = table_mean(asking, confusion.names, inputs)
+    wanted = Wanted(confusion.names, confusion.table().reshape(-1, confusion.n_cells).T)
+    classes, covariance = confusion.asked.target.answers, table.numbers_covariance(wanted)
+    return _accuracy(classes, table.numbers(wanted), covariance, table.n_reports, sampling, "exact", table.rule)
+
+
+def _accuracy(
+    classes: tuple[str, ...],
+    mean: Array,
+    covariance: Array,
+    rows: int,
+    sampling: Sampling,
+    method: str,
+    rule: ErrorRule,
+) -> AccuracyEstimate:
     size = (len(classes), len(classes))
     diagonal = np.eye(len(classes)).reshape(-1)
     balanced, gradient = _balanced(mean.reshape(size))
@@ -225,9 +254,10 @@ def _estimated(
         np.sqrt(np.maximum(np.diag(covariance), 0)).reshape(size),
         balanced,
         _error(gradient.reshape(-1), covariance),
-        sum(part.rows for part in parts),
+        rows,
         sampling,
-        parts[0].method,
+        method,
+        rule,
     )
 
 

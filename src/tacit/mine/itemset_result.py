@@ -14,6 +14,7 @@ from tacit.count.remembered import Remembered
 from tacit.display import Told, told_lines, with_error
 from tacit.estimation import counted_once, estimate
 from tacit.estimation.intervals import Interval, share_intervals
+from tacit.estimation.sampled_sources import is_weighted
 from tacit.estimation.supports import Supports
 from tacit.mine.apriori import Candidates
 
@@ -107,7 +108,8 @@ class Itemsets(Told):
         small = [names for names in listed if math.prod(schema.shape(names)) <= TABLE_CELLS]
         if not small:
             return {}
-        counted = counted_once(Remembered(tuple(origins)), small)
+        reports = Remembered(tuple(origins))
+        counted = reports if is_weighted(origins) else counted_once(reports, small)
         return {names: estimate(counted, names).interval() for names in small}
 
     def counts(self) -> dict[int, int]:
