@@ -67,10 +67,16 @@ def results(
         Path | None,
         typer.Option(help="Shares of public answers in the population (YAML): reports are weighted to them."),
     ] = None,
+    change: Annotated[
+        bool, typer.Option("--change", help="How far each share moved between the declared waves, instead.")
+    ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
     """Estimates with 95% intervals, and whether the reports look like the page's."""
+    if change:
+        _changes(survey, by, store, population, as_json=as_json)
+        return
     with opened_store(store) as opened:
         from tacit.survey.dashboard import results_document
 
@@ -80,6 +86,38 @@ def results(
         margins = _margins(stored, population)
         document = results_document(opened, stored, by, fakes=fakes, population=margins)
     show(document, _result_lines(document), as_json=as_json)
+
+
+def _changes(survey: str, by: str | None, store: str, population: Path | None, *, as_json: bool) -> None:
+    from tacit.survey.changes import series_changes
+
+    if population is not None:
+        raise InvalidInput(
+            "--population weights the shares of one wave; --change compares the reports of two as they came."
+        )
+    with opened_store(store) as opened:
+        stored = opened.named(survey)
+        if by is not None:
+            stored.definition.scheme.schema[by]  # refuses an unknown name with a suggestion
+        document = series_changes(opened, stored, by)
+    show(document, _change_lines(document), as_json=as_json)
+
+
+def _change_lines(document: dict[str, Any]) -> list[str]:
+    lines = ["; ".join(f"wave {wave['wave']}: {wave['n_reports']:,} reports" for wave in document["waves"])]
+    heading = None
+    for row in document["changes"]:
+        title = f"\n{row['label']}, from wave {row['from_wave']} to wave {row['to_wave']}"
+        if title != heading:
+            lines.append(heading := title)
+        answer = f"{row['group_label']} / {row['answer_label']}" if row["group_label"] else row["answer_label"]
+        if row["difference"] is None:
+            lines.append(f"  {answer:30} too few people to tell")
+            continue
+        points = f"{100 * row['difference']:+.1f} points ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
+        lines.append(f"  {answer:30} {row['from']:.1%} to {row['to']:.1%}: {points}, p = {row['p']:.3g}")
+    note = "Errors are for a population in which one person's answers are not negatively correlated over time."
+    return [*lines, "", note]
 
 
 def _margins(survey: StoredSurvey, file: Path | None) -> Margins | None:
