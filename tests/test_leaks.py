@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -82,20 +84,51 @@ def test_an_order_is_noticed_whichever_it_is_and_chance_is_not() -> None:
     assert len(said(["no", "yes"] * (N // 2))) == 1  # pairs of a case and its control
 
 
-def test_the_scheme_of_a_file_tells_its_counts_unless_it_has_no_prior(sorted_file: Path) -> None:
+def test_the_counts_of_the_truths_stay_in_a_private_file_unless_they_are_asked_for(sorted_file: Path) -> None:
+    """The attack: read the prior of the scheme that a report file carries, and know how many gave each answer."""
     design = ["design", "scheme", "--data", sorted_file / "truths.parquet", "--gamma", 3, "--public", "age"]
-    stated = tacit(*design, "--out", sorted_file / "scheme.json")
-    assert "--no-prior leaves them out" in stated.err
+    design += ["--out", sorted_file / "scheme.json"]
+    made = tacit(*design)
+    private = sorted_file / "scheme.private.json"
+    assert f"it is in {str(private)!r}, for your eyes only" in made.err
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+    assert json.loads(private.read_text())["prior"]["smokes"] == pytest.approx([0.7, 0.3])
+    _, told = disguised(sorted_file, "--shuffle")
+    assert told == "Going out undisguised, as the scheme has them in no group: age.\n"
+    carried = read_metadata(sorted_file / "reports.parquet")["scheme_document"]
+    assert "prior" not in carried
+    for file in ("scheme.json", "reports.parquet"):
+        assert b"prior" not in (sorted_file / file).read_bytes()
+
+    # plan and measure read it, as if it stood in the scheme.
+    asked = [("plan", sorted_file / "scheme.json", "--margin", 0.05), ("measure", sorted_file / "scheme.json")]
+    beside = [tacit(*command, "--json").json for command in asked]
+    stated = tacit(*design, "--with-prior")
+    assert "whoever gets one knows how many gave each answer" in stated.err
+    assert not private.exists()
+    assert [tacit(*command, "--json").json for command in asked] == beside
     _, told = disguised(sorted_file, "--shuffle")
     carried = read_metadata(sorted_file / "reports.parquet")["scheme_document"]["prior"]["smokes"]
     assert np.array(carried) * N == pytest.approx([1400, 600])
     assert "how many people gave each answer to smokes, to the last one" in told
 
-    silent = tacit(*design, "--out", sorted_file / "scheme.json", "--no-prior")
+    silent = tacit(*design, "--no-prior")
     assert "prior" not in silent.err
-    _, told = disguised(sorted_file, "--shuffle")
-    assert "prior" not in read_metadata(sorted_file / "reports.parquet")["scheme_document"]
-    assert told == "Going out undisguised, as the scheme has them in no group: age.\n"
+    assert not private.exists()
+    assert [tacit(*command, "--json").json for command in asked] != beside
+
+
+def test_the_prior_of_another_scheme_is_refused(sorted_file: Path) -> None:
+    design = ["design", "scheme", "--data", sorted_file / "truths.parquet", "--public", "age"]
+    for gamma, out in ((3, "scheme.json"), (9, "other.json")):
+        assert tacit(*design, "--gamma", gamma, "--out", sorted_file / out).code == 0
+    (sorted_file / "other.private.json").replace(sorted_file / "scheme.private.json")
+    assert "is the prior of another scheme" in refused("measure", sorted_file / "scheme.json")
+    (sorted_file / "scheme.private.json").write_text('{"mine": 1}')
+    assert "is not the private prior of a scheme" in refused("measure", sorted_file / "scheme.json")
+    assert "say the opposite" in refused(
+        *design, "--gamma", 3, "--out", sorted_file / "n.json", "--no-prior", "--with-prior"
+    )
 
 
 def test_a_prior_that_is_not_counted_in_the_file_is_nobodys_secret(sorted_file: Path) -> None:

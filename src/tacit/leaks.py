@@ -67,7 +67,7 @@ class Leaks:
             return None
         return (
             f"The prior of the scheme is how many people gave each answer to {', '.join(stated)}, to the last one, and the "
-            "report file carries the scheme. Where that must not be known: tacit design scheme --no-prior."
+            "report file carries the scheme. Where that must not be known, design the scheme without --with-prior."
         )
 
     def _states_counts(self, name: str) -> bool:

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from tacit import Attribute, Scheme, channels
 from tacit.cli.plan import plan
+from tacit.cli.private_prior import read_scheme_with_prior
 from tacit.errors import InvalidInput
 from tests.cli.run import tacit
 
@@ -59,7 +60,8 @@ def test_a_scheme_designed_for_data_is_planned_for_them(tmp_path: Path, how: tup
     truth.write_text("smokes,drinks\n" + "no,no\n" * 90 + "yes,no\n" * 4 + "yes,yes\n" * 6)
     made = tacit("design", "scheme", "--data", truth, *how, "--out", scheme, "--json")
     assert made.code == 0, made.err
-    assert Scheme.read(scheme).prior == {"smokes": (0.9, 0.1), "drinks": (0.94, 0.06)}
+    assert Scheme.read(scheme).prior is None
+    assert read_scheme_with_prior(scheme).prior == {"smokes": (0.9, 0.1), "drinks": (0.94, 0.06)}
     needed = tacit("plan", scheme, "--margin", 0.03, "--json").json
     assert needed["prior"] == "design"
     assert (

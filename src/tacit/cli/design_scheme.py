@@ -20,6 +20,7 @@ from tacit.cli.alternatives import (
 from tacit.cli.measure import show_measures
 from tacit.cli.names import listed_groups, listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.cli.private_prior import private_prior_path, write_scheme
 from tacit.cli.truths import note_incomplete
 from tacit.cli.writing import check_writable
 from tacit.errors import InvalidInput
@@ -47,7 +48,10 @@ class AttributeOptions:
     drop: Annotated[str, typer.Option(help="Columns of --data that are left out, such as an id.")] = ""
     missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse"
     no_prior: Annotated[
-        bool, typer.Option("--no-prior", help="Leave the shares of --data out of the scheme, which report files carry.")
+        bool, typer.Option("--no-prior", help="Write the shares of --data nowhere, not even beside the scheme.")
+    ] = False
+    with_prior: Annotated[
+        bool, typer.Option("--with-prior", help="Write the shares of --data into the scheme, which report files carry.")
     ] = False
 
     def read(self, named: Sequence[str]) -> tuple[Schema, Dataset | None]:
@@ -76,20 +80,30 @@ class AttributeOptions:
             return listed, None
         return listed, Dataset.read(self.data, listed, missing=self.missing, drop_others=True)
 
-    def delivered(self, scheme: Scheme) -> Scheme:
-        """The scheme as it is written: with the prior it was designed for, or without."""
-        if not self.no_prior:
-            if self.data is not None and scheme.prior is not None:
-                note(
-                    "The scheme states the shares of --data as its prior, and report files carry the scheme: whoever gets one "
-                    "knows how many gave each answer. --no-prior leaves them out."
-                )
-            return scheme
-        if scheme.prior is None:
+    def write(self, scheme: Scheme, out: Path) -> Scheme:
+        """Write the scheme, and its prior where the options say; returns what was written as the scheme."""
+        if self.no_prior and self.with_prior:
+            raise InvalidInput("--with-prior and --no-prior say the opposite. Leave one of them out.")
+        if self.no_prior and scheme.prior is None:
             raise InvalidInput(
                 "--no-prior leaves out the shares of --data, or of a front. Give one of these, or leave it out."
             )
-        return replace(scheme, prior=None)
+        bare = replace(scheme, prior=None, document=None)
+        keeps = self.with_prior or (
+            self.data is None and not self.no_prior
+        )  # a prior that was typed is nobody's secret
+        beside = write_scheme(bare if self.no_prior else scheme, out, with_prior=keeps)
+        if beside is not None:
+            note(
+                f"The prior tells how many gave each answer, so it is in {str(beside)!r}, for your eyes only: plan and measure "
+                "read it there, and report files do not carry it. --with-prior writes it into the scheme."
+            )
+        elif self.with_prior and self.data is not None:
+            note(
+                "The scheme states its prior, and report files carry the scheme: whoever gets one knows how many gave each "
+                "answer."
+            )
+        return scheme if keeps else bare
 
 
 @dataclass(frozen=True)
@@ -162,6 +176,7 @@ def design_scheme(
     from tacit.design.ready_channels import scheme_from_device, scheme_from_fronts
 
     check_writable(out)
+    check_writable(private_prior_path(out))
     clear = listed_names(public)
     together = [] if groups is None else listed_groups(groups)
     attributes, truths = source.read([*clear, *itertools.chain.from_iterable(together)])
@@ -173,7 +188,7 @@ def design_scheme(
         _check_beside_purpose(groups, ready, demand)
         people = 1000 if respondents is None else respondents
         dealt = _for_purpose(purpose, attributes, clear, demand, truths, people)
-        split = replace(dealt.split, scheme=source.delivered(dealt.scheme))
+        split = replace(dealt.split, scheme=source.write(dealt.scheme, out))
         _deliver_purpose(replace(dealt, split=split), people, out, json=json)
         return
     proposal: dict[str, Any] | None = None
@@ -185,7 +200,7 @@ def design_scheme(
     else:
         asked = {**asdict(demand), "prior": truths, "respondents": respondents}
         made, proposal = _from_demand(attributes, groups, clear, asked)
-    _deliver(replace(made, scheme=source.delivered(made.scheme)), proposal, truths, out, json=json)
+    _deliver(replace(made, scheme=source.write(made.scheme, out)), proposal, truths, out, json=json)
 
 
 def _check_beside_device(groups: str | None, ready: FrontOptions, purpose: str | None, demand: DemandOptions) -> None:
@@ -225,7 +240,6 @@ def _from_demand(
 def _deliver(
     made: SchemeDesign, proposal: dict[str, Any] | None, truths: Dataset | None, out: Path, *, json: bool
 ) -> None:
-    made.scheme.write(out)
     if json:
         print_json({"out": str(out), **made.to_document(), "proposed_public": proposal})
         return
@@ -246,7 +260,6 @@ def _for_purpose(
 
 
 def _deliver_purpose(made: PurposeDesign, people: int, out: Path, *, json: bool) -> None:
-    made.scheme.write(out)
     if json:
         print_json({"out": str(out), **made.to_document()})
         return

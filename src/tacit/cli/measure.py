@@ -11,6 +11,7 @@ import typer
 from tacit.cli.attacking import attack_from, show_attack
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
+from tacit.cli.private_prior import read_scheme_with_prior
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -52,12 +53,13 @@ def measure(
 
     if not attack and (reports is not None or known):
         raise InvalidInput("--reports and --known belong to the attack: add --attack.")
-    plan = Scheme.read(scheme)
+    plan = read_scheme_with_prior(scheme)
     assumed = prior_from(plan, data, prior or [])
     measures = measure_scheme(plan, assumed, respondents)
     attacked = None
     if attack:
-        attacked = attack_from(plan, reports, assumed if data is not None else None, listed_names(known), seed)
+        disguising = plan if reports is None else Scheme.read(scheme)  # the scheme that the reports name
+        attacked = attack_from(disguising, reports, assumed if data is not None else None, listed_names(known), seed)
     if json:
         document = measures.to_document()
         print_json(document if attacked is None else {**document, "attack": attacked.to_document()})

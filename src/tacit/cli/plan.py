@@ -10,6 +10,7 @@ import typer
 from tacit.cli.measure import DataOption, PriorOption, prior_from, show_caveats
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
+from tacit.cli.private_prior import read_scheme_with_prior
 from tacit.cli.writing import check_picture
 from tacit.errors import InvalidInput
 
@@ -108,10 +109,9 @@ def plan(
 
 
 def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str], level: float, *, json: bool) -> None:
-    from tacit.channel.scheme import Scheme
     from tacit.design.plan import plan as plan_survey
 
-    known = _survey_scheme(scheme) if scheme.suffix.lower() in (".yaml", ".yml") else Scheme.read(scheme)
+    known = _survey_scheme(scheme) if scheme.suffix.lower() in (".yaml", ".yml") else read_scheme_with_prior(scheme)
     needed = plan_survey(known, margin, prior_from(known, data, prior), level)
     if json:
         print_json({**needed.to_document(), "power": None})
