@@ -18,7 +18,8 @@ from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.schema import PANEL, RESERVED, Attribute, Schema
 from tacit.table import Table, as_arrow, decode, encode, inferred_table, read_table
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
-from tacit.table.files import data_places, is_parquet, read_metadata, table_writer, with_partitions
+from tacit.table.files import data_places, read_metadata, table_writer, with_partitions
+from tacit.table.heads import is_parquet
 from tacit.table.standard_input import shown
 
 if TYPE_CHECKING:

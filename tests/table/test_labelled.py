@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit import Dataset, TacitError
 from tacit.extras import EXTRAS
-from tacit.table.csv_format import OtherEncoding, csv_format
+from tacit.table.csv_format import OtherEncoding
 from tacit.table.files import column_names, read_table
 
 pyreadstat = pytest.importorskip("pyreadstat")
@@ -144,7 +144,7 @@ def test_bytes_of_no_known_encoding_are_refused(tmp_path):
     path = tmp_path / "study.csv"
     path.write_bytes(b"a,b\n1,\x81\n")
     with pytest.raises(TacitError, match="is not UTF-8 text"):
-        csv_format(path)
+        column_names(path)
 
 
 REFUSALS = [

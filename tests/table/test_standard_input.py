@@ -14,7 +14,8 @@ import pytest
 from tacit.errors import InvalidInput
 from tacit.reports import carried_scheme
 from tacit.table import standard_input
-from tacit.table.files import column_names, is_parquet, read_table
+from tacit.table.files import column_names, read_table
+from tacit.table.heads import is_parquet
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ class _Shape:
 
 
 def _checked(out: Path | None, order: int | None, tables: str | None, *, whole: bool) -> Path:
-    from tacit.table.files import is_parquet
+    from tacit.table.heads import is_parquet
 
     if sum((order is not None, tables is not None, whole)) > 1:
         raise InvalidInput("Say one of --order, --tables and --whole: a tally holds one of these.")

@@ -12,8 +12,8 @@ from tacit.count.backend import asking
 from tacit.count.spark import SparkAddress
 from tacit.errors import InvalidInput, MissingExtra
 from tacit.table.columns import without_row_labels
-from tacit.table.csv_format import csv_format
-from tacit.table.files import checked_file, csv_header, is_parquet
+from tacit.table.files import checked_file
+from tacit.table.heads import file_head
 
 DUCKDB = "duckdb:///"
 POSTGRES = ("postgresql://", "postgres://")
@@ -70,16 +70,17 @@ def shown(where: str | Path) -> str:
 
 def _file_table(file: Path) -> Any:
     connection = _duckdb()
-    if is_parquet(file):
+    head = file_head(file)
+    written = head.csv
+    if written is None:
         return connection.read_parquet(file)
-    written = csv_format(file)
     if not written.is_utf8:
         raise InvalidInput(
             f"{str(file)!r} is written as {written.encoding}; a file that is counted where it lies must be UTF-8. Save "
             "it as UTF-8, or as Parquet."
         )
     # Everything stays text and nothing is guessed from the first rows, so that nothing is reinterpreted.
-    types = dict.fromkeys(csv_header(file, written), "VARCHAR")
+    types = dict.fromkeys(head.names, "VARCHAR")
     options = {"auto_detect": False, "header": True, "delim": written.separator, "quote": '"', "escape": '"'}
     return connection.read_csv(file, columns=types, **options)
 

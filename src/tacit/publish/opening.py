@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import sys
@@ -32,8 +33,8 @@ from tacit.publish.database_input import DatabaseInput
 from tacit.publish.release_input import CodedInput, Fingerprint, ReleaseInput
 from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute, Schema
-from tacit.table import Missing, Table, as_arrow, encode, read_batches
-from tacit.table.files import column_names, data_places
+from tacit.table import Missing, Table, as_arrow, encode, read_batches, read_table
+from tacit.table.files import column_names, data_places, n_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from tacit.table.infer import MissingPolicy
 
 SLICE_ROWS = 1 << 20
+MOST_HELD_CELLS = 1 << 22  # of a file that stays in memory from one pass to the next
 HASHED_ROWS = 1 << 14  # at a time: what stays in the processor's cache
 ENGINES = ("duckdb", "sqlite", "postgres", "pyspark")
 
@@ -67,9 +69,9 @@ def open_input(
 ) -> ReleaseInput:
     """Anything that can be published: a file, a Dataset, a data frame, the address of a database table, an ibis table.
 
-    A database table stays in its database. A file is never read whole: without a schema the values of its wanted columns are
-    counted first. Rows with missing values are dropped under ``missing="drop"``, and missing values are an answer of their own
-    under ``missing="answer"``.
+    A database table stays in its database. Of a large file never all rows are held, so that it is read several times: without a
+    schema the values of its wanted columns are counted first. Rows with missing values are dropped under
+    ``missing="drop"``, and missing values are an answer of their own under ``missing="answer"``.
     """
     wanted = wanted or Wanted()
     if is_stored(data):
@@ -77,8 +79,8 @@ def open_input(
         refuse_engine(table.get_backend().name)
         known = schema or _stored_schema(table, missing, wanted)
         return DatabaseInput(table, known, drop_missing=missing == "drop")
-    if isinstance(data, str | Path):
-        return _open_file(data, schema, missing, wanted)
+    if isinstance(data, str | Path | OpenedFile):
+        return _open_file(data if isinstance(data, OpenedFile) else OpenedFile(data), schema, missing, wanted)
     if not isinstance(data, Dataset | Table):
         table = as_arrow(data)
         known, readings = (
@@ -216,24 +218,49 @@ def _slices(coded: Table) -> Iterator[Table]:
         yield coded.rows(slice(start, start + SLICE_ROWS))
 
 
-def _open_file(path: str | Path, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> CodedInput:
-    known, readings = (schema, wanted.readings) if schema else _schema_of_file(path, missing, wanted)
+class OpenedFile:
+    """A file, a folder or a pattern that is read for several purposes: what fits is read once and held."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path, self._places = path, data_places(path)
+        self.names = column_names(path)
+
+    @functools.cached_property
+    def _held(self) -> pa.Table | None:
+        """All rows of all columns, of a small file; values of a CSV file are text."""
+        is_small = sum(n_cells(place) for place in self._places) <= MOST_HELD_CELLS
+        return read_table(self.path) if is_small else None
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        """The rows in parts that fit memory, with those of the columns that are there."""
+        if self._held is None:
+            yield from read_batches(self.path, columns)
+        else:
+            yield self._held if columns is None else self._held.select([name for name in columns if name in self.names])
+
+    @functools.cached_property
+    def fingerprint(self) -> Fingerprint:
+        digest = hashlib.sha256()
+        for place in self._places:
+            with place.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        return Fingerprint(digest.hexdigest(), "file")
+
+
+def _open_file(file: OpenedFile, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> CodedInput:
+    if schema is None:
+        values = _values(file.batches(wanted.columns), file.names, missing, wanted)
+        known, readings = typed_schema(values, missing, wanted)
+    else:
+        known, readings = schema, dict(wanted.readings)
 
     def batches() -> Iterator[Table]:
-        for batch in read_batches(path, known.names):
-            yield _encoded(batch, known, readings, missing)
+        for batch in file.batches(known.names):
+            for start in range(0, max(batch.num_rows, 1), SLICE_ROWS):
+                yield _encoded(batch.slice(start, SLICE_ROWS), known, readings, missing)
 
-    digest = hashlib.sha256()
-    for place in data_places(path):
-        with place.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    return CodedInput(known, batches, Fingerprint(digest.hexdigest(), "file"), dict(readings))
-
-
-def _schema_of_file(path: str | Path, missing: MissingPolicy, wanted: Wanted) -> tuple[Schema, dict[str, Reading]]:
-    columns = _values(read_batches(path, wanted.columns), column_names(path), missing, wanted)
-    return typed_schema(columns, missing, wanted)
+    return CodedInput(known, batches, file.fingerprint, dict(readings))
 
 
 def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], missing: MissingPolicy) -> Table:

@@ -19,7 +19,7 @@ from tacit.publish.cells import can_hide_cells
 from tacit.publish.column_readings import Reading
 from tacit.publish.every import every_set
 from tacit.publish.hierarchies import Hierarchy, read_hierarchies
-from tacit.publish.opening import Wanted, is_stored, open_input, tally
+from tacit.publish.opening import OpenedFile, Wanted, is_stored, open_input, tally
 from tacit.publish.order import ordered_by_data
 from tacit.publish.persons import UNIT, PersonRows, person_rows
 from tacit.publish.population import Population, open_population, people_in_classes, with_population
@@ -158,6 +158,8 @@ def pose_publication(
         raise InvalidInput(
             "Pseudonyms are not drawn in a database. Write the table to a Parquet file and publish that."
         )
+    if isinstance(data, str | Path) and not is_stored(data):
+        data = OpenedFile(data)  # also for earlier releases of the same input, which are made again
     source = open_input(data, schema, missing=preferences.missing, wanted=_wanted(settings, readings or {}))
     source = ordered_by_data(source) if preferences.order == "data" else source
     sets, every = _quasi_identifier_sets(settings, source.schema), protection.every

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +17,13 @@ from tacit.dataset import Dataset
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish.counted_rows import COUNT, WEIGHT, counted_batches, counted_stored
 from tacit.publish.database_input import DatabaseInput
+from tacit.publish.opening import OpenedFile
 from tacit.publish.population import answer_codes
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
 from tacit.publish.risk import KnownClasses
 from tacit.schema import Attribute
-from tacit.table import Table, as_arrow, read_batches
+from tacit.table import Table, as_arrow
 from tacit.table.columns import missing_values
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class WeightColumn:
             raise InvalidInput(
                 f"A Dataset holds answers, not the numbers of the survey weights {self.name!r}. Give its file or data frame."
             )
-        batches = read_batches(self.data) if isinstance(self.data, str | Path) else iter([as_arrow(self.data)])
+        batches = self.data.batches(None) if isinstance(self.data, OpenedFile) else iter([as_arrow(self.data)])
         for batch in batches:
             yield self._complete(batch) if self.drop_missing else batch
 

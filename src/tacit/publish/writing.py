@@ -20,7 +20,7 @@ from tacit.publish.manifests import private_manifest, private_path, public_manif
 from tacit.publish.promises import all_labels, judged_table, kept_promises, people_of, verified_rows
 from tacit.publish.reading_back import BrokenPromise, count_synthetic, read_back
 from tacit.publish.spark_release import write_on_spark
-from tacit.table.files import is_parquet
+from tacit.table.heads import is_parquet
 from tacit.table.outputs import written_whole
 
 if TYPE_CHECKING:

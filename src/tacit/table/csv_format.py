@@ -16,8 +16,6 @@ from tacit.errors import InvalidInput
 from tacit.table import standard_input
 
 SEPARATORS = (",", ";", "\t", "|")
-# Read this far to tell UTF-8 from other encodings; what follows is checked while it is read.
-LOOKED_AT = 1 << 20
 ROWS_LOOKED_AT = 20
 # Byte order marks; the longer one of UTF-32 begins like that of UTF-16.
 MARKS = (
@@ -40,6 +38,7 @@ class CsvFormat:
 
     separator: str
     encoding: str
+    is_guessed: bool = False
 
     @property
     def is_utf8(self) -> bool:
@@ -56,18 +55,31 @@ def opened_csv(file: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(file)) if is_packed(file) else file.open("rb")
 
 
-def csv_format(file: Path) -> CsvFormat:
-    """What the first line and the first megabyte say.
+def recognise(file: Path, start: bytes, *, is_whole: bool) -> CsvFormat:
+    """What the beginning of a file says.
 
     The separator is the one that splits the first rows into equally many columns, the most of them, and a comma where
-    several do. Text that
-    is not UTF-8 is read as Windows-1252, the encoding of Western European spreadsheets, with a warning.
+    several do. Text that is not UTF-8 is read as Windows-1252, the encoding of Western European spreadsheets.
     """
-    with opened_csv(file) as source:
-        start = source.read(LOOKED_AT)
-    encoding = _encoding(file, start)
+    encoding, is_guessed = _encoding(file, start, is_whole=is_whole)
     text = start.decode(encoding, errors="replace").lstrip("\ufeff")
-    return CsvFormat(max(SEPARATORS, key=lambda mark: _fit(text, mark)), encoding)
+    return CsvFormat(max(SEPARATORS, key=lambda mark: _fit(text, mark)), encoding, is_guessed)
+
+
+def first_row(start: bytes, written: CsvFormat) -> list[str]:
+    """The names of the columns, from the beginning of a file."""
+    encoding = "utf-8-sig" if written.is_utf8 else written.encoding
+    text = codecs.getincrementaldecoder(encoding)().decode(start)
+    return next(csv.reader(io.StringIO(text, newline=""), delimiter=written.separator), [])
+
+
+def warn_of_guess(file: Path) -> None:
+    """Say that a file's encoding had to be guessed."""
+    warnings.warn(
+        f"{standard_input.shown(file)} is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if names look wrong.",
+        OtherEncoding,
+        stacklevel=4,
+    )
 
 
 def _fit(text: str, separator: str) -> tuple[bool, int]:
@@ -82,29 +94,25 @@ def _fit(text: str, separator: str) -> tuple[bool, int]:
     return columns > 1 and set(sizes[: max(len(sizes) - 1, 2)]) == {columns}, columns
 
 
-def _encoding(file: Path, start: bytes) -> str:
+def _encoding(file: Path, start: bytes, *, is_whole: bool) -> tuple[str, bool]:
+    """The encoding, and whether it had to be guessed."""
     for mark, name in MARKS:
         if start.startswith(mark):
-            return name
-    if _decodes(start, "utf-8"):
-        return "utf-8"
-    if b"\x00" in start or not _decodes(start, WESTERN):
+            return name, False
+    if _decodes(start, "utf-8", is_whole=is_whole):
+        return "utf-8", False
+    if b"\x00" in start or not _decodes(start, WESTERN, is_whole=is_whole):
         raise InvalidInput(
             f"{standard_input.shown(file)} is not UTF-8 text, nor in any encoding that is recognised. Save it as UTF-8, or as "
             "Parquet."
         )
-    warnings.warn(
-        f"{standard_input.shown(file)} is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if names look wrong.",
-        OtherEncoding,
-        stacklevel=4,
-    )
-    return WESTERN
+    return WESTERN, True
 
 
-def _decodes(start: bytes, encoding: str) -> bool:
+def _decodes(start: bytes, encoding: str, *, is_whole: bool) -> bool:
     try:
         # The last character may be cut in the middle.
-        codecs.getincrementaldecoder(encoding)().decode(start, final=len(start) < LOOKED_AT)
+        codecs.getincrementaldecoder(encoding)().decode(start, final=is_whole)
     except UnicodeDecodeError:
         return False
     return True

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import csv
-import io
 import json
-import math
 import os
 import re
 import zlib
@@ -18,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table import standard_input
 from tacit.table.columns import as_arrow, checked_names, without_row_labels
-from tacit.table.csv_format import CsvFormat, csv_format, is_packed, opened_csv
+from tacit.table.csv_format import is_packed
+from tacit.table.heads import file_head, is_parquet, readable
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
 from tacit.table.object_stores import fetched, is_data_name, is_object, objects
 from tacit.table.outputs import NOTE, output_file, written_whole
@@ -27,20 +25,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1 << 17
-SAMPLED_BYTES = 1 << 18  # of a CSV file, to tell how long its rows are
-PARQUET_SUFFIXES = (".parquet", ".pq")
 LONGEST_NOTE = 1 << 16  # bytes up to which it stays plain JSON
 COMPRESSED = b"zlib:"
 NOTE_FORMAT = "tacit-note/1"  # of the note beside a CSV file
-
-
-def is_parquet(path: str | Path) -> bool:
-    if str(path) == standard_input.NAME:
-        return standard_input.holds_parquet(standard_input.standard_input())
-    if Path(path).suffix.lower() in PARQUET_SUFFIXES:
-        return True
-    read = standard_input.standard_input
-    return read.cache_info().currsize > 0 and Path(path) == read() and standard_input.holds_parquet(read())
 
 
 def _no_file(path: str) -> str:
@@ -72,26 +59,6 @@ def checked_file(path: str | Path) -> Path:
     return file
 
 
-@contextlib.contextmanager
-def _readable(path: str | Path) -> Iterator[None]:
-    """Arrow's complaints about a file, in one sentence."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{standard_input.shown(path)} is not UTF-8 text ({error.reason}). Save it as UTF-8, or as Parquet."
-        ) from None
-    except (pa.ArrowInvalid, csv.Error, OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or (str(error) or type(error).__name__).splitlines()[0]
-        kind = "Parquet" if is_parquet(path) else "CSV"
-        raise InvalidInput(
-            f"{standard_input.shown(path)} cannot be read as {kind}: {reason.rstrip('.')}. "
-            "Is the file truncated, ragged, or of another format?"
-        ) from None
-
-
 def read_batches(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """The rows of a file, or of all files of a folder or pattern, in parts that fit memory.
 
@@ -107,7 +74,7 @@ def _file_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Tabl
     if is_labelled(file):
         yield labelled_table(file, columns)
         return
-    with _readable(file):
+    with readable(file):
         yield from _parquet_batches(file, columns) if is_parquet(file) else _csv_batches(file, columns)
 
 
@@ -156,24 +123,13 @@ def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.T
             yield source.schema_arrow.empty_table().select(known)
 
 
-def csv_header(file: Path, written: CsvFormat | None = None) -> list[str]:
-    with _readable(file):
-        how = written or csv_format(file)
-        encoding = "utf-8-sig" if how.is_utf8 else how.encoding
-        with opened_csv(file) as content, io.TextIOWrapper(content, encoding, newline="") as lines:
-            header = next(csv.reader(lines, delimiter=how.separator), [])
-    if not header or not any(header):
-        raise InvalidInput(f"{standard_input.shown(file)} has no line of column names.")
-    checked_names(header)
-    return header
-
-
 def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    how = csv_format(file)
-    header = csv_header(file, how)
+    head = file_head(file)
+    header, how = head.names, head.csv
+    assert how is not None
     options = arrow_csv.ConvertOptions(
         column_types=dict.fromkeys(header, pa.string()),
         strings_can_be_null=False,
@@ -206,12 +162,8 @@ def _file_columns(file: Path, folders: Sequence[str]) -> list[str]:
 def _held_columns(file: Path) -> list[str]:
     if is_labelled(file):
         return labelled_names(file)
-    if not is_parquet(file):
-        return csv_header(file)
-    import pyarrow.parquet as pq
-
-    with _readable(file):
-        return without_row_labels(pq.read_schema(file).names)
+    names = list(file_head(file).names)
+    return without_row_labels(names) if is_parquet(file) else names
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -290,26 +242,7 @@ def is_many(place: str | Path) -> bool:
 def n_cells(file: Path) -> int:
     """About how many cells a file holds, its rows times its columns, without reading it; 0 where it can only be read whole."""
     file = checked_file(file)
-    if is_labelled(file):
-        return 0
-    if is_parquet(file):
-        import pyarrow.parquet as pq
-
-        with _readable(file):
-            noted = pq.read_metadata(file)
-        return int(noted.num_rows * noted.num_columns)
-    return _csv_rows(file) * len(csv_header(file))
-
-
-def _csv_rows(file: Path) -> int:
-    """About how many rows a CSV file has, by the length of those at its beginning."""
-    with _readable(file), opened_csv(file) as content:
-        content.readline()
-        start, sample = content.tell(), content.read(SAMPLED_BYTES)
-    packing = len(sample) / len(zlib.compress(sample)) if is_packed(file) and sample else 1.0
-    rows = sample.count(b"\n")
-    mean = (sample.rfind(b"\n") + 1) / rows if rows else max(len(sample), 1)
-    return max(math.ceil((file.stat().st_size * packing - start) / mean), rows)
+    return 0 if is_labelled(file) else file_head(file).n_cells
 
 
 def sidecar(path: str | Path) -> Path:
@@ -321,10 +254,7 @@ def read_metadata(path: str | Path) -> dict[str, Any] | None:
     """What was noted when a file was written; None where nothing was."""
     file = checked_file(path)
     if is_parquet(file):
-        import pyarrow.parquet as pq
-
-        with _readable(path):
-            noted = (pq.read_metadata(file).metadata or {}).get(NOTE)
+        noted = file_head(file).note
         return None if noted is None else _note(noted, f"The note about its scheme in {str(path)!r}")
     beside = sidecar(file)
     return _note(beside.read_bytes(), repr(str(beside))) if beside.exists() else None
