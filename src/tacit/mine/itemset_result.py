@@ -105,7 +105,9 @@ class Itemsets(Told):
         """The intervals of all small tables, counted in as few passes as possible."""
         schema, origins = self.supports.schema, self.supports.origins
         listed = dict.fromkeys(part.names for part in self.found if origins)
-        small = [names for names in listed if math.prod(schema.shape(names)) <= TABLE_CELLS]
+        # The law of a table that is pooled takes long, so that only single answers have it.
+        longest = 1 if len(origins) > 1 else len(schema)
+        small = [n for n in listed if len(n) <= longest and math.prod(schema.shape(n)) <= TABLE_CELLS]
         if not small:
             return {}
         reports = Remembered(tuple(origins))
