@@ -6,10 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from tacit.errors import InvalidInput
+from tacit.survey.accounts import Accounts
+from tacit.survey.app import SurveyServer
 from tacit.survey.changes import series_changes
+from tacit.survey.dashboard import dashboard
 from tacit.survey.definition import Definition
+from tacit.survey.headers import ServerSettings
 from tacit.survey.store.submissions import Submission, store_batch
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tests.cli import run
@@ -86,3 +91,44 @@ def test_the_command_prints_and_answers_the_change(tmp_path: Path, monkeypatch: 
     (tmp_path / "margins.yaml").write_text("{}")
     options = ("--population", "margins.yaml", "--store", "survey.db")
     assert "weights the shares of one wave" in run.refused("survey", "results", "health", "--change", *options)
+
+
+PANEL = WAVES.replace("waves: 3", "waves: 3\nseries_gamma: 19\npanel: true")
+
+
+def test_people_of_a_panel_are_put_together_where_both_waves_have_them(opened: Store) -> None:
+    rng = np.random.default_rng(5)
+    smokes = rng.random(600) < 0.5
+    errors = []
+    for linked in (True, False):
+        text = PANEL.replace("name: health", f"name: health{int(linked)}")
+        for number, survey in enumerate(
+            [opened.add(Definition.from_yaml(text), text), opened.open_wave(f"health{int(linked)}")]
+        ):
+            reported = np.where((np.random.default_rng(number).random(600) < 0.7) == smokes, "yes", "no")
+            marks = [f"{i + (0 if linked else 1000 * number):032x}" for i in range(600)]
+            rows = [(str(answer), "no", "below 30", mark) for answer, mark in zip(reported, marks, strict=True)]
+            batch = [Submission(survey, "reports", f"{survey.fingerprint}{i}", row) for i, row in enumerate(rows)]
+            store_batch(opened.database, batch)
+        changes = series_changes(opened, opened.named(f"health{int(linked)}"))["changes"]
+        errors.append(next(row["standard_error"] for row in changes if row["answers"] == {"smokes": "yes"}))
+    assert errors[0] < 0.97 * errors[1]
+
+
+def test_the_dashboard_shows_each_question_over_the_waves(tmp_path: Path) -> None:
+    server = SurveyServer(tmp_path / "s.db", ServerSettings(rate=0))
+    store = server.store
+    fill(store, store.add(Definition.from_yaml(WAVES), WAVES), 0.9)
+    assert dashboard(store, store.named("health")).courses == []
+    fill(store, store.open_wave("health"), 0.1)
+    survey = store.named("health")
+    courses = dashboard(store, survey).courses
+    labels = [row.label for course in courses for row in course.table.rows if course.table.attribute == "smokes"]
+    assert labels == ["No, wave 1", "No, wave 2", "Yes, wave 1", "Yes, wave 2"]
+    Accounts(store.database).set_password("ana", "a long enough password")
+    client = TestClient(server, base_url="http://survey.test")
+    client.post("/admin/login", data={"name": "ana", "password": "a long enough password"})
+    page = client.get(f"/admin/surveys/{survey.fingerprint}").text
+    assert 'href="#waves"' in page
+    assert "Yes, wave 2" in page
+    server.close()

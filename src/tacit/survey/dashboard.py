@@ -12,6 +12,7 @@ from tacit.errors import InvalidInput
 from tacit.reports import Reports
 from tacit.survey.alarms import Arrivals
 from tacit.survey.answer_tables import FEWEST_IN_CELL, FEWEST_REPORTS, AnswerTables, EstimateTable
+from tacit.survey.changes import Course, courses
 from tacit.survey.comparing import Compared, compared_arms, control_items
 from tacit.survey.definition import Definition, surest
 from tacit.survey.fake_reports import FitTest, fit_of
@@ -84,6 +85,7 @@ class Dashboard:
     models: list[MinedModel] = field(default_factory=list)
     second: SecondRound | None = None
     quotas: list[QuotaCount] = field(default_factory=list)
+    courses: list[Course] = field(default_factory=list)
     has_second_round: bool = False
     quota_note = MET_NOT_GUARANTEED
 
@@ -170,6 +172,7 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         models=mined(kept.reports, asked.target, definition) if asked.target else [],
         second=second_round(store, survey),
         quotas=empty.quotas,
+        courses=courses(store, survey),
         has_second_round=bool(definition.document["second_round"]),
     )
 
