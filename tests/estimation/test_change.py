@@ -12,6 +12,7 @@ import tacit
 from tacit import Attribute, Reports, Scheme, channels
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.estimation.change import Change
+from tacit.reports import join_waves
 from tests.cli import run
 from tests.statistics import FALSE_ALARM
 
@@ -123,6 +124,16 @@ def test_transitions_are_the_joint_table_of_both_waves() -> None:
     assert change.transitions.names == ("smokes@1", "smokes@2")
     far = np.abs(change.transitions.probabilities - [[0, 0.5], [0.5, 0]]) / change.transitions.standard_errors
     assert far.max() < 5
+
+
+def test_the_second_wave_is_regressed_on_the_first() -> None:
+    rng = np.random.default_rng(3)
+    before = rng.random(4000) < 0.5
+    after = before ^ (rng.random(4000) < 0.2)
+    both = join_waves(wave(before, rng), wave(after, rng), range(4000), range(4000))
+    fit = tacit.regress(both, "`smokes@2` ~ `smokes@1`")
+    slope = fit.coefficients[1]
+    assert abs(slope.estimate - 2 * np.log(4)) < 5 * slope.standard_error
 
 
 def test_shares_within_groups_change_too() -> None:
