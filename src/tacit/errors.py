@@ -44,6 +44,10 @@ class SchemeMismatch(InvalidInput):
     """Reports and scheme do not belong together."""
 
 
+class UndisguisedColumns(UserWarning):
+    """Columns that a scheme leaves undisguised without anybody having said that they are public."""
+
+
 class MissingExtra(TacitError, ImportError):
     """An optional dependency that is not installed."""
 

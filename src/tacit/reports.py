@@ -154,7 +154,7 @@ class Reports(Shown):
         table = truth if isinstance(truth, Table) else getattr(truth, "table", None)
         if not isinstance(table, Table):
             table = inferred_table(truth)
-        return cls(Scheme.of(table.schema), (table,))
+        return cls(Scheme.from_groups(table.schema), (table,))
 
     @classmethod
     def from_arrow(cls, data: Any, scheme: Scheme, *, is_simulation: bool = False) -> Reports:
@@ -352,7 +352,7 @@ def _renamed(reports: Reports, suffix: str) -> Reports:
     schema = [dataclasses.replace(attribute, name=attribute.name + suffix) for attribute in scheme.schema]
     groups = [group.recipe._replace(names=[name + suffix for name in group.names]) for group in scheme.groups]
     prior = None if scheme.prior is None else {name + suffix: shares for name, shares in scheme.prior.items()}
-    renamed = Scheme.of(schema, groups, prior=prior)
+    renamed = Scheme.from_groups(schema, groups, prior=prior)
     names = zip(renamed.report_schema.names, scheme.report_schema.names, strict=True)
     table = Table(renamed.report_schema, {name: reports.table.columns[old] for name, old in names})
     return Reports(renamed, (table,), reports.is_simulation)
@@ -377,7 +377,7 @@ def joint_scheme(left: Scheme, right: Scheme) -> Scheme:
         )
     groups = [group.recipe for group in (*left.groups, *right.groups)]
     priors = None if left.prior is None and right.prior is None else {**(left.prior or {}), **(right.prior or {})}
-    return Scheme.of((*left.schema, *right.schema), groups, prior=priors)
+    return Scheme.from_groups((*left.schema, *right.schema), groups, prior=priors)
 
 
 def _shown_shares(column: Attribute, codes: Any) -> Iterator[tuple[str, Any]]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit import Attribute, Schema, Scheme, channels
 from tacit.channel.document import FORMAT, document_hash
-from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
+from tacit.errors import InvalidInput, SchemeMismatch, UndisguisedColumns, UnknownName
 from tacit.randomness import ONE
 from tests.conformance.channels import NAMED, invertible_channels
 
@@ -327,3 +328,28 @@ def test_a_document_keeps_its_own_hash() -> None:
 def test_two_attributes_that_would_share_a_column_of_a_report_file_are_refused(attributes, groups, column):
     with pytest.raises(InvalidInput, match=f"would both be called '{column}' in a file"):
         Scheme.of(attributes, groups)
+
+
+def test_a_scheme_asks_for_the_columns_that_go_out_undisguised() -> None:
+    groups = [(["smokes"], channels.warner(0.7))]
+    with pytest.warns(UndisguisedColumns, match=r"undisguised: drinks, age\..*public=\['drinks', 'age'\]"):
+        asked = Scheme.of(ATTRIBUTES, groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Scheme.of(ATTRIBUTES, groups, public=["age", "drinks"]).hash == asked.hash
+        assert Scheme.of([SMOKES], groups, public=[]).public_names == ()
+        assert Scheme.of(ATTRIBUTES).public_names == ("smokes", "drinks", "age")  # nothing is disguised, as was written
+        assert Scheme.from_document(asked.to_document()).public_names == ("drinks", "age")
+
+
+@pytest.mark.parametrize(
+    ("public", "message"),
+    [
+        (["age"], "drinks would go out undisguised"),
+        (["age", "drinks", "smokes"], "'smokes' is public and in a group"),
+        (["age", "drinking"], "Public attribute 'drinking' does not exist. Did you mean 'drinks'"),
+    ],
+)
+def test_public_names_that_contradict_the_groups_are_refused(public: list[str], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Scheme.of(ATTRIBUTES, [(["smokes"], channels.warner(0.7))], public=public)

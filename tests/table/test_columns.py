@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit import Attribute
+from tacit import Attribute, Dataset
 from tacit.errors import InvalidInput
 from tacit.table import as_arrow
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values
@@ -150,5 +150,14 @@ def test_labels_of_rows_out_of_pandas_are_no_answers(tmp_path):
     assert read_table(tmp_path / "chosen.parquet").column_names == ["a", "b"]
     frame.iloc[:0].to_parquet(tmp_path / "empty.parquet")
     assert read_table(tmp_path / "empty.parquet").column_names == ["a", "b"]
-    named = as_arrow(frame.rename_axis("person"))
-    assert named.column_names == ["a", "b", "person"], "an index with a name is a column like any other"
+
+
+def test_an_index_with_a_name_is_refused_and_both_ways_out_work():
+    """The attack: a frame indexed by person handed the persons over as a column, which no channel disguised."""
+    frame = pd.DataFrame({"a": ["x", "y"]}, index=pd.Index(["ann", "bob"], name="person"))
+    with pytest.raises(InvalidInput, match=r"index of the data frame is named 'person'.*reset_index\(drop=True\)"):
+        as_arrow(frame)
+    with pytest.raises(InvalidInput, match="named 'person'"):
+        Dataset(frame)
+    assert as_arrow(frame.reset_index()).column_names == ["person", "a"]
+    assert as_arrow(frame.reset_index(drop=True)).column_names == ["a"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ from tacit.channel.registry import KINDS
 from tacit.channel.routed import RoutedChannel
 from tacit.channel.routing import Records, may_skip
 from tacit.display import Shown
-from tacit.errors import InvalidInput, UnknownName
+from tacit.errors import InvalidInput, UndisguisedColumns, UnknownName
 from tacit.schema import Attribute, Schema
 from tacit.table.columns import file_columns
 from tacit.table.outputs import written_whole
@@ -250,9 +251,36 @@ class Scheme(Shown):
         schema: Schema | Sequence[Attribute],
         groups: Sequence[GroupRecipe | tuple[Sequence[str], Recipe]] = (),
         *,
+        public: Sequence[str] | None = None,
         prior: Mapping[str, Sequence[float]] | None = None,
     ) -> Scheme:
-        """A scheme from attributes and ``(names, recipe)`` pairs."""
+        """A scheme from attributes and ``(names, recipe)`` pairs; attributes in no group go out as they are.
+
+        Name those as `public`, so that none is forgotten: in this version a warning asks for it, later ones will refuse. A
+        scheme without groups disguises nothing and needs no names.
+        """
+        scheme = cls.from_groups(schema, groups, prior=prior)
+        open_names = scheme.public_names
+        if public is None and groups and open_names:
+            warnings.warn(
+                f"These columns go out undisguised: {', '.join(open_names)}. Say that they are public, with "
+                f"public={list(open_names)!r}, or give them a channel.",
+                UndisguisedColumns,
+                stacklevel=2,
+            )
+        if public is not None and set(public) != set(open_names):
+            _refuse_other_public(scheme, list(public))
+        return scheme
+
+    @classmethod
+    def from_groups(
+        cls,
+        schema: Schema | Sequence[Attribute],
+        groups: Sequence[GroupRecipe | tuple[Sequence[str], Recipe]] = (),
+        *,
+        prior: Mapping[str, Sequence[float]] | None = None,
+    ) -> Scheme:
+        """As `of`, for documents and designs that have stated already what is public: all that is in no group."""
         schema = _checked_schema(schema)
         made = tuple(_group(schema, group) for group in _checked_groups(groups))
         questionnaire = _questionnaire(schema, "", 1.0, made, ask_all=True)
@@ -380,7 +408,7 @@ class Scheme(Shown):
                 raise InvalidInput(f"{where} has both `groups` and `questionnaires`; only one of them may be there.")
             scheme = cls.dealt(schema, _dealt(checked["questionnaires"]), prior=prior)
         else:
-            scheme = cls.of(schema, _recipes(checked.get("groups", [])), prior=prior)
+            scheme = cls.from_groups(schema, _recipes(checked.get("groups", [])), prior=prior)
         return dataclasses.replace(scheme, document=checked)
 
     @classmethod
@@ -394,6 +422,19 @@ class Scheme(Shown):
             Path(temporary).write_text(
                 json.dumps(self.to_document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
             )
+
+
+def _refuse_other_public(scheme: Scheme, public: list[str]) -> None:
+    """Refuse names of public attributes that the groups contradict."""
+    for name in public:
+        if name not in scheme.schema:
+            raise UnknownName("Public attribute", name, scheme.schema.names)
+        if name not in scheme.public_names:
+            raise InvalidInput(f"{name!r} is public and in a group that disguises it. Leave it out of one of them.")
+    left = [name for name in scheme.public_names if name not in public]
+    raise InvalidInput(
+        f"{', '.join(left)} would go out undisguised. Name them in public as well, or give them a channel."
+    )
 
 
 def _dealt(questionnaires: Any) -> list[tuple[str, float, list[GroupRecipe]]]:

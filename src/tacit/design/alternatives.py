@@ -57,7 +57,7 @@ def better_alternatives(
         return ()
     ways = dict.fromkeys(what for group in scheme.groups for what in group.channel.better_instead())
     made = {
-        what: Scheme.of(scheme.schema, [part for group in scheme.groups for part in _parts(group, what)])
+        what: Scheme.from_groups(scheme.schema, [part for group in scheme.groups for part in _parts(group, what)])
         for what in ways
     }
     return tuple(SchemeAlternative(what, other, measure(other, prior, respondents)) for what, other in made.items())

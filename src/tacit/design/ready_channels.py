@@ -54,7 +54,7 @@ def scheme_from_fronts(
     parts = checked_groups(schema, [[name] for name in picked], public)
     groups = [((name,), recipe_of(picked[name][1], picked[name][0], schema[name])) for (name,) in parts]
     prior = {name: _by_name(front, schema[name]).tolist() for name, (front, _) in picked.items()}
-    scheme = Scheme.of(schema, groups, prior=prior)
+    scheme = Scheme.from_groups(schema, groups, prior=prior)
     return FrontDesign(
         scheme,
         _in_words(picked),
@@ -111,7 +111,7 @@ def scheme_from_device(
     """
     parts = checked_groups(schema, None, public)
     recipes = [((name,), design(device, parameters, _checked(schema[name])).recipe) for (name,) in parts]
-    scheme = with_prior(Scheme.of(schema, recipes), prior)
+    scheme = with_prior(Scheme.from_groups(schema, recipes), prior)
     demand = f"asked by the device {device!r} with {parameters}"
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents))
 

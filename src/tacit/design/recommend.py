@@ -118,7 +118,7 @@ def _joint_schemes(schema: Schema, gamma: float, length: int, left_out: list[str
                 f"{MOST_CELLS:,}). The split questionnaire asks fewer attributes at a time."
             )
         else:
-            yield name, Scheme.of(schema, [(schema.names, recipe)])
+            yield name, Scheme.from_groups(schema, [(schema.names, recipe)])
 
 
 def checked_demand(gamma: float) -> float:
@@ -142,7 +142,7 @@ def best_recipe(name: str, shape: Sequence[int], gamma: float, length: int) -> R
 
     def rank(recipe: Recipe) -> tuple[int, float]:
         """How many of the lengths have no estimate, then the largest error of the others."""
-        errors = predicted_errors(Scheme.of(schema, [(schema.names, recipe)]), 1, length).by_length
+        errors = predicted_errors(Scheme.from_groups(schema, [(schema.names, recipe)]), 1, length).by_length
         known = [error for error in errors if error is not None]
         return len(errors) - len(known), max(known, default=0.0)
 

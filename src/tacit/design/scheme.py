@@ -226,14 +226,14 @@ def _flipped(schema: Schema, parts: Groups, theta: float) -> Scheme:
             "With theta = 1/2 a record cannot be told from its opposite, so nothing could be estimated. Choose another, or "
             "an unrelated question, which works at any chance above 0: --device unrelated-question --parameters p=0.5,y=0.5."
         )
-    return Scheme.of(schema, [(part, flip(theta)) for part in parts])
+    return Scheme.from_groups(schema, [(part, flip(theta)) for part in parts])
 
 
 def _within(schema: Schema, parts: Groups, bound: float, *, per_group: bool) -> Scheme:
     """Gamma-diagonal groups, each within `bound`, or all of them together."""
     share = bound if per_group else bound ** (1 / len(parts))
     while True:
-        scheme = Scheme.of(schema, [(part, gamma_diagonal(share)) for part in parts])
+        scheme = Scheme.from_groups(schema, [(part, gamma_diagonal(share)) for part in parts])
         reached = [group.channel.amplification for group in scheme.groups]
         if (max(reached) if per_group else math.prod(reached)) <= bound:
             return scheme

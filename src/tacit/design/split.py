@@ -302,7 +302,7 @@ def _scheme(schema: Schema, lattice: _SetLattice, dealing: Array) -> Scheme:
         recipe = best_recipe(lattice.gamma, int(cells[place]))
         questionnaires.append((" & ".join(asked), float(dealing[place]), [(asked, recipe)]))
     if len(questionnaires) == 1:
-        return Scheme.of(schema, questionnaires[0][2])
+        return Scheme.from_groups(schema, questionnaires[0][2])
     total = math.fsum(chance for _, chance, _ in questionnaires)
     return Scheme.dealt(schema, [(name, chance / total, groups) for name, chance, groups in questionnaires])
 

@@ -200,7 +200,7 @@ def alpha_sweep(data: Dataset, truth: Truth, seeds: Sequence[int]) -> Sweep:
     numbers = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         alpha = share * largest
-        scheme = Scheme.of(data.schema, [(data.schema.names, randomized_gamma_diagonal(GAMMA, alpha))])
+        scheme = Scheme.from_groups(data.schema, [(data.schema.names, randomized_gamma_diagonal(GAMMA, alpha))])
         accuracies = [accuracy_of_all(truth, supports_from(disguise(data, scheme, seed=seed))) for seed in seeds]
         posteriors = determinable_range(0.05, GAMMA, alpha, n)
         errors = [accuracy.support_error(4) for accuracy in accuracies]

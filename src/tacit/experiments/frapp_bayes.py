@@ -34,7 +34,7 @@ def bayes_gain(gamma: float, seeds: Sequence[int]) -> BayesGain:
     data = binary_adult("all")
     names = data.schema.names
     schemes = {
-        "one gamma-diagonal group": Scheme.of(data.schema, [(names, gamma_diagonal(gamma))]),
+        "one gamma-diagonal group": Scheme.from_groups(data.schema, [(names, gamma_diagonal(gamma))]),
         "split questionnaire for pairs with the class": split_questionnaire(
             data.schema, class_targets(data.schema, names, CLASS), gamma
         ).scheme,

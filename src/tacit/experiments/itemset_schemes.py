@@ -27,7 +27,7 @@ def contestants(schema: Schema, gamma: float, counts: Mapping[int, float]) -> tu
     """FRAPP's four mechanisms with its parameters, then what does better under the same gamma."""
 
     def joint(recipe: Recipe) -> Scheme:
-        return Scheme.of(schema, [(schema.names, recipe)])
+        return Scheme.from_groups(schema, [(schema.names, recipe)])
 
     def best(kind: str) -> Scheme:
         recipe = best_recipe(kind, schema.shape(), gamma, len(schema))

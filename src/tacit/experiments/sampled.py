@@ -27,7 +27,7 @@ Counts = NDArray[np.int64]
 
 def unrelated_question(schema: Schema, keep: float) -> Scheme:
     """One group of everything: the whole record is kept with chance `keep`, else fair personal bits are reported."""
-    return Scheme.of(schema, [(schema.names, mixture(keep, "uniform"))])
+    return Scheme.from_groups(schema, [(schema.names, mixture(keep, "uniform"))])
 
 
 @dataclass(frozen=True, eq=False)

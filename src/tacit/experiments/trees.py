@@ -194,7 +194,7 @@ def _draws(
 def dealt_scheme(truth: Dataset, theta: float, groups: int, rng: np.random.Generator) -> Scheme:
     """Attributes and class dealt at random into groups of nearly equal size, each flipped as a whole."""
     names = [str(name) for name in rng.permutation(truth.schema.names)]
-    return Scheme.of(truth.schema, [(names[start::groups], flip(theta)) for start in range(groups)])
+    return Scheme.from_groups(truth.schema, [(names[start::groups], flip(theta)) for start in range(groups)])
 
 
 def compared(published: Accuracies, ours: Accuracies) -> Iterator[PublishedComparison]:

@@ -67,7 +67,7 @@ def loaded_reports(
     parts = tuple(replace(source, engine=MemoryEngine(_written_out(source, share, rng))) for source in origins)
     listed = reports if isinstance(reports, Sequence) else [reports]
     schemes = [part.scheme for part in listed if hasattr(part, "scheme")]
-    return LoadedReports(parts, schemes[0] if schemes else Scheme.of(true_schema(origins)))
+    return LoadedReports(parts, schemes[0] if schemes else Scheme.from_groups(true_schema(origins)))
 
 
 def joint_model(reports: ReportSource | Sequence[ReportSource]) -> JointModel:

@@ -33,7 +33,7 @@ class DemoData:
 
     @cached_property
     def scheme(self) -> Scheme:
-        return Scheme.of(self.truth.schema, [([name], gamma_diagonal(GAMMA)) for name in PRIVATE])
+        return Scheme.from_groups(self.truth.schema, [([name], gamma_diagonal(GAMMA)) for name in PRIVATE])
 
     @cached_property
     def reports(self) -> Reports:

@@ -427,7 +427,9 @@ def _checked_group(group: GroupDocument, schema: Schema, routing: Routing, allow
     prior = {"+".join(group["attributes"]): group["prior"]} if "prior" in group else None
     try:
         recipe = Recipe.from_document(_exact(group["channel"]))
-        scheme = Scheme.of(schema, [GroupRecipe(group["attributes"], recipe, group.get("records"))], prior=prior)
+        scheme = Scheme.from_groups(
+            schema, [GroupRecipe(group["attributes"], recipe, group.get("records"))], prior=prior
+        )
     except TacitError as error:
         place.refuse(str(error))
     _check_size(scheme.groups[0], place)

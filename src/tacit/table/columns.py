@@ -40,6 +40,7 @@ def _table(data: Any) -> pa.Table:
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        _refuse_named_index(data)
         return _frame(data)
     if not isinstance(data, dict):
         read = " A file is read by Dataset.read(path)." if isinstance(data, str | os.PathLike) else ""
@@ -51,6 +52,16 @@ def _table(data: Any) -> pa.Table:
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"The columns of a table must have one length, not {lengths}.")
     return pa.table({name: _array(values) for name, values in data.items()})
+
+
+def _refuse_named_index(frame: Any) -> None:
+    """Refuse a pandas frame whose index has a name: Arrow hands it over as a column, and it would go out undisguised."""
+    names = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name is not None]
+    if names:
+        raise InvalidInput(
+            f"The index of the data frame is named {', '.join(map(repr, names))}, and an index labels rows: it is nobody's "
+            "answer. Keep it as a column with frame.reset_index(), or leave it out with frame.reset_index(drop=True)."
+        )
 
 
 def _frame(data: Any) -> pa.Table:

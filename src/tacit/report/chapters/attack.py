@@ -23,8 +23,8 @@ def attack(data: DemoData) -> Chapter:
     truth = binary_adult(PEOPLE)
     names = truth.schema.names
     schemes = {
-        OWN: Scheme.of(truth.schema, [([name], flip(THETA)) for name in names]),
-        FLIPPED: Scheme.of(truth.schema, [(names, flip(THETA))]),
+        OWN: Scheme.from_groups(truth.schema, [([name], flip(THETA)) for name in names]),
+        FLIPPED: Scheme.from_groups(truth.schema, [(names, flip(THETA))]),
     }
     attacked = {name: _attacked(disguise(truth, scheme, seed=data.seed), truth) for name, scheme in schemes.items()}
     return Chapter(
