@@ -40,7 +40,8 @@ from tacit.estimation.result import (
     checked_pooling,
     checked_sampling,
 )
-from tacit.estimation.sampled_sources import Sample, SampledSource, kept_samples, sampled_mean, sampled_sources
+from tacit.estimation.sampled_sources import Sample, SampledSource, sampled_mean, sampled_sources
+from tacit.estimation.sampled_sources import kept_samples as summed_samples  # a module has that name
 from tacit.estimation.simplex import projected
 from tacit.schema import Attribute, Schema
 
@@ -175,7 +176,7 @@ def _tables(
         sampled = sampled_sources(reports, sample)
         return [_weighted(sampled, names, method, sampling) for names in wanted]
     origins = sources(reports)
-    if kept := kept_samples(origins):
+    if kept := summed_samples(origins):
         return [_weighted(kept, names, method, sampling) for names in wanted]
     if len(wanted) > 1:
         origins = counted_once(reports, wanted).sources()
