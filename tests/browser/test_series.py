@@ -190,3 +190,18 @@ def test_a_version_is_kept_over_the_series(server: Server) -> None:
             page.wait_for_selector("#survey[data-state=stored]")
         page.close()
     assert len({str(one) for one in versions}) == 1
+
+
+def test_two_waves_of_a_panel_arrive_with_one_mark_at_the_real_server(context: Any, served: Served) -> None:
+    running, store = served
+    text = SMALL.replace("name: health", "name: real_panel\nwaves: 2\npanel: true")
+    first = store.add(Definition.from_yaml(text), text)
+    for survey, who in ((first, None), (store.open_wave("real_panel"), "me")):
+        page = context.new_page()
+        page.goto(f"{running.url}/s/{survey.fingerprint}")
+        if who is not None:
+            say_who(page, who)
+        answer_small(page, smokes=True, drinks=False)
+        page.wait_for_selector("#survey[data-state=stored]")
+    ((again,),) = [[one.again for one in store.attrition(store.named("real_panel"))]]
+    assert again == 1

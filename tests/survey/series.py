@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 from typing import Any
 
-from tacit.channel.document import canonical
+from tacit.channel.document import document_hash
 from tacit.survey.definition import Definition
 from tests.survey.questionnaires import SMALL
 
@@ -16,7 +15,8 @@ def wave_of_series(
 ) -> dict[str, Any]:
     """One wave of a declared series under its hash; `series` is a hash that does not fit."""
     document = copy.deepcopy(Definition.from_yaml(text).bare)
-    shared = {name: value for name, value in document.items() if name not in ("wave", "series", "hash")}
-    shared |= {"waves": waves, **stated}
-    digest = hashlib.sha256(canonical(shared).encode()).hexdigest()
-    return dict(Definition.frozen({**shared, "wave": wave, "series": series or digest}).bare)
+    made = dict(Definition.frozen({**document, "waves": waves, **stated, "wave": wave}).bare)
+    if series is not None:
+        made["series"] = series
+        made["hash"] = document_hash(made)
+    return made
