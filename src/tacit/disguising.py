@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.channel.scheme import Questionnaire, Scheme
@@ -19,9 +20,6 @@ from tacit.table import Missing, Table, read_batches
 from tacit.table.columns import checked_columns, missing_values
 from tacit.table.encode import encoded_rows
 from tacit.table.files import column_names, data_places, table_writer
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def disguise(
@@ -199,8 +197,6 @@ def numbered_batches(
 
 def mixed(reports: Iterable[pa.Table], randomness: Randomness) -> Iterator[pa.Table]:
     """All reports as one table, in an order that says nothing of the one they came in."""
-    import pyarrow as pa
-
     together = pa.concat_tables(reports)
     # Two rows share 64 bits about never, and then only these two keep their order.
     keys = randomness.words(2 * together.num_rows).view(np.uint64)

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -56,8 +58,6 @@ class Shown(ABC):
 
     def to_arrow(self) -> Any:
         """The rows as an Arrow table."""
-        import pyarrow as pa
-
         rows = self.shown_rows()
         return pa.table({name: [row[name] for row in rows] for name in (rows[0] if rows else {})})
 

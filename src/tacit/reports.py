@@ -7,9 +7,11 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.channel.scheme import Questionnaire, Scheme
@@ -21,9 +23,6 @@ from tacit.table.columns import as_text, checked_columns, file_columns, missing_
 from tacit.table.files import data_places, read_metadata, table_writer, with_partitions
 from tacit.table.heads import is_parquet
 from tacit.table.standard_input import shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class MissingSchemeNote(UserWarning):
@@ -175,8 +174,6 @@ class Reports(Shown):
 
     def to_arrow(self, *, text_only: bool = False) -> pa.Table:
         """An Arrow table of reports, as a report file holds them; `text_only` writes sets and bits as CSV has them."""
-        import pyarrow as pa
-
         if not self.scheme.is_dealt:
             return decode(self.parts[0], text_only=text_only)
         parts = _named_parts(self, text_only=text_only)
@@ -217,8 +214,6 @@ def report_columns(scheme: Scheme) -> list[str]:
 
 def _named_parts(reports: Reports, *, text_only: bool) -> list[pa.Table]:
     """One Arrow table per questionnaire, the name of the questionnaire in a column of its own."""
-    import pyarrow as pa
-
     parts = []
     for questionnaire, table in reports:
         arrow = decode(table, text_only=text_only)
@@ -294,8 +289,6 @@ def is_noted_simulation(note: Mapping[str, Any], scheme: Scheme, place: str) -> 
 
 def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[tuple[Table, NDArray[np.intp]]]:
     """The reports of each questionnaire, and their rows in the table."""
-    import pyarrow.compute as pc
-
     _check_columns(table.column_names, scheme)
     for name in table.column(RESERVED).unique().to_pylist():
         scheme.questionnaire(str(name))

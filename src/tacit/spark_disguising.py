@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from tacit.channel.scheme import Scheme
 from tacit.count.backend import asking
@@ -20,9 +21,6 @@ from tacit.errors import InvalidInput
 from tacit.randomness import Randomness, SeededRandomness, SystemRandomness
 from tacit.table import Missing, Table, encode
 from tacit.table.columns import checked_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def disguise_on_spark(
@@ -106,7 +104,6 @@ def _disguising(
     document = scheme.to_document()
 
     def partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
         from pyspark import TaskContext
 
         plan = Scheme.from_document(document)
@@ -129,14 +126,11 @@ def _randomness(seed: int | None, partition: int) -> Randomness:
 
 def _plain(table: pa.Table) -> pa.Table:
     """Without dictionaries, which Spark does not take."""
-    import pyarrow as pa
-
     kinds = [field.with_type(_spark_kind(field.type)) for field in table.schema]
     return table.cast(pa.schema(kinds))
 
 
 def _spark_kind(kind: pa.DataType) -> pa.DataType:
-    import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
         return kind.value_type

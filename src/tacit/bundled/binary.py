@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pyarrow.compute as pc
 
 from tacit.bundled.answers import ADULT, DIAGNOSES, PARTIES, VOTES
 from tacit.bundled.general import adult_rows, most_frequent
@@ -47,8 +48,6 @@ def binary_adult(rows: int | Literal["all"] = 10_000, cut: CutName = "published"
 
 def binary_breast_cancer(cut: CutName = "published") -> Dataset:
     """Breast Cancer Wisconsin with grades cut at 5.5, the middle of 1 to 10, or at the median; without the `Id`."""
-    import pyarrow.compute as pc
-
     _checked_cut(cut)
     table = raw_breast_cancer().drop_columns(["Id"])
     attributes = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import pyarrow.compute as pc
+
 from tacit.bundled.answers import ADULT, DIAGNOSES, GRADES, NURSERY, PARTIES, VOTES
 from tacit.bundled.raw import FROM_TEST, raw_adult, raw_breast_cancer, raw_nursery, raw_votes
 from tacit.dataset import Dataset
@@ -55,8 +57,6 @@ def load_adult(part: Part = "all") -> Dataset:
 
 def adult_rows(part: Part) -> pa.Table:
     """The rows of one of Adult's two files, or of both."""
-    import pyarrow.compute as pc
-
     if part not in PARTS:
         raise UnknownName("Part of Adult", str(part), PARTS)
     table = raw_adult()
@@ -134,7 +134,5 @@ def load_nursery() -> Dataset:
 
 def most_frequent(table: pa.Table, name: str) -> str:
     """The value that most rows have; of several, the one that comes first."""
-    import pyarrow.compute as pc
-
     counts = table[name].drop_null().value_counts()
     return str(counts.field("values")[pc.index(counts.field("counts"), pc.max(counts.field("counts"))).as_py()].as_py())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pyarrow.compute as pc
+
 from tacit.dataset import Dataset
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute, Schema, numeric
@@ -20,8 +22,6 @@ def health_table(path: str | Path) -> Dataset:
     left: age, doctor visits (`mdu`) and chronic diseases (`ndisease`) in five steps, coinsurance (`lc`, the logarithm of
     one plus the rate) as none, below 95%, or 95%, yearly income (from `linc`) below 8000 or not.
     """
-    import pyarrow.compute as pc
-
     # No coinsurance rate lies between 0 and 1 percent, so any edge between 0 and log(2) sets zero apart.
     coinsurance = numeric("lc", (math.log(2) / 2, 4.5), closed="left", labels=("0", "below 4.5", "rest"))
     schema = Schema(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.bundled.answers import ADULT
@@ -14,9 +15,6 @@ from tacit.bundled.raw import adult_nine_document, raw_adult
 from tacit.dataset import Dataset
 from tacit.schema import Attribute, Cut, Schema, numeric
 from tacit.table import equal_width
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
@@ -105,8 +103,5 @@ def _as_listed(table: pa.Table, name: str) -> Attribute:
 
 def renamed_answers(table: pa.Table, name: str, names: dict[str, str]) -> pa.Table:
     """The table with the answers of one column replaced, several perhaps by one; what is missing stays missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     positions = pc.index_in(table[name], value_set=pa.array(list(names)))
     return table.set_column(table.column_names.index(name), name, pa.array(list(names.values())).take(positions))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 FROM_TEST = "from_test"
 
@@ -38,8 +38,6 @@ def adult_nine_document() -> dict[str, Any]:
 
 
 def _parquet(name: str) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     return pq.read_table(pa.BufferReader(_resource(name).read_bytes()))
 

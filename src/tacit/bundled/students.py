@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import pyarrow as pa
 
 from tacit.errors import UnknownName
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 POPULATION = 10_777
 BY_SEX = (657, 53)  # reports of `sex`: 0 and 1
@@ -52,8 +51,6 @@ def student_reports(item: ItemName = "copied") -> pa.Table:
     >>> student_reports("fought").num_rows
     710
     """
-    import pyarrow as pa
-
     if item not in STUDENT_ITEMS:
         raise UnknownName("Question", str(item), STUDENT_ITEMS)
     reports, sexes = [], []
@@ -65,8 +62,6 @@ def student_reports(item: ItemName = "copied") -> pa.Table:
 
 def student_pairs() -> pa.Table:
     """The reports of two questions together: copied and fought."""
-    import pyarrow as pa
-
     pairs = [("no", "no"), ("no", "yes"), ("yes", "no"), ("yes", "yes")]
     rows = [pair for pair, count in zip(pairs, COPIED_FOUGHT, strict=True) for _ in range(count)]
     return pa.table({"copied": [copied for copied, _ in rows], "fought": [fought for _, fought in rows]})

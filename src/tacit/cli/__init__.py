@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import typer
+
 INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 
 
@@ -55,8 +57,6 @@ def _tidied_when_ended() -> Iterator[None]:
 
 def _run() -> None:
     """Parse and call; what is wrong with the line that was typed is said as typer says it, and as JSON under --json."""
-    import typer
-
     from tacit.cli.app import app
     from tacit.cli.toml_defaults import read_settings
     from tacit.cli.writing import standard_output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json as json_module
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,7 +139,6 @@ def _other_priors(front: Front) -> str:
 
 
 def _write_json(path: Path, document: dict[str, Any]) -> None:
-    import json as json_module
 
     from tacit.table.outputs import written_whole
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
+import numpy as np
 import typer
 
 from tacit.cli.names import listed_names
@@ -143,7 +144,6 @@ class ExpectedFrom:
         return named_prior(self.distribution, self.categories).tolist()
 
     def _counted(self, data: Path) -> Expected:
-        import numpy as np
 
         from tacit.channel.scheme import Scheme
         from tacit.cli.truths import complete_truths

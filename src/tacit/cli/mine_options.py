@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,6 @@ class ClassifierOptions:
         """Write the document that a survey's second round offers, where it is asked for."""
         if self.export is None:
             return
-        import json
 
         from tacit.mine.exported import classifier_document
         from tacit.table.outputs import written_whole

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from tacit.errors import InvalidInput
 
@@ -130,7 +133,6 @@ def _noting_silent(file: Path, silent: list[Path], *, many: bool) -> Iterator[No
 
 
 def _fit_memory(files: Sequence[Path]) -> bool:
-    import importlib.util
 
     from tacit.table.files import n_cells
 
@@ -145,8 +147,6 @@ def _spare_pandas() -> None:
     Where pandas is installed, Arrow imports it for its first array, to know a series when it meets one: half of all that an
     estimate from a small file would take. A command has no series. Arrow asks once; who imports pandas later still can.
     """
-    import pyarrow as pa
-
     refusing = _RefusePandas()
     sys.meta_path.insert(0, refusing)
     try:

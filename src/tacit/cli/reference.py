@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import typer
+
 INTRODUCTION = """# The command line
 
 Every command answers programs with `--json`, shows a progress bar on standard error when it runs longer than two seconds (in a
@@ -23,8 +25,6 @@ WIDTH = 80  # a terminal's; the site's column holds no more either
 
 def reference() -> str:
     """The whole page."""
-    import typer
-
     from tacit.cli.app import app
 
     root = typer.main.get_command(app)

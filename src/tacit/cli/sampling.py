@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import pyarrow as pa
 import typer
 
 from tacit.errors import InvalidInput
@@ -149,8 +150,6 @@ def _in_memory(
     places: Sequence[str], plans: Sequence[Scheme | None], drawn: Drawn, *, drop_others: bool
 ) -> list[tuple[Reports, SampleDesign | None]]:
     """The reports of each scheme with their design; files under one scheme are one sample."""
-    import pyarrow as pa
-
     from tacit.estimation.sample_columns import design_of
     from tacit.reports import Reports, carried_scheme, checked_scheme_note, report_columns
     from tacit.table.files import read_table

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ def read_settings(root: Any) -> dict[str, Any]:
     named = _take_option(sys.argv)
     if named is None and not FILE.is_file():
         return {}
-    import tomllib
 
     file = named or FILE
     try:

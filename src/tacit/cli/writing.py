@@ -8,6 +8,7 @@ import inspect
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -105,7 +106,6 @@ def standard_output(arguments: Sequence[str]) -> Iterator[list[str]]:
     if not places:
         yield given
         return
-    import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"out{_piped_suffix(given)}"

@@ -9,12 +9,11 @@ import sqlite3
 import sys
 import warnings
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from tacit.errors import InvalidInput
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Rows that come out of a database at a time.
 STREAMED_ROWS = 1 << 16
@@ -86,8 +85,6 @@ def single_row(expression: Any) -> dict[str, Any]:
 
 def streamed(expression: Any) -> Generator[pa.Table]:
     """The rows of a query in parts that fit memory."""
-    import pyarrow as pa
-
     connection = expression.get_backend()
     with asking("The query"):
         for batch in PARTS.get(connection.name, _batches)(connection, expression):
@@ -107,8 +104,6 @@ def _duckdb_batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch
 
 def _sqlite_batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch]:
     """Fetched some at a time; ibis would hold the whole result before it hands out a part."""
-    import pyarrow as pa
-
     kind = expression.schema().to_pyarrow()
     with contextlib.closing(connection.raw_sql(connection.compile(expression))) as cursor:
         while rows := cursor.fetchmany(STREAMED_ROWS):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.count.backend import single_row
@@ -14,9 +15,6 @@ from tacit.schema import Attribute, Schema
 from tacit.table.coded import Table
 from tacit.table.columns import file_columns, missing_values
 from tacit.table.encode import encode
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 BITS = ("0", "1", "false", "true")
 
@@ -56,8 +54,6 @@ def value_codes(column: pa.ChunkedArray, attribute: Attribute, counts: pa.Chunke
 
 def encoded(column: pa.ChunkedArray, attribute: Attribute) -> NDArray[np.int64]:
     """Codes of values that a query answered."""
-    import pyarrow as pa
-
     single = Attribute(attribute.name, attribute.answers, cut=attribute.cut, missing=attribute.missing)
     try:
         table = encode(pa.table({attribute.name: column}), Schema((single,)))

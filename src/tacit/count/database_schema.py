@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from tacit.count.answer_expressions import distinct_values, is_absent
 from tacit.count.backend import single_row
 from tacit.count.columns import as_number
@@ -42,7 +44,6 @@ def _refuse_missing(table: Any) -> None:
 
 
 def _inferred(table: Any, name: str, rule: CutRule | None, missing: MissingPolicy) -> Attribute:
-    import pyarrow as pa
 
     if rule is not None and table[name].type().is_numeric():
         present = table.filter(~is_absent(table[name]))

@@ -11,9 +11,11 @@ import pickle
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
+import pyarrow as arrow
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.count.backend import asking
@@ -26,9 +28,6 @@ from tacit.count.totals import NUMPY_LOOPS, RowTotals, compiled_loops
 from tacit.errors import InvalidInput, TacitError
 from tacit.schema import Attribute, Schema
 from tacit.table import Table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Rows that are counted at a time; Spark hands them over in batches of ten thousand.
 COUNTED_ROWS = 1 << 17
@@ -171,7 +170,6 @@ def ask_partitions(frame: Any, question: Question[Kind], nobody: Table, parcel: 
 def _partition(parcel: bytes, version: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Sent to the cluster as it stands here, so that it can say that Tacit is not installed there.
-        import pyarrow as arrow
 
         try:
             import tacit
@@ -198,8 +196,6 @@ def partition_answer(parcel: bytes, batches: Iterable[pa.RecordBatch]) -> tuple[
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Larger parts than Spark hands over."""
-    import pyarrow as pa
-
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)

@@ -15,13 +15,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
-from tacit.errors import InvalidInput, MissingExtra
+import pyarrow as arrow
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from tacit.errors import InvalidInput, MissingExtra
 
 PREFIX = "spark:"
 NOTED = "tacit."  # begins the names of the properties that Tacit gives a table
@@ -153,11 +153,9 @@ def lent_view(connection: Any, name: str, table: pa.Table) -> Any:
 
 def frame_batches(frame: Any) -> Iterator[pa.RecordBatch]:
     """The rows of a data frame, one partition after the other, so that only one is held here at a time."""
-    import pyarrow as pa
 
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Sent to the cluster as it stands here, so that Tacit need not be installed there.
-        import pyarrow as arrow
 
         for batch in batches:
             sink = arrow.BufferOutputStream()

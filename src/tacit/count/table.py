@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.count.abilities import coded_rows, distinct_in_memory
@@ -29,8 +31,6 @@ from tacit.table import Table
 from tacit.table.columns import checked_columns, file_columns
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.count.partitions import Kind, Question
 
 # Databases that count many tables in one scan.
@@ -292,9 +292,6 @@ class TableEngine:
 
 def _without_nulls(result: pa.Table, names: list[str]) -> pa.Table:
     """Sums over no rows are null in SQL."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for name in names:
         filled = pc.fill_null(result.column(name).cast(pa.int64()), 0)
         result = result.set_column(result.column_names.index(name), name, filled)

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.count.backend import answer, single_row
@@ -99,8 +101,6 @@ def _with_cells(engine: TableEngine, table: Any, column_sets: Sequence[Sequence[
 def _value_codes(table: Any, attribute: Attribute, code: str) -> Any:
     """The values of a column that occur, with their codes."""
     import ibis
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     values = table.select(value=table[f"raw_{code}"], one=table["unit"])
     counted = answer(values.group_by("value").agg(n=values["one"].sum()))
@@ -112,7 +112,6 @@ def _value_codes(table: Any, attribute: Attribute, code: str) -> Any:
 
 def _cell_weights(key: str, weights: Mapping[str, Array]) -> Any:
     import ibis
-    import pyarrow as pa
 
     flat = {name: np.asarray(array, dtype=np.float64).reshape(-1) for name, array in weights.items()}
     cells = len(next(iter(flat.values())))

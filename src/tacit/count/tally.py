@@ -10,9 +10,10 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.channel.scheme import Questionnaire, Scheme
@@ -30,9 +31,6 @@ from tacit.schema import RESERVED
 from tacit.table import Table
 from tacit.table.files import TableWriter, read_metadata, read_table
 from tacit.table.outputs import written_whole
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMAT = "tacit-tally/1"
 COUNT = ":count"  # no attribute's reports are in a column of this name
@@ -397,7 +395,6 @@ def _of_people(values: Any, rows: NDArray[np.intp], many: int) -> Any:
 
 
 def _whole_table(tally: Tally) -> pa.Table:
-    import pyarrow as pa
 
     parts = [part for part in tally.parts if not isinstance(part, TabledEngine)]
     rows = Reports(tally.scheme, tuple(part.table for part in parts)).to_arrow()
@@ -445,7 +442,6 @@ def _read_whole(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tup
 
 
 def _cells_table(tally: Tally) -> pa.Table:
-    import pyarrow as pa
 
     columns: dict[str, list[NDArray[np.int64]]] = {"part": [], "table": [], "cell": [], COUNT: []}
     for at, part in enumerate(tally.parts):

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
@@ -90,8 +91,6 @@ class WeightedRows:
 
     def merged(self) -> WeightedRows:
         """Rows that are alike as one; those that nobody is left of are gone."""
-        import pyarrow as pa
-
         names = [f"{place}" for place in range(len(self.schema))]
         columns = dict(zip(names, (self.table[name] for name in self.schema.names), strict=True))
         keys = {

@@ -15,6 +15,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
 
 from tacit.display import Shown, new_figure
 from tacit.errors import InvalidInput
@@ -341,8 +342,6 @@ def _chance_of_yes(device: DeviceDesign | None) -> Callable[[float], float] | No
 
 def _binomial_power(under: float, actual: float, respondents: int, level: float, *, one_sided: bool) -> float:
     """The chance that the exact test rejects `under`, where `actual` is the chance of each yes."""
-    from scipy.special import bdtr, bdtrc
-
     alpha = (1 - level) if one_sided else (1 - level) / 2
     counts = np.arange(-1, respondents + 1)
     # Rejected are counts above the least one whose upper tail is small enough, and so from below.
@@ -357,8 +356,6 @@ def _binomial_power(under: float, actual: float, respondents: int, level: float,
 
 def _compared_power(one: float, other: float, respondents: int, critical: float, *, one_sided: bool) -> float:
     """The chance that two groups, each half of the respondents, differ in their yes by more than `critical` errors."""
-    from scipy.special import gammaln, xlog1py, xlogy
-
     size = respondents // 2
     seen = np.arange(size + 1)
     ways = gammaln(size + 1) - gammaln(seen + 1) - gammaln(size - seen + 1)

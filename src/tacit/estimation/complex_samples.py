@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
@@ -245,8 +247,6 @@ def _coded(what: str, values: Any, n: int) -> tuple[Codes, list[str]]:
     """Codes of the different values, compared as text, and their names in order."""
     if values is None:
         return np.zeros(n, dtype=np.intp), [""]
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     texts = as_text(as_arrow({what: values}).column(what))
     _checked_length(what, np.empty(len(texts)), n)

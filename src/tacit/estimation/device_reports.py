@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.channel.device_parameters import same_value
 from tacit.channel.devices import DeviceDesign
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table.columns import as_text, missing_values
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Codes = NDArray[np.intp]
 # What people write for no and yes, always in this order.
@@ -40,8 +39,6 @@ def column(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 def values_of(values: pa.ChunkedArray) -> tuple[Codes, list[str]]:
     """For each row the position of its value among the different values; missing ones have none."""
-    import pyarrow.compute as pc
-
     absent = missing_values(values)
     encoded = pc.dictionary_encode(as_text(values)).combine_chunks()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.float64)
@@ -141,8 +138,6 @@ def _checked_single(name: str, others: Sequence[str], design: DeviceDesign) -> N
 
 def numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
     """A column of numbers, such as weights; a decimal comma is understood."""
-    import pyarrow as pa
-
     values = column(table, name)
     absent = missing_values(values)
     if absent.any():

@@ -11,9 +11,10 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from tacit.channel.base import Array
 from tacit.channel.devices import DeviceDesign, given_design
@@ -26,9 +27,6 @@ from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws
 from tacit.table.files import read_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,6 @@ def frame_correlations(
     kept = ~np.isnan([one.means for one in read.values()]).any(axis=0)
     if kept.sum() < 3:
         raise InvalidInput("Fewer than three rows have all of the variables, so nothing can be correlated.")
-    import pyarrow as pa
 
     design = design_of(table.filter(pa.array(kept)), columns) or SampleDesign.of(int(kept.sum()))
     pairs = tuple(

@@ -13,10 +13,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from tacit.channel.holding import HoldingLaw
 from tacit.channel.recipe import Recipe
@@ -179,8 +181,6 @@ class OpenQuestion:
         float
             At most 1: then nothing stands out.
         """
-        from statistics import NormalDist
-
         if not (isinstance(respondents, int) and respondents >= 1):
             raise InvalidInput(f"The number of respondents is a whole number of at least 1, not {respondents!r}.")
         holds, background = self.channel.holds, self.channel.background
@@ -253,8 +253,6 @@ class OpenQuestion:
         self, candidates: Sequence[str], digits: NDArray[np.uint32], certainty: float
     ) -> list[HeavyHitter]:
         """The candidates that more reports hold than chance would give any of those that nobody has."""
-        from scipy.special import bdtrc
-
         if not len(digits):
             return []
         holds, background = self.channel.holds, self.channel.background

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from tacit.count.remembered import Remembered
 from tacit.display import Told, told_lines, with_error
@@ -126,8 +127,6 @@ class Itemsets(Told):
 
     def to_arrow(self) -> Any:
         """Columns ``support`` and ``itemsets`` (lists of ``attribute=answer``) as in mlxtend, and ``standard_error``."""
-        import pyarrow as pa
-
         rows = list(self)
         return pa.table(
             {

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.channel.document import document_hash, read_json
 from tacit.disguising import mixed, numbered_batches, write_reports
@@ -16,9 +19,6 @@ from tacit.table import Missing, read_table
 from tacit.table.columns import as_text, checked_columns, missing_values
 from tacit.table.files import column_names, data_places, read_metadata
 from tacit.table.outputs import written_whole
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMAT = "tacit-open-question/1"
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -77,8 +77,6 @@ def disguise_answers(
     Nothing appears under the name `out` until everything is written. The reports are in the order of the answers unless
     `shuffle` mixes them.
     """
-    import pyarrow as pa
-
     randomness, policy = randomness_from(seed), missing or Missing()
 
     def reports_of(batch: pa.Table, first_row: int) -> pa.Table:
@@ -100,7 +98,6 @@ def _answers(column: pa.ChunkedArray, missing: Missing, first_row: int) -> list[
         raise InvalidInput(
             f"Row {first_row + int(absent.argmax()) + 1:,} has no answer. Drop such rows (--missing drop), or state an answer."
         )
-    import pyarrow.compute as pc
 
     texts: list[str] = pc.utf8_trim_whitespace(as_text(column)).filter(~absent).to_pylist()
     return texts
@@ -108,8 +105,6 @@ def _answers(column: pa.ChunkedArray, missing: Missing, first_row: int) -> list[
 
 def read_open_reports(places: Sequence[str], stated: OpenQuestion | None = None) -> tuple[OpenQuestion, pa.Table]:
     """The reports of one open question in all these files, folders and patterns, and the question itself."""
-    import pyarrow as pa
-
     question, tables = stated, []
     for file in (file for place in places for file in data_places(place)):
         carried = _carried(file)
@@ -130,7 +125,6 @@ def read_open_reports(places: Sequence[str], stated: OpenQuestion | None = None)
 
 
 def _whole_numbers(table: pa.Table, file: Path) -> pa.Table:
-    import pyarrow as pa
 
     try:
         return table.select(COLUMNS).cast(pa.schema([(name, pa.int64()) for name in COLUMNS]))

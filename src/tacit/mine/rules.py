@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from scipy.special import ndtri
 
 from tacit.channel.base import Array
@@ -113,8 +114,6 @@ class Rules(Told):
 
     def to_arrow(self) -> Any:
         """The columns of mlxtend's rules that have an error here, and beside each its ``... error``."""
-        import pyarrow as pa
-
         sides = pa.list_(pa.string())
         columns: dict[str, Any] = {
             "antecedents": pa.array([labels(rule.antecedents) for rule in self.rules], sides),

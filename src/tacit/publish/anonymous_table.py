@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.publish.comparison import MethodComparison, MethodResult
@@ -19,9 +21,6 @@ from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
 from tacit.publish.risk import Risk
 from tacit.publish.settings import EVALUATIONS, Effort
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 INTERRUPTED = {
     "search": "The search was interrupted: this is the best release until then, and nothing is proven.",
@@ -148,7 +147,6 @@ class AnonymousTable:
         if not self.suppressed:
             counts = self.input.tallies([[name]])[0]
             return {answers[code] for code in np.flatnonzero(counts).tolist()}
-        import pyarrow.compute as pc
 
         return {text for batch in self.batches() for text in pc.unique(batch[name]).to_pylist()}
 
@@ -158,8 +156,6 @@ class AnonymousTable:
 
     def to_arrow(self) -> pa.Table:
         """The released rows as an Arrow table."""
-        import pyarrow as pa
-
         return pa.concat_tables(map(as_text_columns, self.batches()))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -222,6 +218,5 @@ NEARLY_UNIQUE = 0.5  # of the rows: different values of a column that tell most 
 
 
 def as_text_columns(batch: pa.Table) -> pa.Table:
-    import pyarrow as pa
 
     return batch.cast(pa.schema([(name, pa.string()) for name in batch.column_names]))

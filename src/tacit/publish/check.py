@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.display import Told, told_rows
@@ -326,8 +327,6 @@ def _manifest_labels(data: Any) -> tuple[Mapping[str, Mapping[str, Sequence[str]
 
 def _answers(tally: pa.Table, name: str, schema: Schema | None) -> SensitiveAnswers:
     """The answers of a sensitive column; in the order of the schema where it has one."""
-    import pyarrow.compute as pc
-
     texts = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks()
     codes = texts.indices.to_numpy().astype(np.int64)
     if schema is None or name not in schema or not schema[name].ordered:
@@ -338,8 +337,6 @@ def _answers(tally: pa.Table, name: str, schema: Schema | None) -> SensitiveAnsw
 
 def _numbers(tally: pa.Table, attributes: tuple[str, ...]) -> NDArray[np.int64]:
     """The class of every combination."""
-    import pyarrow.compute as pc
-
     number = np.zeros(tally.num_rows, np.int64)
     for name in attributes:
         codes = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks().indices.to_numpy()

@@ -9,17 +9,16 @@ import hmac
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.errors import InvalidInput
 from tacit.publish.column_values import ColumnValues
 from tacit.publish.dates import MOST_STEPS, DateReading
 from tacit.table.columns import as_numpy, as_text, missing_values, plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_AS_THEY_ARE = 200  # different values that are answers as they are
 OTHER = "other"
@@ -63,8 +62,6 @@ class CodeReading:
         return prefix + "*" * (self.length - self.kept) if len(prefix) == self.kept else prefix
 
     def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         texts = _padded(column, self.length)
         place = pc.index_in(pc.utf8_slice_codeunits(texts, 0, self.kept), value_set=pa.array(self.prefixes))
@@ -76,9 +73,6 @@ class CodeReading:
 
 def _padded(column: pa.ChunkedArray, length: int | None = None) -> pa.ChunkedArray:
     """Codes as text, null where missing; whole numbers with the zeros that a number loses."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = plain(column)
     texts = pc.utf8_trim_whitespace(as_text(column))
     texts = pc.if_else(pa.array(missing_values(column)), None, texts)
@@ -89,9 +83,6 @@ def _padded(column: pa.ChunkedArray, length: int | None = None) -> pa.ChunkedArr
 
 def _taken(answers: Sequence[str], place: Any, texts: Any, otherwise: str | None) -> pa.ChunkedArray:
     """Answers by their places; texts without one are `otherwise` where that is an answer, refused elsewhere."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     unknown = as_numpy(pc.and_(pc.is_null(place), pc.is_valid(texts)))
     if unknown.any() and otherwise not in answers:
         raise InvalidInput(
@@ -121,8 +112,6 @@ class FrequentReading:
         return (*self.names, unused_label(OTHER, self.names))
 
     def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         column = plain(column)
         texts = pc.if_else(pa.array(missing_values(column)), None, as_text(column))
@@ -159,7 +148,6 @@ class PseudonymReading:
         )
 
     def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        import pyarrow as pa
 
         key = bytes.fromhex(self.key)
         texts = as_text(plain(column)).to_pylist()

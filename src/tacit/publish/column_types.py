@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
@@ -31,9 +33,6 @@ from tacit.publish.number_bins import bin_rule, binned_attribute
 from tacit.schema import Attribute, numeric
 from tacit.table.columns import as_numpy, as_text, missing_values, plain
 from tacit.table.infer import MissingPolicy, infer_schema
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ColumnType = Literal["date", "code", "number", "nominal"]
 
@@ -71,8 +70,6 @@ def words_of(name: str) -> set[str]:
 
 def found_type(name: str, column: pa.ChunkedArray) -> ColumnType:
     """What a column holds, by its values and, for codes, by its name."""
-    import pyarrow as pa
-
     column = plain(column)
     if pa.types.is_temporal(column.type):
         return "date"
@@ -90,8 +87,6 @@ def found_type(name: str, column: pa.ChunkedArray) -> ColumnType:
 
 
 def _all_numbers(texts: pa.Array) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     try:
         numbers = pc.utf8_trim_whitespace(texts).cast(pa.float64())
@@ -102,8 +97,6 @@ def _all_numbers(texts: pa.Array) -> bool:
 
 def _has_leading_zeros(texts: pa.Array) -> bool:
     """Whether texts of one length begin with zeros, as no number does."""
-    import pyarrow.compute as pc
-
     lengths = pc.utf8_length(texts)
     return bool(
         len(texts) > 1 and pc.min(lengths).as_py() == pc.max(lengths).as_py() >= 3
@@ -144,8 +137,6 @@ def typed_column(
 
 def listed_column(name: str, counted: ColumnValues, missing: MissingPolicy) -> TypedColumn:
     """A column whose values are its answers, however many."""
-    import pyarrow as pa
-
     texts = as_text(counted.values).unique().to_pylist() if len(counted.times) == 1 else []
     if texts and not counted.missing:  # it says the same of everybody, which is no reason not to publish it
         return TypedColumn(Attribute(name, (texts[0], unused_label(OTHER, texts))))
@@ -180,9 +171,6 @@ def _read_column(
 
 def _stepped(name: str, counted: ColumnValues, missing: MissingPolicy, width: float | str | None) -> TypedColumn:
     """Numbers in steps of one width (without one, the smallest round one that makes few enough), or by a rule."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     absent = missing_values(counted.values)
     if absent.any() and missing in ("refuse", "answer"):
         way = "Drop the rows" if missing == "answer" else "State what they mean, such as to drop the rows"

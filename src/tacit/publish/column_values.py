@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.table.columns import as_text, missing_values, plain, refuse_gaps
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 WAITING = 1 << 17  # counted values that are kept apart before those alike are added up
 
@@ -65,7 +62,6 @@ class _Counting:
         self._waiting = self._different = 0
 
     def add(self, column: pa.ChunkedArray) -> None:
-        import pyarrow as pa
 
         column = plain(column)
         try:
@@ -79,7 +75,6 @@ class _Counting:
             self._waiting, self._different = 0, self._parts[0].num_rows
 
     def _summed(self) -> pa.Table:
-        import pyarrow as pa
 
         if len(self._parts) == 1:
             return self._parts[0]
@@ -89,7 +84,6 @@ class _Counting:
         return summed.select(["value", "rows_sum"]).rename_columns(["value", "rows"])
 
     def counted(self, name: str) -> ColumnValues:
-        import pyarrow as pa
 
         try:
             summed = self._summed()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.count.backend import answer, single_row
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.opening import is_stored, stored_table
 from tacit.table import as_arrow, read_batches
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 COUNT = "rows that show it"
 WEIGHT = "people they stand for"
@@ -36,8 +36,6 @@ def counted_batches(
     batches: Iterable[pa.Table], names: Sequence[str], weights: str | None = None, *, what: str = "Column"
 ) -> pa.Table:
     """The combinations of columns in a table that comes in parts, with their numbers of rows; some may repeat."""
-    import pyarrow as pa
-
     parts = []
     for batch in batches:
         _refuse_unknown([*names, *([] if weights is None else [weights])], batch.column_names, what)
@@ -70,9 +68,6 @@ def counted_stored(table: Any, names: Sequence[str], weights: str | None = None,
 
 def _numeric(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Survey weights as numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         numbers = column.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -107,6 +102,5 @@ def _refuse_unknown(names: Sequence[str], present: Sequence[str], what: str) -> 
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    import pyarrow as pa
 
     return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 LINES_AT_A_TIME = 1 << 13  # what stays in the processor's cache
 
@@ -22,7 +21,6 @@ class CSVLines:
     """A file that takes tables of texts, one after the other."""
 
     def __init__(self, file: Path, names: Sequence[str]) -> None:
-        import pyarrow as pa
 
         self._file = file.open("wb")
         header = pa.table({str(place): pa.array([name]) for place, name in enumerate(names)})
@@ -39,9 +37,6 @@ class CSVLines:
 
 def _spelled(rows: pa.Table) -> Iterator[Any]:
     """The lines of all rows, one after the other, as they lie in memory, some at a time."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     columns = [_encoded(column) for column in rows.columns]
     alike = _numbers_of_runs([column.indices.to_numpy() for column in columns])
     starts = np.flatnonzero(np.diff(alike, prepend=-1))
@@ -57,7 +52,6 @@ def _spelled(rows: pa.Table) -> Iterator[Any]:
 
 
 def _encoded(column: pa.ChunkedArray) -> Any:
-    import pyarrow as pa
 
     whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if pa.types.is_dictionary(whole.type) and not whole.null_count:
@@ -74,15 +68,11 @@ def _numbers_of_runs(codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
 
 def _quoted(texts: pa.Array) -> Any:
     """Texts in quotes; none at all where there is no text, so that it is told apart from an empty one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     doubled = pc.replace_substring(texts.cast(pa.large_string()), '"', '""')
     quoted = pc.binary_join_element_wise(_large('"'), doubled, _large('"'), _large(""))
     return pc.fill_null(quoted, _large(""))
 
 
 def _large(text: str) -> Any:
-    import pyarrow as pa
 
     return pa.scalar(text, pa.large_string())

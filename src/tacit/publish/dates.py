@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table.columns import as_numpy, as_text, missing_values, plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 DateStep = Literal["day", "week", "four weeks", "month", "quarter", "year", "decade"]
 LADDER: tuple[DateStep, ...] = ("day", "month", "quarter", "year", "decade")
@@ -54,13 +53,11 @@ def date_format(name: str, texts: pa.Array) -> str | None:
 
 
 def _parses(texts: pa.Array, form: str) -> bool:
-    import pyarrow.compute as pc
 
     return bool(pc.all(pc.is_valid(_parsed(texts, form))).as_py())
 
 
 def _parsed(texts: Any, form: str) -> Any:
-    import pyarrow.compute as pc
 
     day = pc.utf8_slice_codeunits(texts, 0, 10) if form == "%Y-%m-%d" else texts
     return pc.strptime(day, format=form, unit="s", error_is_null=True)
@@ -91,8 +88,6 @@ class DateReading:
     @classmethod
     def found(cls, name: str, column: pa.ChunkedArray, step: DateStep | None = None) -> DateReading:
         """The finest step that makes few enough answers, or the wanted one."""
-        import pyarrow as pa
-
         if step is not None and step not in get_args(DateStep):
             raise UnknownName("Step of dates", step, get_args(DateStep))
         column = plain(column)
@@ -118,7 +113,6 @@ class DateReading:
         return tuple(date_label(self.step, number) for number in range(self.first, self.last + 1))
 
     def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        import pyarrow as pa
 
         column = plain(column)
         absent = missing_values(column)
@@ -145,8 +139,6 @@ def _not_a_date(present: pa.ChunkedArray) -> str:
 
 def _days_and_months(column: pa.ChunkedArray, form: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Days since 1970 and months since year 0."""
-    import pyarrow as pa
-
     moments = column.cast(pa.timestamp("s")) if form is None else _parsed(as_text(column), form)
     if moments.null_count:
         wrong = as_text(column)[int(as_numpy(moments.is_null()).argmax())].as_py()

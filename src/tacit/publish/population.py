@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, TacitError
@@ -21,9 +23,6 @@ from tacit.publish.tally import QuasiTally
 from tacit.schema import Attribute, Schema
 from tacit.table import encode
 from tacit.table.columns import as_text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Codes = NDArray[np.int64]
 COUNT = "people who show it"
@@ -96,8 +95,6 @@ def answer_codes(column: pa.ChunkedArray, attribute: Attribute, reading: Reading
 
 def _known(values: pa.Array, attribute: Attribute, reading: Reading | None) -> Codes:
     """Codes of different values; a part with unknown ones is halved until they are alone."""
-    import pyarrow as pa
-
     try:
         column = pa.chunked_array([values])
         table = pa.table({attribute.name: column if reading is None else reading.read(column)})
@@ -193,7 +190,5 @@ def people_behind_labels(
 
 def _texts(column: pa.ChunkedArray) -> tuple[list[str | None], Codes]:
     """The different texts of a column, and which of them each entry is."""
-    import pyarrow.compute as pc
-
     encoded = pc.dictionary_encode(as_text(column), null_encoding="encode").combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from tacit.errors import TacitError
 from tacit.publish.anonymous_table import AnonymousTable
@@ -12,9 +14,6 @@ from tacit.publish.counted_rows import counted_stored
 from tacit.publish.database_input import DatabaseInput
 from tacit.publish.manifests import public_manifest
 from tacit.publish.reading_back import PEOPLE, ROWS, BrokenPromise, ReadBack, judge
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 JOINED = "persons: the written rows joined to the ids that are held privately"
 
@@ -38,8 +37,6 @@ def _judged(release: AnonymousTable, counted: pa.Table, manifest: Mapping[str, A
 
 def people_of(release: AnonymousTable) -> pa.Table | None:
     """The answers of the population with their numbers, where something is promised of it."""
-    import pyarrow as pa
-
     population = release.publication.population
     if population is None or population.codes is None or release.publication.settings.protection.people_demand is None:
         return None
@@ -98,8 +95,6 @@ def verified_rows(release: AnonymousTable, read_back: ReadBack) -> dict[str, Any
 
 def _refuse_other_rows(release: AnonymousTable, counted: pa.Table) -> None:
     """Refuse written rows that are not those whose persons are known: each class must hold as many rows in both."""
-    import pyarrow as pa
-
     recoding = release.recoding
     names = list(recoding.tally.names)
     kept = recoding.classes >= 0

@@ -11,15 +11,16 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pyarrow import csv
 
 from tacit.errors import TacitError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ROWS = "rows that show it"
 PEOPLE = "people who show it"
@@ -163,7 +164,6 @@ class _Runs:
 
     @classmethod
     def of(cls, rows: pa.Table) -> _Runs:
-        import pyarrow as pa
 
         whole = {name: _in_one_piece(rows.column(name)) for name in rows.column_names}
         differs = np.ones(rows.num_rows, np.bool_)
@@ -178,8 +178,6 @@ class _Runs:
 
     def to_arrow(self) -> pa.Table:
         """The runs with their rows; columns hold each text once."""
-        import pyarrow as pa
-
         columns = {
             name: pa.DictionaryArray.from_arrays(pa.array(own.astype(np.int32)), self.texts[name])
             for name, own in self.codes.items()
@@ -193,9 +191,6 @@ def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
 
 def _differs(column: pa.Array) -> NDArray[np.bool_]:
     """Whether each row but the first shows another text than the one before it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     shown = column.indices if pa.types.is_dictionary(column.type) else column
     unequal = pc.not_equal(shown.slice(1), shown.slice(0, len(shown) - 1))
     return pc.fill_null(unequal, True).to_numpy(zero_copy_only=False)
@@ -203,8 +198,6 @@ def _differs(column: pa.Array) -> NDArray[np.bool_]:
 
 def _coded(column: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
     """Which text every row shows, and the texts; of a Parquet file those of its own dictionary."""
-    import pyarrow as pa
-
     if not pa.types.is_dictionary(column.type) or column.null_count:
         column = column.cast(pa.string()).dictionary_encode("encode")
     return column.indices.to_numpy().astype(np.int64), column.dictionary.cast(pa.string())
@@ -234,8 +227,6 @@ def _counted_parts(path: Path, names: list[str], *, parquet: bool, is_sorted: bo
 
 def _row_groups(path: Path) -> Iterator[tuple[pa.Table, list[Any]]]:
     """The row groups of a Parquet file, columns with their dictionaries, and the statistics of the columns."""
-    import pyarrow.parquet as pq
-
     names = pq.read_schema(path).names
     with pq.ParquetFile(path, read_dictionary=names) as file:
         for group in range(file.num_row_groups):
@@ -245,8 +236,6 @@ def _row_groups(path: Path) -> Iterator[tuple[pa.Table, list[Any]]]:
 
 
 def _csv_batches(path: Path) -> Iterator[tuple[pa.Table, list[Any]]]:
-    import pyarrow as pa
-    from pyarrow import csv
 
     lines = csv.ParseOptions(newlines_in_values=True)
     with csv.open_csv(path, parse_options=lines) as reader:
@@ -257,7 +246,6 @@ def _csv_batches(path: Path) -> Iterator[tuple[pa.Table, list[Any]]]:
 
 
 def _refuse_notes(path: Path) -> None:
-    import pyarrow.parquet as pq
 
     notes = {key for key in (pq.read_metadata(path).metadata or {}) if key != b"ARROW:schema"}
     notes |= set(pq.read_schema(path).metadata or {})
@@ -298,8 +286,6 @@ def _place(text: str | None) -> tuple[bool, bytes]:
 
 def _summed(parts: list[pa.Table], names: list[str], *, is_sorted: bool) -> pa.Table:
     """How many rows show each combination of the columns; of sorted rows some may be listed twice, where a part ends."""
-    import pyarrow as pa
-
     together = pa.concat_tables(parts).unify_dictionaries()
     if is_sorted:
         return together
@@ -308,8 +294,6 @@ def _summed(parts: list[pa.Table], names: list[str], *, is_sorted: bool) -> pa.T
 
 def _refuse_unknown_labels(counted: pa.Table, manifest: Mapping[str, Any]) -> None:
     """Labels and sensitive answers in the file must be those of the manifest, all of them and no others."""
-    import pyarrow.compute as pc
-
     explained = {name: set(labels) for name, labels in manifest["labels"].items()}
     explained |= {entry["name"]: set(entry["answers"]) for entry in manifest["sensitive"]}
     for name, texts in explained.items():
@@ -359,8 +343,6 @@ class _Spread:
 
 def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], manifest: Mapping[str, Any]) -> _Spread:
     """What a sensitive column shows in the worst classes, some classes at a time."""
-    import pyarrow as pa
-
     place = {answer: position for position, answer in enumerate(sensitive["answers"])}
     counted = counted.cast(pa.schema([(n, pa.int64() if n == ROWS else pa.string()) for n in counted.column_names]))
     classes = counted.select(names).group_by(names).aggregate([])

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.publish._demand_kernels import strengths
@@ -24,8 +25,6 @@ from tacit.publish.released_rows import ReleasedColumns
 from tacit.publish.tally import QuasiTally
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.schema import Attribute, Schema
     from tacit.table import Table
 
@@ -152,8 +151,6 @@ class Recoding:
 
     def published_labels(self, ranks: Mapping[str, NDArray[np.int64]]) -> pa.Table:
         """Every published combination: its number, its texts ``l0, l1, ...`` and their places in the order ``r0, r1, ...``."""
-        import pyarrow as pa
-
         kept = self.classes >= 0
         columns = {"combination": pa.array(self.combinations.radix_keys()[kept])}
         for j, (name, own) in enumerate(zip(self.tally.names, self.names, strict=True)):

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Codes = Mapping[str, NDArray[Any]]  # of each column: the position of every row's text in a list of texts
 SLICE_ROWS = 1 << 20
@@ -107,7 +105,6 @@ class ReleasedColumns:
         return ranks
 
     def _table(self, ranks: Mapping[str, NDArray[np.int64]], times: NDArray[np.int64] | None = None) -> pa.Table:
-        import pyarrow as pa
 
         columns = [_dictionary(ranks[name], self._sorted[name], times) for name in self.names]
         # Every row shows a text. A file that says so needs no list of who shows none.
@@ -127,8 +124,6 @@ def _dictionary(ranks: NDArray[np.int64], texts: Sequence[str], times: NDArray[n
 
     Every rank stands for as many rows as `times` says; for one where it is None.
     """
-    import pyarrow as pa
-
     used = np.flatnonzero(np.bincount(ranks, minlength=len(texts)))
     place = np.zeros(len(texts), np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)

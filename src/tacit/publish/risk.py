@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, hyp2f1
 
 from tacit.errors import InvalidInput
 
@@ -201,8 +201,6 @@ def expected_inverse(sizes: NDArray[np.int64], drawn: Array) -> Array:
     r times the integral of u^(f-1)/(r+u) over [0, 1] with r = drawn/(1-drawn): logarithms for one and two rows, and 1/f
     where everybody was drawn.
     """
-    from scipy.special import hyp2f1
-
     whole = drawn >= 1 - 1e-12
     odds = np.where(whole, 1.0, drawn / np.where(whole, 1.0, 1 - drawn))
     # Pfaff's transformation keeps the argument within [0, 1), where the series converges.

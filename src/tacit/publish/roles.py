@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import pyarrow.compute as pc
+
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish.column_types import ColumnType, found_type, words_of
 from tacit.publish.opening import is_stored, stored_table
@@ -168,7 +170,6 @@ def _proposed(name: str, column: pa.ChunkedArray) -> ColumnRole:
 
 
 def _role(name: str, kind: ColumnType, texts: pa.ChunkedArray, distinct: int, rows: int) -> tuple[Role, str]:
-    import pyarrow.compute as pc
 
     words = words_of(name)
     if distinct < 2:

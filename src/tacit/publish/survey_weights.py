@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.count.database_schema import complete_rows
@@ -101,7 +102,6 @@ class WeightColumn:
 
 
 def _numbered(column: pa.ChunkedArray) -> Codes:
-    import pyarrow.compute as pc
 
     values = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
     return np.asarray(values.indices.to_numpy(), np.int64)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.dataset import Dataset
@@ -26,8 +27,6 @@ from tacit.schema import Schema
 from tacit.table import as_arrow, read_table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.publish.release_input import ReleaseInput
     from tacit.table.infer import MissingPolicy
 
@@ -88,8 +87,6 @@ class SyntheticRelease:
 
     def to_arrow(self) -> pa.Table:
         """The synthetic rows as an Arrow table."""
-        import pyarrow as pa
-
         return pa.concat_tables(map(as_text_columns, self.batches()))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:

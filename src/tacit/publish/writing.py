@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
+
 from tacit.count.backend import asking, command, dropped, has_table
 from tacit.count.connections import SPARK
 from tacit.errors import InvalidInput, TacitError
@@ -163,7 +165,6 @@ def _write_document(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def _write_batches(file: Path, batches: Iterator[pa.Table], *, parquet: bool) -> None:
-    import pyarrow.parquet as pq
 
     writer: Any = None
     try:

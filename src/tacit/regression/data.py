@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.channel.devices import DeviceDesign, given_design
@@ -17,9 +19,6 @@ from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_laws import SampleLaws
 from tacit.schema import RESERVED
 from tacit.table.columns import as_text, missing_values
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -159,7 +158,6 @@ def by_scheme(table: pa.Table, scheme: Scheme, names: Sequence[str]) -> list[Dis
 
 
 def _rows_dealt(dealt: pa.ChunkedArray, name: str) -> Codes:
-    import pyarrow.compute as pc
 
     return np.flatnonzero(pc.fill_null(pc.equal(dealt, name), False).to_numpy())
 
@@ -218,8 +216,6 @@ def clear_frame(table: pa.Table, names: Sequence[str]) -> Any:
 
 
 def _values(column: pa.ChunkedArray) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     absent = missing_values(column)
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):

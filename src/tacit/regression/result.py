@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -282,7 +283,6 @@ class Regression:
         return f"Regression({self.formula!r}, {self.family}, {self.n_reports:,} reports)"
 
     def _repr_html_(self) -> str:
-        from html import escape
 
         cells = "".join(
             f"<tr><th>{escape(c.term)}</th><td>{c.estimate:.4f}</td><td>{c.standard_error:.4f}</td><td>{c.z:.2f}</td>"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.count.abilities import distinct_rows
@@ -26,9 +28,6 @@ from tacit.schema import RESERVED
 from tacit.table import decode
 from tacit.table.columns import plain
 from tacit.table.files import read_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Codes = NDArray[np.intp]
 # Below so many rows nothing is gained by looking for rows that are alike.
@@ -48,8 +47,6 @@ class AlikeRows:
 
     def kept(self, which: NDArray[np.bool_]) -> AlikeRows:
         """Without the rows that lack something."""
-        import pyarrow as pa
-
         people = self.people
         if people is not None:
             place = np.cumsum(which) - 1
@@ -81,9 +78,6 @@ def alike_together(table: pa.Table) -> AlikeRows:
 
 def _joint_codes(table: pa.Table) -> NDArray[np.int64] | None:
     """A number for each row, the same where all values are; None where values cannot be numbered or are too many."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     codes, size = np.zeros(table.num_rows, dtype=np.int64), 1
     for column in table.columns:
         if pa.types.is_nested(column.type):
@@ -104,7 +98,6 @@ def stored_rows(data: Any, names: Sequence[str], sample: SampleColumns | None) -
     """The different rows of stored reports or of a tally, as far as the scheme's variables `names` need; None for others."""
     if isinstance(data, Reports) or not isinstance(data, Stored):
         return None
-    import pyarrow as pa
 
     known = [name for source in data.sources() for name in source.questionnaire.attributes]
     for name in names:
@@ -124,8 +117,6 @@ def stored_rows(data: Any, names: Sequence[str], sample: SampleColumns | None) -
 
 def _counted_rows(source: Source, names: Sequence[str], sample: SampleColumns | None) -> AlikeRows:
     """The different rows of one questionnaire."""
-    import pyarrow as pa
-
     columns, sums = columns_of(parts_for(source.questionnaire, names)), None
     weighted = weighted_rows(source.engine, columns, sample)
     if weighted is None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.schema import PANEL
 from tacit.survey.answer_tables import AnswerTables, EstimateTable
@@ -53,7 +55,6 @@ class Wave:
 
 
 def _reports_of_people(store: Store, survey: StoredSurvey) -> tuple[ReportSource, list[str]]:
-    import pyarrow as pa
 
     from tacit.reports import Reports
     from tacit.survey.exports import arrow_batches

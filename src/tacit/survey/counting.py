@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 
 from tacit.channel.scheme import Scheme
 from tacit.reports import Reports
@@ -19,8 +21,6 @@ from tacit.table import Table
 from tacit.table.coded import code_type
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.count.sources import ReportSource
 
 # Codes take a byte each: so many reports of forty questions are about 80 MB. Asking a database several questions about them
@@ -65,9 +65,6 @@ def coded_reports(store: Store, survey: StoredSurvey) -> Reports:
 
 def _tables(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
     """The reports, some batches at a time, every column as numbers of the texts that occur in it."""
-    import pyarrow as pa
-    from pyarrow import csv
-
     names = survey.wire.names
     joined = f" || '{SEPARATOR}' || ".join(f"CAST({quoted(name)} AS TEXT)" for name in names)
     batches = store.database.stream(f"SELECT {joined} FROM {survey.table('reports')}")

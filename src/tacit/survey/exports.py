@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from tacit.errors import InvalidInput
 from tacit.reports import scheme_note
 from tacit.schema import PANEL, RESERVED, Attribute
@@ -23,8 +25,6 @@ from tacit.survey.wire import Column
 from tacit.table.files import table_writer
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.reports import Reports
 
 CHUNK_BYTES = 1 << 16
@@ -44,8 +44,6 @@ PANEL_LABEL = "random mark of a respondent, the same in every wave of the panel 
 
 def arrow_batches(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
     """The reports in batches of columns, sets as lists."""
-    import pyarrow as pa
-
     schema = empty_table(survey).schema
     for rows in store.rows(survey, survey.exported):
         columns: dict[str, Any] = {}
@@ -61,8 +59,6 @@ def arrow_batches(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
 
 def reports_of(store: Store, survey: StoredSurvey) -> Reports:
     """All reports in memory."""
-    import pyarrow as pa
-
     from tacit.reports import Reports
 
     batches = list(arrow_batches(store, survey))
@@ -71,7 +67,6 @@ def reports_of(store: Store, survey: StoredSurvey) -> Reports:
 
 
 def empty_table(survey: StoredSurvey) -> pa.Table:
-    import pyarrow as pa
 
     def kind(column: Column) -> pa.DataType:
         return pa.list_(pa.string()) if column.members else pa.int64() if column.is_whole_number else pa.string()
@@ -141,7 +136,6 @@ def _file_chunks(
 
 
 def write_parquet(store: Store, survey: StoredSurvey, path: Path) -> None:
-    import pyarrow as pa
 
     fields = [field.with_metadata({"label": _label(survey, field.name)}) for field in empty_table(survey).schema]
     schema = pa.schema(fields)

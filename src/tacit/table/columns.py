@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, suggestion
 from tacit.schema import Attribute
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 def as_arrow(data: Any) -> pa.Table:
     """Any data frame or stream that speaks Arrow's PyCapsule interface, or a dict of lists, as a pyarrow table."""
-    import pyarrow as pa
-
     table = _table(data)
     checked_names(table.column_names)
     table = table.select(without_row_labels(table.column_names))
@@ -33,7 +30,6 @@ def without_row_labels(names: Sequence[str]) -> list[str]:
 
 
 def _table(data: Any) -> pa.Table:
-    import pyarrow as pa
 
     if isinstance(data, pa.Table):
         return data
@@ -66,8 +62,6 @@ def _refuse_named_index(frame: Any) -> None:
 
 def _frame(data: Any) -> pa.Table:
     """The table of something that speaks Arrow."""
-    import pyarrow as pa
-
     try:
         return pa.table(data)
     except (pa.ArrowInvalid, TypeError, ValueError):
@@ -90,7 +84,6 @@ def _is_missing(value: Any) -> bool:
 
 
 def _array(values: Sequence[Any]) -> pa.Array:
-    import pyarrow as pa
 
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
@@ -102,8 +95,6 @@ def _array(values: Sequence[Any]) -> pa.Array:
 
 def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same values as plain text: Arrow can neither filter nor take the string views that polars hands out."""
-    import pyarrow as pa
-
     if pa.types.is_string_view(column.type):
         return column.cast(pa.string())
     if pa.types.is_large_list(column.type) and pa.types.is_string_view(column.type.value_type):
@@ -149,9 +140,6 @@ def file_columns(attribute: Attribute) -> tuple[str, ...]:
 
 def missing_values(column: pa.ChunkedArray, marks: Iterable[str] = ()) -> NDArray[np.bool_]:
     """Which values are null, not a number, empty text, or one of the marks."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = plain(column)
     absent = pc.is_null(column, nan_is_null=True)
     if is_text(column.type) or marks:
@@ -182,21 +170,16 @@ def refuse_gaps(gaps: Mapping[str, int]) -> None:
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The values of a dictionary-encoded column; any other column as it is."""
-    import pyarrow as pa
-
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
 
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Values as text, the way answers are compared."""
-    import pyarrow as pa
-
     column = plain(column)
     try:
         text = column if pa.types.is_string(column.type) else column.cast(pa.string())
@@ -207,13 +190,9 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _times_as_written(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """``2024-01-05`` and ``2024-01-05 12:30:00`` instead of ``2024-01-05 00:00:00.000000000``, as pandas hands days over."""
-    import pyarrow.compute as pc
-
     return pc.replace_substring_regex(text, r"(?: 00:00:00)?(?:\.0+)?$", "")
 
 
 def as_numpy(values: Any) -> NDArray[Any]:
     """An Arrow array, chunked or not, as a numpy array."""
-    import pyarrow as pa
-
     return values.to_numpy() if isinstance(values, pa.ChunkedArray) else values.to_numpy(zero_copy_only=False)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownAnswer
@@ -23,10 +25,6 @@ from tacit.table.columns import (
 )
 from tacit.table.hashed import decode_hashed, encode_hashed
 from tacit.table.sets import decode_bits, decode_sets, encode_bits, encode_sets
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 EVERY_ROW = "Every row must show an answer: fill them, or take these rows out."
 STATE_MISSING = (
@@ -110,13 +108,10 @@ class _Column:
         return self._first_row + int(np.argmax(which))
 
     def _known(self) -> pa.ChunkedArray:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         return pc.index_in(as_text(self._values), value_set=pa.array(self._attribute.answers))
 
     def _answers(self) -> NDArray[Any]:
-        import pyarrow.compute as pc
 
         codes = self._known()
         unknown = as_numpy(pc.is_null(codes)) & ~self._void
@@ -127,20 +122,15 @@ class _Column:
 
     def _shows_intervals(self) -> bool:
         """Whether a column of text holds the names of the intervals already."""
-        import pyarrow.compute as pc
-
         if self._is_numeric():
             return False
         return bool((self._void | ~as_numpy(pc.is_null(self._known()))).all())
 
     def _is_numeric(self) -> bool:
-        import pyarrow as pa
 
         return pa.types.is_floating(self._values.type) or pa.types.is_integer(self._values.type)
 
     def _cut_numbers(self, cut: Cut) -> NDArray[Any]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         column = self._values if self._is_numeric() else self._parsed()
         # Unsafe means rounding whole numbers beyond 2**53, which no edge can tell apart anyway.
@@ -151,8 +141,6 @@ class _Column:
         return np.searchsorted(np.array(cut.edges), numbers, side=cut.side)
 
     def _parsed(self) -> pa.ChunkedArray:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         text = pc.utf8_trim_whitespace(as_text(self._values))
         present = pc.if_else(pa.array(self._void), pa.scalar(None, pa.string()), text)
@@ -174,8 +162,6 @@ class _Column:
 
 def _is_number(text: str) -> bool:
     """Whether Arrow reads the text as a number (Python also takes ``1_000``)."""
-    import pyarrow as pa
-
     try:
         pa.scalar(text).cast(pa.float64())
     except pa.ArrowInvalid:
@@ -185,8 +171,6 @@ def _is_number(text: str) -> bool:
 
 def decode(table: Table, *, text_only: bool = False) -> pa.Table:
     """The Arrow table of answers; `text_only` writes sets and bits the way a CSV file holds them."""
-    import pyarrow as pa
-
     columns: dict[str, Any] = {}
     for attribute in table.schema:
         codes = table.columns[attribute.name]
@@ -203,7 +187,6 @@ def decode(table: Table, *, text_only: bool = False) -> pa.Table:
 
 
 def _decoded(codes: NDArray[Any], attribute: Attribute) -> pa.DictionaryArray:
-    import pyarrow as pa
 
     # Parquet keeps signed dictionary indices only.
     signed = np.int8 if attribute.size <= 1 << 7 else np.int16 if attribute.size <= 1 << 15 else np.int32

@@ -10,7 +10,10 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table import standard_input
@@ -20,9 +23,6 @@ from tacit.table.heads import file_head, is_parquet, readable
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
 from tacit.table.object_stores import fetched, is_data_name, is_object, objects
 from tacit.table.outputs import NOTE, output_file, written_whole
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 BATCH_ROWS = 1 << 17
 LONGEST_NOTE = 1 << 16  # bytes up to which it stays plain JSON
@@ -110,7 +110,6 @@ def partition_names(file: Path, place: str | Path) -> list[str]:
 
 
 def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file) as source:
@@ -124,8 +123,6 @@ def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.T
 
 
 def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
     head = file_head(file)
     header, how = head.names, head.csv
@@ -168,8 +165,6 @@ def _held_columns(file: Path) -> list[str]:
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
     """A whole file as one Arrow table."""
-    import pyarrow as pa
-
     parts = list(read_batches(path, columns))
     if not parts:
         return pa.table({name: pa.array([], pa.string()) for name in column_names(path)})
@@ -195,8 +190,6 @@ def read_columns(data: Any, names: Sequence[str]) -> pa.Table:
 
 def with_partitions(table: pa.Table, path: str | Path, wanted: Sequence[str]) -> pa.Table:
     """The table with the wanted columns that only the folders' names hold, as in ``day=2024-03-01/part.parquet``."""
-    import pyarrow as pa
-
     for folder in Path(path).parts[:-1]:
         name, equals, value = folder.partition("=")
         if equals and name in wanted and name not in table.column_names:

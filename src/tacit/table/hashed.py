@@ -9,17 +9,16 @@ columns, the bucket under the attribute's name and ``factor * 2**width + shift``
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute
 from tacit.table.columns import as_numpy, as_text, file_columns, missing_values, plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Factor and shift are 32-bit words, and both together one whole number that every database holds.
 WIDEST = 31
@@ -84,8 +83,6 @@ def encode_hashed(table: pa.Table, attribute: Attribute) -> Digits:
 
 def decode_hashed(digits: NDArray[Any], attribute: Attribute, *, text_only: bool) -> dict[str, Any]:
     """The two columns of a file."""
-    import pyarrow as pa
-
     bucket, seed = file_columns(attribute)
     columns = {
         bucket: pa.array(digits[:, 0].astype(np.int32)),
@@ -96,8 +93,6 @@ def decode_hashed(digits: NDArray[Any], attribute: Attribute, *, text_only: bool
 
 def whole_numbers(column: pa.ChunkedArray, name: str, bound: int) -> NDArray[np.int64]:
     """A column of numbers, or of their texts, from 0 to `bound` less one; anything else is refused."""
-    import pyarrow as pa
-
     column = plain(column)
     absent = int(missing_values(column).sum())
     if absent:
@@ -118,7 +113,5 @@ def whole_numbers(column: pa.ChunkedArray, name: str, bound: int) -> NDArray[np.
 
 
 def _parsed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     return pc.utf8_trim_whitespace(as_text(column)).cast(pa.int64())

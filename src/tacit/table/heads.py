@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from tacit.errors import InvalidInput
 from tacit.table import standard_input
 from tacit.table.columns import checked_names
@@ -78,8 +80,6 @@ def file_head(file: Path) -> FileHead:
 @contextlib.contextmanager
 def readable(path: str | Path) -> Iterator[None]:
     """Arrow's complaints about a file, in one sentence."""
-    import pyarrow as pa
-
     try:
         yield
     except UnicodeDecodeError as error:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownName
@@ -16,9 +18,6 @@ from tacit.table.coded import Table
 from tacit.table.columns import as_arrow, as_text, gaps_in_words, missing_values
 from tacit.table.discretize import CutRule
 from tacit.table.encode import encode
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Absent = NDArray[np.bool_]
 MissingPolicy = Literal["refuse", "answer", "drop", "most-frequent"]
@@ -116,7 +115,6 @@ class _Values(NamedTuple):
 
 
 def _values(column: pa.ChunkedArray, absent: Absent) -> _Values:
-    import pyarrow as pa
 
     counts = as_text(column.filter(~absent)).value_counts()
     answers = [str(entry["values"].as_py()) for entry in counts]
@@ -129,8 +127,6 @@ def _values(column: pa.ChunkedArray, absent: Absent) -> _Values:
 
 def _categories(column: pa.ChunkedArray) -> list[str]:
     """The categories of a categorical, in their order."""
-    import pyarrow as pa
-
     parts = [as_text(pa.chunked_array([chunk.dictionary])).to_pylist() for chunk in column.chunks]
     return list(dict.fromkeys(text for part in parts for text in part))
 
@@ -145,8 +141,6 @@ def _listed_attribute(name: str, values: _Values, missing: MissingPolicy) -> Att
 
 
 def _cut_attribute(name: str, present: pa.ChunkedArray, rule: CutRule | Cut, missing: MissingPolicy) -> Attribute:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     if missing == "answer":
         raise InvalidInput(

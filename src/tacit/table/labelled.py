@@ -6,14 +6,13 @@ import datetime
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from tacit.errors import InvalidInput
 from tacit.extras import require
 from tacit.table.columns import checked_names
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 READERS = {
     ".sav": ("read_sav", "SPSS"),
@@ -44,8 +43,6 @@ def labelled_names(file: Path) -> list[str]:
 
 def labelled_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Its rows; labelled values are their labels, numbers stay numbers."""
-    import pyarrow as pa
-
     if file.suffix.lower() in EXCEL:
         by_column = _excel(file, columns)
     else:
@@ -85,8 +82,6 @@ def _hashable(value: Any) -> bool:
 
 def _arrow(values: list[Any]) -> pa.Array:
     """A column of numbers, or of text where there is anything else among them."""
-    import pyarrow as pa
-
     plain = [None if _is_missing(value) else value for value in values]
     if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in plain):
         return pa.array(plain, pa.float64())

@@ -18,6 +18,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import pyarrow as pa
+
 from tacit.errors import InvalidInput
 
 ARROW_STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs")
@@ -116,7 +118,6 @@ def _copied(address: str, target: Path) -> bool:
 
 def _opened(address: str) -> tuple[Any, str]:
     """The store of an address by Arrow's interface, and the path in it."""
-    import pyarrow as pa
     from pyarrow import fs
 
     reason: BaseException
@@ -143,8 +144,6 @@ def _opened(address: str) -> tuple[Any, str]:
 @contextlib.contextmanager
 def _explained(address: str) -> Iterator[None]:
     """What a store complains of, in one sentence."""
-    import pyarrow as pa
-
     try:
         yield
     except pa.ArrowNotImplementedError:

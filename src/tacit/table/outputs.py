@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
+import pyarrow as pa
+
 from tacit.errors import InvalidInput
 
 NOTE = b"tacit"  # the key of what a Parquet file says of itself
@@ -103,7 +105,6 @@ def is_earlier_output(file: Path) -> bool:
 
 
 def _is_noted_parquet(file: Path) -> bool:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput, UnknownAnswer
 from tacit.schema import Attribute
 from tacit.table.coded import code_type
 from tacit.table.columns import as_numpy, as_text, file_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def encode_bits(table: pa.Table, attribute: Attribute) -> NDArray[np.bool_]:
@@ -23,8 +22,6 @@ def encode_bits(table: pa.Table, attribute: Attribute) -> NDArray[np.bool_]:
 
 
 def _encode_bit(column: pa.ChunkedArray, name: str) -> NDArray[np.bool_]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     if pa.types.is_boolean(column.type) and column.null_count == 0:
         return as_numpy(column).astype(np.bool_)
@@ -38,9 +35,6 @@ def _encode_bit(column: pa.ChunkedArray, name: str) -> NDArray[np.bool_]:
 
 def encode_sets(column: pa.ChunkedArray, attribute: Attribute) -> NDArray[Any]:
     """Rows x members: the codes of the answers each report names."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not _is_list(column.type):
         column = pa.chunked_array([_sets_from_text(as_text(column), attribute)])
     if column.null_count:
@@ -60,13 +54,11 @@ def encode_sets(column: pa.ChunkedArray, attribute: Attribute) -> NDArray[Any]:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    import pyarrow as pa
 
     return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
 
 
 def _sets_from_text(text: pa.ChunkedArray, attribute: Attribute) -> pa.Array:
-    import pyarrow as pa
 
     written = text.combine_chunks().dictionary_encode()  # every different set is parsed once
     try:
@@ -78,17 +70,12 @@ def _sets_from_text(text: pa.ChunkedArray, attribute: Attribute) -> pa.Array:
 
 def decode_bits(codes: NDArray[np.bool_], attribute: Attribute, *, text_only: bool) -> dict[str, pa.Array]:
     """One column per answer: truth values, or 0 and 1 where a file holds text only."""
-    import pyarrow as pa
-
     kind = np.uint8 if text_only else np.bool_
     return {name: pa.array(codes[:, position].astype(kind)) for position, name in enumerate(file_columns(attribute))}
 
 
 def decode_sets(codes: NDArray[Any], attribute: Attribute, *, text_only: bool) -> pa.Array:
     """Lists of answers, or their JSON where a file holds text only."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     names = [json.dumps(answer, ensure_ascii=False) for answer in attribute.answers] if text_only else attribute.answers
     members = pa.array(names, pa.string()).take(pa.array(codes.ravel()))
     offsets = np.arange(len(codes) + 1, dtype=np.int32) * codes.shape[1]

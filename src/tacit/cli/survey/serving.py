@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -132,8 +133,6 @@ def password(
 
 def _qr(text: str) -> str:
     """A QR code in characters, for a terminal."""
-    import io
-
     import segno
 
     out = io.StringIO()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -29,8 +30,6 @@ from tacit.errors import InvalidInput
 
 def new(path: FileArgument, as_json: JsonOption = False) -> None:
     """Start a questionnaire from a template."""
-    from importlib.resources import files
-
     check_writable(path)
     template = files("tacit.survey").joinpath("templates/questionnaire.yaml")
     _write_text(path, template.read_text(encoding="utf-8"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,8 +78,6 @@ def read(path: Path) -> Draft:
 
 def _sheets(path: Path) -> dict[str, list[Row]]:
     require("files")
-    import zipfile
-    import zlib
 
     from openpyxl import load_workbook
 
