@@ -222,6 +222,18 @@ def test_a_definition_of_another_series_than_it_names_is_refused_by_verify(tmp_p
     )
 
 
+def test_measure_and_plan_state_the_series_of_a_questionnaire(tmp_path: Path) -> None:
+    file = tmp_path / "panel.yaml"
+    file.write_text(questionnaire(privacy="strong", series_gamma=30))
+    measured, planned = answer_of("measure", file), answer_of("plan", file, "--margin", "0.05")
+    assert measured["series_gamma"] == planned["series_gamma"] == pytest.approx(STRONG**4, rel=1e-6)
+    assert planned["series_ways"][0]["respondents"] == planned["respondents"]
+    assert "wave 1 of 4; all waves together: amplification 29.64" in tacit("measure", file).out
+    assert "wave 1 of 4; all waves together: amplification 29.64" in tacit("plan", file, "--margin", "0.05").out
+    file.write_text(questionnaire(waves=None, privacy="strong"))
+    assert "series_gamma" not in answer_of("measure", file)
+
+
 # Waves are opened one after the other, under one text.
 
 

@@ -30,7 +30,7 @@ PSE_CAVEAT = "PSE is an average"  # of interest only where PSE is shown
 
 
 def measure(
-    scheme: Annotated[Path, typer.Argument(help="Scheme document (JSON).")],
+    scheme: Annotated[Path, typer.Argument(help="Scheme document (JSON) or a survey's questionnaire (YAML).")],
     data: Annotated[Path | None, DataOption] = None,
     prior: Annotated[list[str] | None, PriorOption] = None,
     respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
@@ -53,20 +53,38 @@ def measure(
 
     if not attack and (reports is not None or known):
         raise InvalidInput("--reports and --known belong to the attack: add --attack.")
-    plan = read_scheme_with_prior(scheme)
+    plan, (series, lines) = read_scheme_or_survey(scheme)
     assumed = prior_from(plan, data, prior or [])
     measures = measure_scheme(plan, assumed, respondents)
     attacked = None
     if attack:
-        disguising = plan if reports is None else Scheme.read(scheme)  # the scheme that the reports name
+        # The scheme that the reports name has no prior from data.
+        disguising = plan if reports is None or is_questionnaire(scheme) else Scheme.read(scheme)
         attacked = attack_from(disguising, reports, assumed if data is not None else None, listed_names(known), seed)
     if json:
-        document = measures.to_document()
+        document = {**measures.to_document(), **series}
         print_json(document if attacked is None else {**document, "attack": attacked.to_document()})
         return
     show_measures(measures, verbose=verbose)
+    if lines:
+        print_text("\n".join(lines))
     if attacked is not None:
         show_attack(attacked)
+
+
+def is_questionnaire(path: Path) -> bool:
+    return path.suffix.lower() in (".yaml", ".yml")
+
+
+def read_scheme_or_survey(path: Path, margin: float | None = None) -> tuple[Scheme, tuple[dict[str, Any], list[str]]]:
+    """The scheme of a document or of a questionnaire, and what the waves tell together that a questionnaire declares."""
+    if not is_questionnaire(path):
+        return read_scheme_with_prior(path), ({}, [])
+    from tacit.cli.survey.store import read_definition
+    from tacit.survey.promise import series_figures
+
+    definition = read_definition(path)
+    return definition.scheme, series_figures(definition, definition.margin if margin is None else margin)
 
 
 def prior_from(scheme: Scheme, data: Path | None, prior: Sequence[str]) -> Any:

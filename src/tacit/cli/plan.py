@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli.measure import DataOption, PriorOption, prior_from, show_caveats
+from tacit.cli.measure import DataOption, PriorOption, prior_from, read_scheme_or_survey, show_caveats
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
-from tacit.cli.private_prior import read_scheme_with_prior
 from tacit.cli.writing import check_picture
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.channel.devices import DeviceDesign
-    from tacit.channel.scheme import Scheme
     from tacit.design.plan import Plan
     from tacit.design.power import DevicePlan
 
@@ -111,18 +109,13 @@ def plan(
 def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str], level: float, *, json: bool) -> None:
     from tacit.design.plan import plan as plan_survey
 
-    known = _survey_scheme(scheme) if scheme.suffix.lower() in (".yaml", ".yml") else read_scheme_with_prior(scheme)
+    known, (series, lines) = read_scheme_or_survey(scheme, margin)
     needed = plan_survey(known, margin, prior_from(known, data, prior), level)
     if json:
-        print_json({**needed.to_document(), "power": None})
+        print_json({**needed.to_document(), "power": None, **series})
     else:
         _show(needed)
-
-
-def _survey_scheme(questionnaire: Path) -> Scheme:
-    from tacit.cli.survey.store import read_definition
-
-    return read_definition(questionnaire).scheme
+        print_text("\n".join(lines))
 
 
 def _named_device(text: str) -> DeviceDesign:

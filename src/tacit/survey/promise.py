@@ -49,7 +49,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     apart = never_dealt_together(definition)
     public = definition.scheme.public_names
     warnings = _warnings(gamma * second)
-    series, series_lines = _series(definition, needed)
+    series, series_lines = series_figures(definition, needed.margin)
     if "quotas" in definition.document:
         warnings.append(
             f"Quotas are compared on the device when the page is opened and before it sends. {MET_NOT_GUARANTEED}"
@@ -91,8 +91,11 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     return described, [*lines, *series_lines, *plan_lines(needed), *warnings]
 
 
-def _series(definition: Definition, needed: Plan) -> tuple[dict[str, Any], list[str]]:
-    """What all declared waves together tell (FORMULAS 17), and how many respondents each way to protect them takes."""
+def series_figures(definition: Definition, margin: float) -> tuple[dict[str, Any], list[str]]:
+    """What all declared waves together tell (FORMULAS 17), and how many respondents each way to protect them takes.
+
+    As a document and as lines; both are empty for a survey that is asked once.
+    """
     waves = definition.waves
     if waves is None:
         return {}, []
@@ -102,7 +105,7 @@ def _series(definition: Definition, needed: Plan) -> tuple[dict[str, Any], list[
     gamma = max((block.gamma for block in blocks), default=1.0) * second
     sure = max(made_sure(max(block.worst.values()), second * (block.gamma * second) ** (waves - 1)) for block in blocks)
     whole = (examination.gamma * second) ** waves
-    ways = _ways(definition, needed.margin)
+    ways = _ways(definition, margin)
     described = {
         "waves": waves,
         "series": definition.series,
