@@ -213,19 +213,8 @@ def _unbiased(attributes: tuple[Attribute, ...], mean: Mean, sampling: Sampling)
     return TableEstimate(
         attributes, p, p, np.sqrt(mean.variances(sampling)), mean.n_reports, "inversion", sampling,
         interval_of=lambda level: mean.interval(level, sampling), covariance_of=partial(mean.covariance, sampling),
-        error_rule=mean.rule, within_public=lambda names: _groups(attributes, mean, sampling, names),
+        error_rule=mean.rule, within_public=mean.within_public,
     )  # fmt: skip
-
-
-def _groups(
-    attributes: tuple[Attribute, ...], mean: Mean, sampling: Sampling, names: Sequence[str]
-) -> list[TableEstimate | None] | None:
-    """Estimates of the other attributes within the people of each public answer; None where they are not public."""
-    groups = mean.within_public(names)
-    if groups is None:
-        return None
-    others = tuple(attribute for attribute in attributes if attribute.name not in names)
-    return [None if group is None else _unbiased(others, group, sampling) for group in groups]
 
 
 def _most_likely(

@@ -21,9 +21,11 @@ from tacit.channel.base import Array
 from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
+from tacit.estimation.simplex import floored, projected
 
 if TYPE_CHECKING:
-    from tacit.estimation.result import TableEstimate
+    from tacit.estimation.mean import Mean
+    from tacit.estimation.result import Sampling, TableEstimate
     from tacit.schema import Attribute
 
 TINY = np.finfo(np.float64).tiny
@@ -103,28 +105,27 @@ class GivenEstimate(Shown):
     standard_errors: Array
     people: Array  # expected in each group
     doubt: Array  # squared error of each group's share, over its square
-    known_groups: tuple[TableEstimate | None, ...] | None = (
-        None  # each a sample of its own, where who is in it is public
-    )
+    # Where who is in which group is public: each group is a sample of its own.
+    law: ShareLaw | None = field(default=None, repr=False)
 
     plotted = "constrained"
 
     def interval(self, level: float = 0.95) -> Interval:
         """Ends within [0, 1]; all of it where a group may as well be empty."""
         z = checked_level(level)
-        if self.known_groups is not None:
-            answers = self.probabilities.shape[1]
-            low, high = zip(*(_ends(group, level, answers) for group in self.known_groups), strict=True)
-            return Interval(np.stack(low), np.stack(high), level)
+        known = np.isfinite(self.probabilities)
+        if self.law is not None:
+            ends = self.law.interval(np.where(known, self.probabilities, self.constrained), level)
+            return Interval(np.where(known, ends.low, 0.0), np.where(known, ends.high, 1.0), level)
         loose = 1 - z**2 * self.doubt[:, None]  # as in Fieller's theorem: a ratio over what may be 0 may be anything
         errors = np.divide(self.standard_errors, loose, out=np.ones_like(self.standard_errors), where=loose > 0)
         people = np.broadcast_to(self.people[:, None], errors.shape)
-        p = np.where(np.isfinite(self.probabilities), self.probabilities, self.constrained)
+        p = np.where(known, self.probabilities, self.constrained)
         fixed = self.table.sampling == "respondents"
         sampled = 0.0 if fixed else self.constrained * (1 - self.constrained) / people
         law = ShareLaw(np.maximum(errors**2 - sampled, 0), 1 / people, 1 / people, respondents=fixed)
         ends = law.interval(p, level)
-        known = (loose > 0) & np.isfinite(self.probabilities)
+        known = (loose > 0) & known
         return Interval(np.where(known, ends.low, 0.0), np.where(known, ends.high, 1.0), level)
 
     def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
@@ -153,12 +154,19 @@ class GivenEstimate(Shown):
         return self.summary()
 
 
-def _ends(group: TableEstimate | None, level: float, answers: int) -> tuple[Array, Array]:
-    """The ends of the shares within a group that is a sample of its own."""
-    if group is None:
-        return np.zeros(answers), np.ones(answers)
-    interval = group.interval(level)
-    return interval.low.reshape(-1), interval.high.reshape(-1)
+def _public_groups(
+    groups: Sequence[Mean | None], shape: tuple[int, int], sampling: Sampling
+) -> tuple[Array, Array, ShareLaw]:
+    """Constrained shares, errors and the law within groups of known people; of nobody, nothing is known."""
+    constrained, errors = np.full(shape, 1 / shape[1]), np.full(shape, np.inf)
+    numbers = np.ones((3, *shape))
+    for number, group in enumerate(groups):
+        if group is not None:
+            law = group.law(sampling)
+            constrained[number] = floored(projected(group.probabilities)).reshape(-1)
+            errors[number] = np.sqrt(group.variances(sampling)).reshape(-1)
+            numbers[:, number] = [of.reshape(-1) for of in (law.constant, law.slope, law.curvature)]
+    return constrained, errors, ShareLaw(numbers[0], numbers[1], numbers[2], respondents=sampling == "respondents")
 
 
 def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
@@ -172,15 +180,13 @@ def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
     totals = cells.sum(axis=1)
     of_totals = covariance.reshape(*near.shape, *near.shape).sum(axis=(1, 3)).diagonal()
     shares = np.divide(cells, totals[:, None], out=np.full_like(cells, np.nan), where=totals[:, None] > 0)
-    errors = np.sqrt(np.maximum(variances, 0))
+    errors, law = np.sqrt(np.maximum(variances, 0)), None
     known = table.within_public([attribute.name for attribute in grouped.groups])
-    for number, group in enumerate(known or []):
-        if group is not None:
-            constrained[number], errors[number] = group.proper.reshape(-1), group.standard_errors.reshape(-1)
+    if known is not None:
+        constrained, errors, law = _public_groups(known, (len(known), near.shape[1]), table.sampling)
     return GivenEstimate(
-        table, grouped.groups, grouped.answers, shares, constrained, errors,
-        table.n_reports * near.sum(axis=1), np.where(totals > 0, of_totals / np.maximum(totals**2, TINY), np.inf),
-        None if known is None else tuple(known),
+        table, grouped.groups, grouped.answers, shares, constrained, errors, table.n_reports * near.sum(axis=1),
+        np.where(totals > 0, of_totals / np.maximum(totals**2, TINY), np.inf), law,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from tacit.schema import Attribute, Schema
 
 if TYPE_CHECKING:
     from tacit.estimation.comparison import Comparison, GivenEstimate, Independence
+    from tacit.estimation.mean import Mean
     from tacit.estimation.numbers import MeanEstimate, QuantileEstimate
 
 # What an error is for: people sampled from a population, or just the people who answered.
@@ -64,9 +65,8 @@ class TableEstimate(Shown):
     covariance_of: Callable[[Array | None], Array] = field(repr=False)
     converged: bool = True
     error_rule: ErrorRule = "law"
-    within_public: Callable[[Sequence[str]], list[TableEstimate | None] | None] = field(
-        default=lambda _: None, repr=False
-    )  # the same of the other attributes, within each answer of public ones
+    # The table of the other attributes within each answer of public ones; None where these are not public.
+    within_public: Callable[[Sequence[str]], list[Mean | None] | None] = field(default=lambda _: None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
