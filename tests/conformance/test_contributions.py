@@ -17,7 +17,7 @@ from tacit.count.protocol import Source
 from tacit.count.sources import sources
 from tacit.estimation.contributions import asked_parts, counted_contributions
 from tacit.estimation.mean import Mean, Wanted, estimated_mean
-from tacit.estimation.sampled_sources import sampled_mean, sampled_sources
+from tacit.estimation.sampled_sources import sampled_mean, sources_with_samples
 from tacit.mine.count_sources import counted_subgroup, ordered_sources
 from tacit.randomness import SeededRandomness
 from tacit.table import Table
@@ -126,7 +126,7 @@ def test_a_design_adds_what_each_weighted_report_contributes(scheme: str, design
     (source,) = sources(reports)
     weights = np.random.default_rng(2).uniform(0.5, 3, 300)
     sample = SampleDesign.of(300, weights=weights, **DESIGNS[design])
-    mean = sampled_mean(sampled_sources(reports, sample), PAIR, (2, 3))
+    mean = sampled_mean(sources_with_samples(reports, sample), PAIR, (2, 3))
     added = written_out(source, PAIR)
     share = weights / weights.sum()
     np.testing.assert_allclose(mean.probabilities.reshape(-1), share @ added, atol=1e-9)

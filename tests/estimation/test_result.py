@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 
 import numpy as np
 import polars as pl
 import pytest
 
 import tacit
+from tacit import estimation
 from tacit.errors import InvalidInput
 from tacit.estimation import TableEstimate
 from tests.estimation.simulation import SCHEMES, simulated
@@ -66,3 +68,10 @@ def test_the_distribution_is_one(found: TableEstimate) -> None:
 def test_levels_that_are_none_are_refused(found: TableEstimate, level: float) -> None:
     with pytest.raises(InvalidInput, match=f"it cannot be {level}"):
         found.interval(level)
+
+
+def test_no_function_of_the_package_has_the_name_of_one_of_its_modules() -> None:
+    """The module would take its place as soon as somebody imports it."""
+    modules = {module.name for module in pkgutil.iter_modules(estimation.__path__)}
+    assert modules > {"mean", "result"}
+    assert [name for name in modules if callable(getattr(estimation, name, None))] == []

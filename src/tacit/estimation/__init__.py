@@ -40,8 +40,13 @@ from tacit.estimation.result import (
     checked_pooling,
     checked_sampling,
 )
-from tacit.estimation.sampled_sources import Sample, SampledSource, sampled_mean, sampled_sources
-from tacit.estimation.sampled_sources import kept_samples as summed_samples  # a module has that name
+from tacit.estimation.sampled_sources import (
+    Sample,
+    SampledSource,
+    sampled_mean,
+    samples_of_tallies,
+    sources_with_samples,
+)
 from tacit.estimation.simplex import projected
 from tacit.schema import Attribute, Schema
 
@@ -173,10 +178,10 @@ def _tables(
     reports: Several, wanted: Sequence[Any], method: Method, sampling: Sampling, max_steps: int, sample: Any
 ) -> list[TableEstimate]:
     if sample is not None:
-        sampled = sampled_sources(reports, sample)
+        sampled = sources_with_samples(reports, sample)
         return [_weighted(sampled, names, method, sampling) for names in wanted]
     origins = sources(reports)
-    if kept := summed_samples(origins):
+    if kept := samples_of_tallies(origins):
         return [_weighted(kept, names, method, sampling) for names in wanted]
     if len(wanted) > 1:
         origins = counted_once(reports, wanted).sources()

@@ -70,7 +70,7 @@ class StoredSample:
         return StoredFrame.of([stored_groups(source.engine, (), self.sample) for source in answered], self.sample)
 
 
-def sampled_sources(
+def sources_with_samples(
     reports: ReportSource | Sequence[ReportSource], sample: Sample | Sequence[Sample]
 ) -> list[SampledSource]:
     """The sources of some reports, each with its part of the sample."""
@@ -126,7 +126,7 @@ def sampled_mean(asking: Sequence[SampledSource], names: Sequence[str], shape: t
     return mean_of(counted, names, shape, alone=not pooled)
 
 
-def kept_samples(origins: Sequence[Source]) -> list[SampledSource]:
+def samples_of_tallies(origins: Sequence[Source]) -> list[SampledSource]:
     """Weighted tallies with what they know of their samples; none where nothing is weighted."""
     kept = [(source, getattr(source.engine, "sample", None)) for source in origins]
     if all(sample is None for _, sample in kept):
@@ -152,7 +152,7 @@ def is_weighted(origins: Sequence[Source]) -> bool:
 def table_mean(asking: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Mean:
     """The table over `names`, weighted where the sources know their weights: what everything on tables is estimated by."""
     if is_weighted(asking):
-        return sampled_mean([one for one in kept_samples(asking) if one.source.engine.n_rows], names, shape)
+        return sampled_mean([one for one in samples_of_tallies(asking) if one.source.engine.n_rows], names, shape)
     return estimated_mean(asking, names, shape)
 
 
