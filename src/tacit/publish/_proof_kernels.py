@@ -4,8 +4,6 @@ A node forces some cuts and forbids others. Whatever is decided later, a block o
 the finished release, so it must be publishable already among the classes that the forced cuts make. Which blocks
 survive this test does not depend on the other open cuts; the cheapest chain of surviving blocks from the first answer
 to the last, a shortest path, bounds the penalty of the attribute from below, and the bounds add up.
-
-Where rows may be suppressed, `_suppression_kernels` has the bounds.
 """
 
 # numba infers the types of kernels from their first call.
@@ -36,8 +34,6 @@ class Instance(NamedTuple):
     first_bit: NDArray[np.int64]
     first_value: NDArray[np.int64]
     price: NDArray[np.float64]  # [position of the block's first answer, position after its last]
-    scale: NDArray[np.float64]  # of each attribute: penalty of a row per further answer in its block
-    rows: int
 
 
 class Paths(NamedTuple):
@@ -48,7 +44,6 @@ class Paths(NamedTuple):
     cost: NDArray[np.float64]  # [position, position]: of such a block
     ahead: NDArray[np.float64]  # cost from the first answer
     behind: NDArray[np.float64]  # cost to the last
-    gone: NDArray[np.int64]  # rows suppressed on the cheapest way from the first answer
     least: NDArray[np.float64]  # of each attribute
 
 
@@ -197,14 +192,14 @@ def must_stop(status, first_bit, v, size):
 
 
 @inner_kernel
-def reach_ahead(usable, cost, weak, status, bit, size, ahead, gone):
-    """Write the least cost from the first answer to every position of one attribute, and the rows suppressed on that way."""
-    ahead[:], ahead[0], gone[0] = np.inf, 0.0, 0
+def reach_ahead(usable, cost, status, bit, size, ahead):
+    """Write the least cost from the first answer to every position of one attribute."""
+    ahead[:], ahead[0] = np.inf, 0.0
     for b in range(1, size + 1):
         if may_stop(status, bit, b, size):
             for a in range(b - 1, -1, -1):
-                if usable[a, b] and may_stop(status, bit, a, size) and ahead[a] + cost[a, b] < ahead[b]:
-                    ahead[b], gone[b] = ahead[a] + cost[a, b], gone[a] + weak[a, b]
+                if usable[a, b] and may_stop(status, bit, a, size):
+                    ahead[b] = min(ahead[b], ahead[a] + cost[a, b])
                 if must_stop(status, bit, a, size):
                     break
 
@@ -229,9 +224,9 @@ def shortest_paths(instance, status, paths):
         size = instance.first_value[j + 1] - instance.first_value[j]
         base, bit = instance.first_value[j] + j, instance.first_bit[j]
         own = slice(base, base + size + 1)
-        usable, cost, weak = paths.usable[own, own], paths.cost[own, own], paths.weak[own, own]
+        usable, cost = paths.usable[own, own], paths.cost[own, own]
         cost[:] = instance.price[own, own]
-        reach_ahead(usable, cost, weak, status, bit, size, paths.ahead[own], paths.gone[own])
+        reach_ahead(usable, cost, status, bit, size, paths.ahead[own])
         reach_behind(usable, cost, status, bit, size, paths.behind[own])
         paths.least[j] = paths.ahead[base + size]
     return paths.least.sum()
@@ -336,14 +331,13 @@ def first_inseparable(instance, status):
 def merge_inseparable(instance, status, radices):
     """The combinations with answers between which every cut is forbidden written as one; their classes are the same.
 
-    The last is the place of every combination among the merged. `radices` make a number of a combination and its sensitive
-    answers, a different one for each.
+    `radices` make a number of a combination and its sensitive answers, a different one for each.
     """
     first_value, merged = instance.first_value, first_inseparable(instance, status)
     rows, attributes = instance.codes.shape
     capacity = power_above(2 * rows)
     slot_of, keys = np.zeros(capacity, np.int64), np.empty(rows, np.uint64)
-    first, counts, merged_into = np.empty(rows, np.int64), np.zeros(rows, np.int64), np.empty(rows, np.int64)
+    first, counts = np.empty(rows, np.int64), np.zeros(rows, np.int64)
     distinct = 0
     for i in range(rows):
         key = np.uint64(0)
@@ -358,8 +352,7 @@ def merge_inseparable(instance, status, radices):
             keys[distinct], first[distinct] = key, i
             distinct += 1
             slot_of[slot] = distinct
-        merged_into[i] = slot_of[slot] - 1
-        counts[merged_into[i]] += instance.counts[i]
+        counts[slot_of[slot] - 1] += instance.counts[i]
     codes = np.empty((distinct, attributes), np.int64)
     sensitive = np.empty((distinct, instance.sensitive.shape[1]), np.int64)
     for place in range(distinct):
@@ -367,4 +360,4 @@ def merge_inseparable(instance, status, radices):
             codes[place, j] = merged[first_value[j] + instance.codes[first[place], j]]
         for s in range(sensitive.shape[1]):
             sensitive[place, s] = instance.sensitive[first[place], s]
-    return codes, counts[:distinct].copy(), sensitive, merged_into
+    return codes, counts[:distinct].copy(), sensitive

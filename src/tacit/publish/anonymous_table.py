@@ -179,6 +179,8 @@ def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
         yield ONE_ROW_KNOWN
     elif protection.person is not None:
         yield f"{protection.person!r} is different in every row, so rows are persons and were counted as such."
+    if answer.lower_bound is None and publication.settings.protection.suppress > 0:
+        yield "Where rows may be suppressed, nothing is proven: there is no lower bound of the loss."
     yield from _warnings_of_effort(publication)
     yield from _warnings_of_columns(publication)
     losses = dict(zip(publication.rows.names, answer.recoding.losses().tolist(), strict=True))

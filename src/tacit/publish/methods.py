@@ -123,7 +123,8 @@ class FoundWay:
 
 def find(publication: Publication, method: str, progress: Progress | None = None, *, with_proof: bool = True) -> Answer:
     """The answer of one method."""
-    if method == "exact" and not _has_levels_alone(publication.problem):
+    suppresses = publication.problem.demand.limit > 0  # then "exact" searches, and says that nothing is proven
+    if method == "exact" and not suppresses and not _has_levels_alone(publication.problem):
         refuse_unprovable(publication.problem)  # before the search, which takes longest
     if method in ("local", "microaggregate"):
         answer = _locally(publication, method, progress)
@@ -207,9 +208,10 @@ def _globally(publication: Publication, method: str, progress: Progress | None, 
     if publication.problem.every is not None:
         return _every(publication, method, progress)
     effort = publication.settings.effort
-    searched = search(
-        publication.problem, publication.preference, effort.evolution, np.random.default_rng(effort.seed), progress
-    )
+    # Without a proof to follow, "exact" searches for the least loss whatever the bias.
+    alone = method == "exact" and publication.problem.demand.limit > 0
+    preference = Preference(loss=0.0) if alone else publication.preference
+    searched = search(publication.problem, preference, effort.evolution, np.random.default_rng(effort.seed), progress)
     best = _first_kept(publication, searched)
     if method == "search" and publication.hides_cells and searched.complete:
         best = refine(best, publication.problem, lambda bits: _loss_with_cells(publication, bits))
@@ -297,7 +299,6 @@ def _proof_seconds(publication: Publication, method: str) -> float:
     seconds = publication.settings.effort.seconds
     if seconds is not None:
         return seconds
-    # With suppression a proof rarely ends in half a minute.
     suppresses = publication.settings.protection.suppress > 0
     if method == "exact" and len(publication.problem.tally.counts) > LARGE_TABLE:
         return LARGE_PROOF_SECONDS
@@ -305,12 +306,12 @@ def _proof_seconds(publication: Publication, method: str) -> float:
 
 
 def _proof(publication: Publication, method: str, start: Bits, progress: Progress | None) -> Proof | None:
-    """The proof, where one is asked for and there is one; asked for in vain, it is refused."""
+    """The proof, where one is asked for and there is one."""
     problem, seconds = publication.problem, _proof_seconds(publication, method)
     nodes = publication.settings.effort.nodes
     if _has_levels_alone(problem) and seconds > 0:
         return prove_levels(problem, start, seconds, nodes)
-    if method == "exact" or (seconds > 0 and provable(problem) is None):
+    if provable(problem) is None and (method == "exact" or seconds > 0):
         return prove(problem, start, seconds, progress, nodes=nodes)
     return None
 

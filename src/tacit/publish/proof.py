@@ -1,8 +1,8 @@
 """The least loss for a given k, with a certificate: branch and bound, best bound first.
 
 The penalty is a sum over attributes and refining only makes classes smaller, so a node that forces some cuts and forbids
-others has the lower bound computed in `_proof_kernels`; where rows may be suppressed, `suppression_proof` has the tree. At any
-time the smallest bound among the open nodes is a lower bound for every generalization there is.
+others has the lower bound computed in `_proof_kernels`. At any time the smallest bound among the open nodes is a lower bound
+for every generalization there is. Where rows may be suppressed, refining may cost rows, and nothing is proven.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tacit.errors import InvalidInput
 from tacit.publish._proof_kernels import FORBIDDEN, FORCED, OPEN, Instance, Paths, bound, merge_inseparable
 from tacit.publish.problem import NWP, STRENGTH, Bits, Problem
 from tacit.publish.search import Progress
-from tacit.publish.suppression_proof import ROUNDING, SuppressionTree, instance_of
 
+ROUNDING = 1e-10
 REPORT_EVERY = 0.2  # seconds
 BRANCHES_TRIED = 6  # cuts that a node could be split by
 
@@ -52,12 +52,10 @@ def provable(problem: Problem) -> str | None:
     demand = problem.demand
     if demand.people >= 0:
         return "it counts the rows of classes, and not the people of the population"
-    if demand.limit > 0 and (
-        demand.entropy > 0 or demand.tail > 0 or min(demand.closeness, demand.likeness) < math.inf
-    ):
-        return "where rows may be suppressed, a class may show the wanted diversity although a larger one does not"
+    if demand.limit > 0:
+        return "where rows may be suppressed, nothing is proven"
     if (problem.space.levels >= 0).any():
-        return "hierarchies replace the cuts it decides on, unless every attribute has one and no row may be suppressed"
+        return "hierarchies replace the cuts it decides on, unless every attribute has one"
     if math.prod(map(int, problem.tally.sizes)) >= 2**63:
         return "the quasi-identifiers have too many combinations to number"
     return None
@@ -79,7 +77,7 @@ def prove(
     """
     refuse_unprovable(problem)
     began, complete = time.process_time(), True
-    tree = SuppressionTree(problem, start) if problem.demand.limit > 0 else _Tree(problem, start)
+    tree = _Tree(problem, start)
     try:
         tree.probe_root(began + seconds)
         reported = began
@@ -105,7 +103,6 @@ class _Tree:
             np.empty((positions, positions)),
             np.empty(positions),
             np.empty(positions),
-            np.zeros(positions, np.int64),
             np.empty(len(problem.weights)),
         )
         radices = [
@@ -164,7 +161,7 @@ class _Tree:
         """The instance with answers between which every cut is forbidden written as one."""
         if self._radices is None:
             return self._instance
-        codes, counts, sensitive, _ = merge_inseparable(self._instance, status, self._radices)
+        codes, counts, sensitive = merge_inseparable(self._instance, status, self._radices)
         return self._instance._replace(codes=codes, counts=counts, sensitive=sensitive)
 
     def _take(self) -> NDArray[np.uint8]:
@@ -226,3 +223,19 @@ def _with(status: NDArray[np.uint8], bit: np.intp, choice: int) -> NDArray[np.ui
     changed = status.copy()
     changed[bit] = choice
     return changed
+
+
+def instance_of(problem: Problem) -> Instance:
+    """The tally, and the price of every block, as the kernels of the proof read them."""
+    tally = problem.tally
+    first_value, sizes = problem.space.first_value, tally.sizes
+    price = np.zeros((int(first_value[-1]) + len(sizes),) * 2)
+    for j, size in enumerate(sizes):
+        rows = np.concatenate([[0], np.cumsum(tally.marginal(j))]) / tally.rows
+        for a, b in itertools.combinations(range(size + 1), 2):
+            base = first_value[j] + j
+            price[base + a, base + b] = problem.weights[j] * (rows[b] - rows[a]) * (b - a - 1) / max(1, size - 1)
+    members = np.array([[j in members for j in range(len(sizes))] for members in tally.sets])
+    sensitive = np.ascontiguousarray(tally.sensitive_codes)
+    codes = tally.codes.astype(np.int64)
+    return Instance(codes, tally.counts, sensitive, members, problem.space.first_bit, first_value, price)

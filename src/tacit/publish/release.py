@@ -139,6 +139,8 @@ def _cell_words(release: Release) -> str:
 
 
 def _bound_words(release: Release) -> str:
+    if release.lower_bound is None and release.publication.settings.protection.suppress > 0:
+        return "where rows may be suppressed, how much less is possible is not proven."
     if release.lower_bound is None:
         return "how much less is possible was not proven."
     if release.is_proven:
