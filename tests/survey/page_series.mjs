@@ -40,7 +40,6 @@ async function visit(before, { definition, who, code, isShared, isLost, isWithdr
   const document = { getElementById: (id) => ({ textContent: texts[id] }) };
   const page = modulesOf(document, { pathname: `/s/${fingerprint}`, hash: isShared ? "#shared" : "" }, localStorage, crypto, fetch, () => draws, () => {});
   const { session, takePerson } = page.session;
-  const { isSeries, surveyId, wave } = page.given;
   // What the page works out of a definition follows from it alone.
   if (!wholes.has(definition)) {
     const { whole } = page.checks.examine(page.given.definition);
@@ -52,8 +51,7 @@ async function visit(before, { definition, who, code, isShared, isLost, isWithdr
   await takePerson(number, who === "me" && page.device.hasSent());
   const standing = session.standing ? { all: session.standing.all, isRefused: session.standing.isRefused } : null;
   // As page.js asks before it sends.
-  const isAsked = (code === null || isSeries) && (session.hasAnswered || !isShared);
-  const wasSent = isAsked && page.device.personAt(number).surveys[surveyId]?.sent?.[wave] !== undefined;
+  const wasSent = (session.hasAnswered || !isShared) && page.sending.sentReport();
   const outcome = wasSent ? "known" : standing?.isRefused ? "refused" : "sent";
   if (outcome === "sent") {
     Object.assign(session, { answers: person.answers, harmless: person.harmless ?? {} });

@@ -116,6 +116,28 @@ def test_a_question_counts_alone_and_in_a_block_but_no_block_counts_twice() -> N
     assert again[2]["gamma"] == pytest.approx(9 * first["all"], rel=1e-6)
 
 
+SEVERAL = SMALL.replace(
+    "      - {name: drinks, kind: yes-no, text: Do you drink?, sensitive: true}",
+    "      - {name: drinks, kind: several, text: What do you drink?, options: [beer, wine, tea, milk], sensitive: true,"
+    " prefer_not_to_say: false}",
+)
+
+
+def test_options_that_are_disguised_one_by_one_are_counted_one_by_one() -> None:
+    (several,) = documents(SEVERAL)
+    first, again = run("standings", definitions=[several] * 2)
+    assert first["all"] == pytest.approx((7 / 3) ** 5, rel=1e-6)
+    assert again["gamma"] == pytest.approx((7 / 3) ** 2, rel=1e-6)
+    # Strangers who share an entry: the options of one report add up, two reports do not.
+    assert run("standings", definitions=[several] * 3, join="max")[2]["all"] == pytest.approx((7 / 3) ** 10, rel=1e-6)
+    # Asked as a question with one answer, it is every option once more.
+    (choice,) = documents(SEVERAL.replace("kind: several", "kind: choice").replace("options:", "answers:"))
+    _, other = run("standings", definitions=[several, choice])
+    assert "drinks" in other["repeated"]
+    assert other["isRefused"]
+    assert other["gamma"] == pytest.approx(first["all"], rel=1e-6)
+
+
 def test_an_answer_that_is_ruled_out_is_not_asked_for_again() -> None:
 
     def unbound(document: dict[str, Any]) -> None:

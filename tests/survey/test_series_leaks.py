@@ -202,7 +202,7 @@ def problem_of_figures(visits: list[Visit], page: Document, is_sent: list[bool],
         is_whole = len(sent) == sent[0].definition["waves"]
         if gamma > over * (1 + EQUAL) or (is_whole and not _is_close(gamma, over)):
             return f"the series: {gamma} is enumerated, {over} stated before its first wave"
-    is_counted = is_one_person and len(sent) > 1 and is_sent[-1] and not visits[-1].is_shared and math.isfinite(gamma)
+    is_counted = is_one_person and len(sent) > 1 and is_sent[-1] and math.isfinite(gamma)
     counted = min(place["all"] or 0.0 for place in page["places"])
     if is_counted and counted < gamma * (1 - EQUAL):
         return f"the device counts {counted}, of {gamma} that it sent"

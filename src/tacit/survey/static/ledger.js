@@ -7,13 +7,25 @@ import { plainText, wholeText } from "./questionnaire.js";
 
 const KEY_DIGITS = 32;
 
-// The keys of a block's questions, one for each language. Whoever asks the same under another name, in another survey, with
-// other answers or another disguise asks it again: none of these is in the key.
-export async function questionKeys({ languages }, { questions }) {
-  const texts = questions.flatMap((one) => languages.map((language) => plainText(wholeText(one, language))));
-  const keys = [...new Set(texts)].map(async (text) => (await sha256(keyOf("question", text))).slice(0, KEY_DIGITS));
-  return (await Promise.all(keys)).sort();
+const hashOf = async (...parts) => (await sha256(keyOf(...parts))).slice(0, KEY_DIGITS);
+
+// The keys of what a block asks, one for each language: a question, or an option of one. Whoever asks the same under another
+// name, in another survey, with other answers or another disguise asks it again: none of these is in the key.
+export async function questionKeys({ languages }, { questions, groups }) {
+  const own = new Set(groups.flatMap(({ names }) => names));
+  const asked = questions.flatMap((one) => one.attributes.filter(({ attribute }) => own.has(attribute)).map(({ option }) => [one, option]));
+  const keys = asked.flatMap(([one, option]) => languages.map((language) => questionKey(one, option, language)));
+  return [...new Set(await Promise.all(keys))].sort();
 }
+
+async function questionKey(question, option, language) {
+  const key = await hashOf("question", plainText(wholeText(question, language)));
+  if (option === null) return key;
+  return `${key}.${await hashOf("option", plainText(question.answers.find(({ name }) => name === option).text[language]))}`;
+}
+
+// A question is asked again with any of its options, and an option with its question.
+const isSameKey = (one, other) => one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 
 // What a report of one version adds to its person's entry: [{asked, gamma}], a block each. The first wave of a series counts
 // for all of them, so that the later ones add nothing.
@@ -45,7 +57,7 @@ export async function standingOf(definition, whole, { sent }, isCounted = false)
   const standing = { repeated: new Set(), gamma: 1, beyond: new Set(), cap: Math.max(GAMMA_CAP, seriesCap(definition)), n: sent.reduce((all, { times }) => all + times, 0) };
   for (const block of whole.deals.flatMap(({ blocks }) => blocks)) {
     const asked = await questionKeys(definition, block);
-    const earlier = sent.filter((one) => one.asked.some((key) => asked.includes(key)));
+    const earlier = sent.filter((one) => one.asked.some((key) => asked.some((other) => isSameKey(key, other))));
     if (earlier.length === 0) continue;
     const gamma = earlier.map(boundOf).reduce(product, own(block.gamma));
     block.questions.forEach((one) => standing.repeated.add(one));

@@ -5,13 +5,13 @@ import { WHOLE_CAP } from "./checks.js";
 import * as device from "./device.js";
 import { afterPaint, element } from "./dom.js";
 import { examined } from "./examined.js";
-import { definition, fingerprint, isSeries, pageWords, status, surveyId, wave } from "./given.js";
+import { definition, fingerprint, pageWords, status } from "./given.js";
 import { askPerson, introduction } from "./introduction.js";
 import { loadLists, missingLists } from "./lists.js";
 import { wholeText } from "./questionnaire.js";
 import { draftsOf, dropExpired, forgetDrafts } from "./sealed.js";
-import { done, forgetCode, keepDeal, receiptOf, review, sendReport, sentToken } from "./sending.js";
-import { askStatus, beginAfresh, ending, forgetAnswers, isAskedNow, isTest, isUnderWay, link, needsCode, openQuestions, resumeDraft, said, saveDraft, session, takePerson } from "./session.js";
+import { done, forgetCode, keepDeal, receiptOf, review, sendReport, sentReport, sentToken } from "./sending.js";
+import { askStatus, beginAfresh, ending, forgetAnswers, isAskedNow, isTest, isUnderWay, link, openQuestions, resumeDraft, said, saveDraft, session, takePerson } from "./session.js";
 import { isWaiting, sendWaiting } from "./unsent.js";
 import { nameOf, upTo, wordsFor } from "./words.js";
 
@@ -220,9 +220,6 @@ async function choose(person, hasAnswered) {
   session.draft = drafts.find((draft) => draft.person === person && (!session.code || draft.code === session.code)) ?? null;
   return draw(0);
 }
-
-// What this person has sent to this survey or wave: once under an open link and, whatever the code, in a series.
-const sentReport = () => (isTest || (needsCode && !isSeries) ? null : device.personAt(session.person).surveys[surveyId]?.sent?.[wave]);
 
 // Whose report has gone out before is told so at once, with the receipt where the device keeps it.
 async function tellSent(token) {

@@ -11,7 +11,7 @@ import { addSending, sendingOf } from "./ledger.js";
 import { drawReport } from "./report.js";
 import { remember } from "./sealed.js";
 import { secondRound } from "./second.js";
-import { forgetAnswers, isAskedNow, isTest, said, session, textOf, view } from "./session.js";
+import { forgetAnswers, isAskedNow, isTest, needsCode, said, session, textOf, view } from "./session.js";
 import { forgetToken, tokenOf } from "./tokens.js";
 import { keepUnsent, send } from "./unsent.js";
 import { drawReceipt, keptReceipt, withdrawing } from "./withdrawing.js";
@@ -78,6 +78,9 @@ export async function sentToken(code) {
   const token = code && (await tokenOf(fingerprint, code));
   return token && (await receiptOf(token)) ? token : null;
 }
+
+// What this person has sent to this survey or wave: once under an open link and, whatever the code, in a series.
+export const sentReport = () => (isTest || (needsCode && !isSeries) ? null : device.personAt(session.person).surveys[surveyId]?.sent?.[wave]);
 
 // Counts a report in its person's entry, before it goes out; gives back what undoes it. On a shared device whoever does not say
 // to have answered before has one entry with all the others.
