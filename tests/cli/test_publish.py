@@ -12,7 +12,7 @@ import pytest
 from tests.cli.run import refused, tacit
 from tests.publish.test_anonymization import people
 
-QUICK = ("--evaluations", 1500, "--seconds", 1, "--seed", 1)
+QUICK = ("--seconds", 1, "--seed", 1)
 KNOWN = ("--attributes", "age,town,sex")
 ALL = ("--attributes", "age,town,sex,illness")
 

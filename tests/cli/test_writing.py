@@ -55,6 +55,7 @@ WRITING = [
     "publish truth.csv --k 2 --attributes smokes,age --method local --again --out OUT.parquet",
     "publish truth.csv --k 2 --attributes smokes,age --method local --again --out r.csv --report OUT.html",
     "publish truth.csv --k 2 --attributes smokes,age --method local --again --out r.csv --plot OUT.png",
+    "synthesize truth.csv --schema scheme.json --epsilon 9 --out OUT.csv",
 ]
 # Files made to be changed by hand, and lists of codes: these are replaced only with --force.
 MENDED = ["roles truth.csv --out OUT.yaml", "survey new OUT.yaml", "survey words OUT.yaml"]

@@ -26,7 +26,7 @@ def test_a_shorter_search_is_said(monkeypatch):
     monkeypatch.setattr(settings, "FEWEST_EVALUATIONS", 200)
     release = anonymize(people(), 6, seconds=0, seed=1)
     assert release.answer.evaluations <= 400
-    assert any("evaluated 200 generalizations in place of 50,000 (--evaluations)" in own for own in release.warnings)
+    assert any("evaluated 200 generalizations in place of 50,000 (Effort" in own for own in release.warnings)
     asked = anonymize(people(), 6, **QUICK)
     assert not any("evaluated" in own for own in asked.warnings)
 

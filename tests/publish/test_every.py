@@ -16,7 +16,7 @@ from tacit.publish import check_release
 from tacit.publish.every import every_set, search_every
 from tacit.publish.problem import pose
 from tacit.publish.reading_back import ROWS, BrokenPromise, judge
-from tests.cli.run import refused, tacit
+from tests.cli.run import tacit
 from tests.publish.small import every_chromosome, plain_classes, plain_nwp, small_tally
 from tests.publish.wishes import anonymize
 
@@ -108,9 +108,7 @@ def test_check_counts_every_m_of_any_table(tmp_path):
         csv.writer(file).writerows([NAMES, *zip(*data.values(), strict=True)])
     names = ",".join(NAMES)
     out = tmp_path / "out.csv"
-    published = tacit(
-        "publish", path, "--attributes", names, "--every", 2, "--evaluations", 500, "--out", out, "--json"
-    )
+    published = tacit("publish", path, "--attributes", names, "--every", 2, "--out", out, "--json")
     assert published.code == 0, published.err
     answer = tacit("check", out, "--attributes", names, "--every", 2, "--json")
     assert answer.json["every"]["k"] == published.json["effective_k"] >= 5
@@ -158,12 +156,3 @@ def test_refusals(wishes, message):
 def test_too_many_sets_are_refused_with_their_number():
     with pytest.raises(InvalidInput, match=r"91,390 sets of 4, more than the 20,000"):
         every_set([f"q{j}" for j in range(40)], 4)
-
-
-def test_every_is_no_option_of_epsilon(tmp_path):
-    file = tmp_path / "people.csv"
-    file.write_text("a\n1\n2\n", encoding="utf-8")
-    schema = tmp_path / "schema.json"
-    tacit("design", "scheme", "--answers", "a=1,2", "--gamma", 2, "--out", schema)
-    options = ("--epsilon", 1, "--schema", schema, "--every", 1, "--out", tmp_path / "o.csv")
-    assert "--every does not go with --epsilon" in refused("publish", file, *options)

@@ -59,8 +59,8 @@ def megabytes(folder, rows: int, *options: str) -> float:
 
 @pytest.mark.slow
 def test_rows_take_few_bytes(tmp_path):
-    few = megabytes(tmp_path, 20_000, "--method", "search", "--evaluations", "100")
-    many = megabytes(tmp_path, 300_000, "--method", "search", "--evaluations", "100")
+    few = megabytes(tmp_path, 20_000, "--method", "search")
+    many = megabytes(tmp_path, 300_000, "--method", "search")
     assert many - few < 280_000 * 600 / 2**20
 
 

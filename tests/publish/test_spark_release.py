@@ -73,7 +73,7 @@ def test_the_command_writes_folders_of_the_spark_cluster_and_files_of_this_machi
     database: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    wishes = ("--k", 6, "--attributes", "age,town", "--method", "search", "--seed", 1, "--evaluations", 2000)
+    wishes = ("--k", 6, "--attributes", "age,town", "--method", "search", "--seed", 1)
     source = f"spark:{database}.people"
     done = tacit("publish", source, *wishes, "--out", f"spark:{folder}/release.parquet", "--json")
     assert done.code == 0, done.err

@@ -65,6 +65,10 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         "Publish a table k-anonymously: the release, its measures, and the front of alternatives.",
         "publish:publish",
     ),
+    "synthesize": (
+        "Write synthetic rows under differential privacy, drawn from tables that are counted with noise.",
+        "synthesize:synthesize",
+    ),
     "roles": ("Propose a role and a type for every column, with the reason for each.", "roles:roles"),
     "check": (
         "Measure how well the rows of any table hide among each other: k, l, t, beta, class sizes, risks, special uniques.",

@@ -13,7 +13,6 @@ from tacit.cli import publish_options as given
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, compiling_told, note, print_json, progress
 from tacit.cli.publish_answer import print_release, survival
-from tacit.cli.publish_noise import NoiseRequest, publish_noisy
 from tacit.cli.writing import check_picture, check_writable
 from tacit.errors import InvalidInput, UnknownName
 
@@ -58,18 +57,11 @@ def publish(
     target: given.Target = None,
     missing: given.Missing = "refuse",
     keep_order: given.KeepOrder = False,
-    evaluations: given.Evaluations = None,
-    population: given.PopulationSize = 100,
-    polish: given.Polish = True,
     seconds: given.Seconds = None,
-    nodes: given.Nodes = None,
     seed: given.Seed = None,
     pick: given.Pick = None,
     again: given.Again = False,
     epsilon: given.Epsilon = None,
-    delta: given.Delta = 0.0,
-    tables: given.Tables = None,
-    rows_per_person: given.RowsPerPerson = None,
     plot: given.Plot = None,
     report: given.Report = None,
     json: Annotated[bool, JsonFlag] = False,
@@ -87,20 +79,9 @@ def publish(
     asked.check()
     dropped = _dropped(drop, asked.people, schema)
     if epsilon is not None:
-        refused = {
-            "roles": roles, "granularity": granularity, "hierarchies": hierarchies, "order": order == "data" or None,
-            "attributes": attributes, "sensitive": sensitive, "keep": keep, "seed": seed, "pick": pick, "l": l_answers,
-            "t": t_distance, "beta": beta, "k-map": k_map, "presence": presence, "people": people, "plot": plot,
-            "report": report, "target": target, "every": every, "suppress": suppress or None, "keep-order": keep_order or None,
-            "weights": weights, "recursive": recursive, "entropy": entropy or None,
-            "survey-weights": survey_weights,
-        }  # fmt: skip
-        promise = NoiseRequest(
-            epsilon, delta, tables, 1 if rows_per_person is None else rows_per_person, person, missing
+        raise InvalidInput(
+            "Synthetic rows under an epsilon have a command of their own: tacit synthesize IN --schema F --epsilon E --out OUT."
         )
-        return publish_noisy(asked, promise, _schema(schema, dropped), refused)
-    if tables is not None or rows_per_person is not None or delta:
-        raise InvalidInput("--tables, --rows-per-person and --delta go with --epsilon. Give it too, or leave them out.")
     if attributes is None and schema is None and roles is None:
         _show_roles(asked)
     named = None if roles is None else _named_roles(roles, asked.people, dropped)
@@ -116,9 +97,7 @@ def publish(
         hierarchies=hierarchies, missing=missing, granularity=_steps(granularity, schema), keep_order=keep_order,
         cells=cells,
     )  # fmt: skip
-    effort = Effort(
-        evaluations=evaluations, population=population, polish=polish, seconds=seconds, nodes=nodes, seed=seed
-    )
+    effort = Effort(seconds=seconds, seed=seed)
     if named is not None:
         protection, preferences = named.protection(protection), named.preferences(preferences)
     return _release(asked, Settings(protection, preferences, effort), _schema(schema, dropped))

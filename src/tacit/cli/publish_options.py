@@ -69,11 +69,6 @@ Missing = Annotated[Literal["refuse", "answer", "drop"], typer.Option(help="What
 KeepOrder = Annotated[
     bool, typer.Option("--keep-order", help="Keep the input's order of rows, which tells what it was sorted by.")
 ]
-Evaluations = Annotated[
-    int | None, typer.Option(help="Generalizations to evaluate; 50000, fewer where there are very many combinations.")
-]
-PopulationSize = Annotated[int, typer.Option(help="Population of the search.")]
-Polish = Annotated[bool, typer.Option(help="Improve the published search by ruin and recreate.")]
 Seconds = Annotated[
     float | None,
     typer.Option(
@@ -81,23 +76,11 @@ Seconds = Annotated[
         help="CPU seconds for the proof; 30 (with --suppress 0), for exact 300, of more than 40,000 combinations 80.",
     ),
 ]
-Nodes = Annotated[int | None, typer.Option(help="Most nodes that the proof visits.")]
 Seed = Annotated[int | None, typer.Option(help="Makes the search repeatable.")]
 Pick = Annotated[int | None, typer.Option(help="Write this alternative of the front, numbered from 0.")]
 Again = Annotated[bool, typer.Option("--again", help="Release an input that was released before; says what k remains.")]
 Epsilon = Annotated[
-    float | None,
-    typer.Option(
-        help="Synthetic rows under differential privacy instead of k; needs --schema, and nothing found from the data."
-    ),
-]
-Delta = Annotated[float, typer.Option(help="With --epsilon: above 0 for Gaussian noise.")]
-Tables = Annotated[
-    str | None,
-    typer.Option(help="With --epsilon: tables that are counted with noise, such as 'a,b;c'; all pairs without."),
-]
-RowsPerPerson = Annotated[
-    int | None, typer.Option(help="With --epsilon: rows of one person that are used, at most; 1 without.")
-]
+    float | None, typer.Option(hidden=True, help="Now: tacit synthesize.")
+]  # named, so that its new command can be
 Plot = Annotated[Path | None, typer.Option(help="Picture of the front of alternatives.")]
 Report = Annotated[Path | None, typer.Option(help="Page about the release for its publisher (HTML).")]

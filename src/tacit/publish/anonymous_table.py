@@ -194,7 +194,7 @@ def _warnings_of_effort(publication: Publication) -> Iterator[str]:
     if evaluations == usual != EVALUATIONS and method in ("compare", "search") and publication.problem.can_be_searched:
         yield (
             f"The table has {len(tally.counts):,} combinations of {len(tally.names)} quasi-identifiers, so the search evaluated "
-            f"{evaluations:,} generalizations in place of {EVALUATIONS:,} (--evaluations)."
+            f"{evaluations:,} generalizations in place of {EVALUATIONS:,} (Effort(evaluations=...) in Python)."
         )
 
 

@@ -1,0 +1,56 @@
+"""``tacit synthesize``: synthetic rows under differential privacy, from noisy counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from tacit.cli.names import listed_groups
+from tacit.cli.output import JsonFlag, print_json, print_text
+from tacit.cli.writing import check_apart, check_writable
+
+
+def synthesize(
+    table: Annotated[str, typer.Argument(metavar="IN", help="CSV or Parquet file of people, or address of a table.")],
+    schema: Annotated[
+        Path, typer.Option(help="Document with all answers, written without looking at the data: else epsilon is void.")
+    ],
+    epsilon: Annotated[float, typer.Option(help="What all that is published may tell of one person.")],
+    out: Annotated[Path, typer.Option(help="The synthetic rows: CSV or Parquet.")],
+    delta: Annotated[float, typer.Option(help="Above 0 for Gaussian noise.")] = 0.0,
+    tables: Annotated[
+        str | None, typer.Option(help="Tables that are counted with noise, such as 'a,b;c'; all pairs without.")
+    ] = None,
+    person: Annotated[str | None, typer.Option(help="Column that says whose row it is; never published.")] = None,
+    rows_per_person: Annotated[int, typer.Option(help="Rows of one person that are used, at most.")] = 1,
+    missing: Annotated[
+        Literal["refuse", "answer", "drop"], typer.Option(help="What missing values become.")
+    ] = "refuse",
+    json: Annotated[bool, JsonFlag] = False,
+) -> None:
+    """Write synthetic rows under differential privacy, drawn from tables that are counted with noise.
+
+    The noise is drawn by the operating system's generator: with a seed it could be drawn again, and would hide nothing.
+    """
+    from tacit.channel.scheme import Scheme
+    from tacit.publish.manifests import public_path
+    from tacit.publish.opening import is_stored, stored_table
+    from tacit.publish.synthesis import synthesize as draw
+
+    if not is_stored(table):
+        check_apart(out, [table])
+    for path in (out, public_path(out)):
+        check_writable(path)
+    people = stored_table(table) if is_stored(table) else Path(table)
+    release = draw(
+        people, epsilon, Scheme.read(schema).schema, None if tables is None else listed_groups(tables),
+        delta=delta, person=person, rows_per_person=rows_per_person, missing=missing,
+    )  # fmt: skip
+    release.write(out)
+    if json:
+        print_json(release.to_document() | {"verified": {"rows": release.model.rows}, "out": str(out)})
+        return
+    print_text(release.describe())
+    print_text(f"Written and verified: {out}")
