@@ -52,6 +52,10 @@ def random_definition(rng: random.Random) -> Document:
     if rng.random() < 0.2 and hidden:
         weights = [rng.randint(1, 9) for _ in answers[hidden[0]]]
         document["scheme"]["prior"] = {hidden[0]: [weight / sum(weights) for weight in weights]}
+    if rng.random() < 0.3:
+        waves = rng.choice([1, 2, 3])
+        document |= {"wave": rng.randint(1, waves), "waves": waves, "series": "0" * 64}
+        document |= rng.choice([{}, {}, {"series_gamma": 40}, {"series_gamma": 3.5, "panel": True}])
     examination = examine(document)
     if examination.deals:
         document["label"] = examination.label
@@ -226,6 +230,13 @@ def flatter(rng: random.Random, document: Document) -> None:
         label["answers"][name] *= 0.9
 
 
+def add_waves(rng: random.Random, document: Document) -> None:
+    """More waves than were counted, or what does not fit together."""
+    document |= rng.choice(
+        [{"waves": 6, "wave": 2}, {"wave": 9}, {"waves": 2.5}, {"panel": 1}, {"series_gamma": 0.5}, {"waves": True}]
+    )
+
+
 FORGERIES: tuple[Callable[[random.Random, Document], None], ...] = (
     rewire,
     rewire,
@@ -236,6 +247,7 @@ FORGERIES: tuple[Callable[[random.Random, Document], None], ...] = (
     ask_in_the_clear,
     drop_a_language,
     flatter,
+    add_waves,
 )
 
 

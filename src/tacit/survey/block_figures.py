@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.extremes import among_first, amplification, is_listed, worst_answers
 from tacit.channel.program import ProgramNode, compiled, joint
-from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing, Ways
+from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import Situation
 from tacit.schema import Attribute
@@ -31,7 +31,7 @@ from tacit.survey.definition_questions import (
     questions_of,
     special_answers,
 )
-from tacit.survey.routes import attributes_of, conditions_of, conditions_on, ways_to_answer
+from tacit.survey.routes import asked_of, attributes_of, conditions_of
 
 Array = NDArray[np.float64]
 
@@ -228,28 +228,8 @@ def _routing(
     asked = [one for one in questions_of(document) if one["attributes"]]
     reported = attributes_of(asked)
     absent = [one for one in asked if not is_hidden(one) and version not in dealt_in(one, dealt(document))]
-    routing = Routing(tuple(_asked(one, reported, hidden, is_absent=one in absent) for one in asked))
+    routing = Routing(tuple(asked_of(one, reported, hidden, is_absent=one in absent) for one in asked))
     return routing, [one for one in routing.questions if one.name in {question["name"] for question in questions}]
-
-
-def _asked(
-    question: Document, reported: Mapping[tuple[str, str | None], str], elsewhere: set[str], *, is_absent: bool
-) -> Asked:
-    """A question as far as it is reported in this block: options that other blocks disguise are left out.
-
-    A public question that the version does not ask is absent: everybody's answer is that it was not asked.
-    """
-    names = [name for name in attribute_names(question) if name not in elsewhere]
-    own = [answer["name"] for answer in question["answers"]]
-    return Asked(
-        question["name"],
-        tuple(names),
-        Ways(((NOT_ASKED,),) * len(names))
-        if is_absent
-        else ways_to_answer(question["kind"], len(names), own, special_answers(question)),
-        is_public=not is_hidden(question),
-        alternatives=conditions_on(question, reported),
-    )
 
 
 def _possible_answers(records: Records, mask: NDArray[np.bool_]) -> list[dict[str, str]]:

@@ -33,8 +33,8 @@ from tacit.survey.proposal import GroupDocument, attribute_of, groups_of, writte
 from tacit.survey.questionnaire import Deal, Question, SurveyQuestionnaire
 from tacit.survey.questionnaire_file import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
-from tacit.survey.series import series_hash
-from tacit.survey.verification import examine
+from tacit.survey.series import GAMMA_CAP, series_hash
+from tacit.survey.verification import POSTERIOR_CAP, examine
 from tacit.survey.words import released
 from tacit.survey.yaml_lines import Located, parse, read
 
@@ -42,9 +42,6 @@ FORMAT = "tacit-survey/1"
 FINGERPRINT_DIGITS = 32  # 128 bits of the hash
 # The page follows every branch of a channel to compute its label; beyond this a slow phone would notice.
 LARGEST_LAW = 1 << 16
-# The same cap is written in static/law.js: what the page would refuse is refused here already.
-POSTERIOR_CAP = 0.95
-GAMMA_CAP = 19.0  # of one block
 # What respondents are planned for where nothing is said.
 USUAL_MARGIN = 0.05
 

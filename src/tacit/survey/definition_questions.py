@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.survey.questionnaire import PREFER_NOT_TO_SAY
-
-NO_ANSWER = "no answer"
+from tacit.survey.questionnaire import NO_ANSWER, PREFER_NOT_TO_SAY
 
 Document = Mapping[str, Any]
-MODES = ("disguised", "public", "self", "direct")
 
 
 def dealt(document: Document) -> list[Document]:

@@ -20,7 +20,6 @@ from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.block_figures import group_programs
 from tacit.survey.conditions import PLACE
 from tacit.survey.definition_questions import (
-    MODES,
     Document,
     attribute_names,
     dealt,
@@ -32,7 +31,7 @@ from tacit.survey.definition_questions import (
     special_answers,
     whole_text,
 )
-from tacit.survey.questionnaire import RESPONSIBLE
+from tacit.survey.questionnaire import MODES, RESPONSIBLE
 from tacit.survey.routes import attributes_of, conditions_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

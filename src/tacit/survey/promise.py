@@ -17,17 +17,15 @@ from tacit.survey.definition import Definition, surest
 from tacit.survey.proposal import LEVELS
 from tacit.survey.quotas import MET_NOT_GUARANTEED
 from tacit.survey.series import series_cap, split_gamma, waves_of
-from tacit.survey.verification import examine, second_round_gamma
+from tacit.survey.verification import WHOLE_CAP, examine, second_round_gamma
 
 if TYPE_CHECKING:
     from tacit.channel.scheme import Group
     from tacit.design.plan import Plan
     from tacit.measures.whole_report import AnswerMeasures
 
-# Of all answers of one person together: above the first it is said before consent, above the second refused. The page
-# has the same numbers (static/checks.js).
+# Of all answers of one person together: above this it is said before consent, above WHOLE_CAP refused (static/checks.js).
 WHOLE_NOTICE = 1e6
-WHOLE_CAP = 1e12
 # From here on `open` says that many answers together tell more than each.
 MANY = 1000
 MOST_NOTES = 3  # of a plan's; each question may have one

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from tacit.channel.routing import Asked, Condition, Routing, Ways
-from tacit.survey.questionnaire import NO_ANSWER, PREFER_NOT_TO_SAY, Question
+from tacit.channel.routing import NOT_ASKED, Asked, Condition, Routing, Ways
+from tacit.survey.definition_questions import Document, attribute_names, is_hidden, special_answers
+from tacit.survey.questionnaire import Question
 
 
 def routing_of(questions: Iterable[Question]) -> Routing:
@@ -36,26 +37,34 @@ def _reported_as(question: str, option: str | None) -> str:
     return question if option is None else f"{question}_{option}"
 
 
-def routing_of_documents(questions: Iterable[Mapping[str, Any]]) -> Routing:
+def routing_of_documents(questions: Iterable[Document]) -> Routing:
     """The routing of the questions of a frozen definition."""
     listed = [question for question in questions if question["attributes"]]
     reported = attributes_of(listed)
-    return Routing(
-        tuple(
-            Asked(
-                question["name"],
-                tuple(part["attribute"] for part in question["attributes"]),
-                ways_to_answer(
-                    question["kind"],
-                    len(question["attributes"]),
-                    [one["name"] for one in question["answers"]],
-                    _special(question),
-                ),
-                is_public=mode_of(question) not in ("disguised", "self"),
-                alternatives=conditions_on(question, reported),
-            )
-            for question in listed
-        )
+    return Routing(tuple(asked_of(question, reported) for question in listed))
+
+
+def asked_of(
+    question: Document,
+    reported: Mapping[tuple[str, str | None], str],
+    elsewhere: Set[str] = frozenset(),
+    *,
+    is_absent: bool = False,
+) -> Asked:
+    """A question of a definition as far as it is reported: attributes that are disguised `elsewhere` are left out.
+
+    A public question that a version does not ask is absent: everybody's answer is that it was not asked.
+    """
+    names = [name for name in attribute_names(question) if name not in elsewhere]
+    own = [answer["name"] for answer in question["answers"]]
+    return Asked(
+        question["name"],
+        tuple(names),
+        Ways(((NOT_ASKED,),) * len(names))
+        if is_absent
+        else ways_to_answer(question["kind"], len(names), own, special_answers(question)),
+        is_public=not is_hidden(question),
+        alternatives=conditions_on(question, reported),
     )
 
 
@@ -88,15 +97,6 @@ def conditions_on(
         tuple((reported[one["question"], one.get("option")], frozenset(one["answers"])) for one in alternative)
         for alternative in alternatives_of(question["when"])
     )
-
-
-def mode_of(question: Mapping[str, Any]) -> str:
-    """How a question of a definition is answered; the first version knew only sensitive and public ones."""
-    return str(question.get("mode") or ("disguised" if question["sensitive"] else "public"))
-
-
-def _special(question: Mapping[str, Any]) -> tuple[str, ...]:
-    return (PREFER_NOT_TO_SAY,) * bool(question["declines"]) + (NO_ANSWER,) * bool(question.get("optional"))
 
 
 def ways_to_answer(kind: str, attributes: int, answers: Sequence[str], special: Sequence[str]) -> Ways:

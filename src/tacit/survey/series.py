@@ -16,8 +16,8 @@ from tacit.channel.document import document_hash
 OF_ONE_WAVE = ("wave", "series", "issuer", "hash")
 MOST_WAVES = 1000
 PANEL_DIGITS = 32  # of the random mark by which the reports of one person in several waves can be put together
-# The most that a block may tell over a series that states nothing else: the page's cap of a single survey.
-USUAL_CAP = 19.0
+# The most that a block may tell in one survey or wave (static/checks.js), and over a series that states nothing else.
+GAMMA_CAP = 19.0
 
 
 def series_hash(document: Mapping[str, Any]) -> str:
@@ -32,7 +32,7 @@ def waves_of(document: Mapping[str, Any]) -> int:
 
 def series_cap(document: Mapping[str, Any]) -> float:
     """The most that a block may tell over all waves."""
-    return float(document.get("series_gamma", USUAL_CAP))
+    return float(document.get("series_gamma", GAMMA_CAP))
 
 
 def split_gamma(cap: float, waves: int) -> float:

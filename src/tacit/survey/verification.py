@@ -18,11 +18,10 @@ from tacit.measures.amplification import amplification_together
 from tacit.survey.block_figures import AskedBlock, asked_blocks, made_sure
 from tacit.survey.definition_questions import Document, dealt
 from tacit.survey.objections import Objection, asked_objections, objection, shape_objections
-from tacit.survey.series import series_cap, split_gamma, waves_of
+from tacit.survey.series import GAMMA_CAP, series_cap, split_gamma, waves_of
 
 # The same caps are written in static/checks.js.
 POSTERIOR_CAP = 0.95
-GAMMA_CAP = 19.0
 WHOLE_CAP = 1e12
 ROUNDING = 1e-9
 
