@@ -254,3 +254,21 @@ def test_the_dashboard_compares_weighted_groups() -> None:
     shares = joint / joint.sum(axis=1, keepdims=True)
     assert [row.probability for row in weighted.rows] == pytest.approx(shares.reshape(-1), rel=1e-9)
     assert [row.probability for row in plain.rows] != pytest.approx(shares.reshape(-1), rel=1e-3)
+
+
+def test_the_dashboard_shows_the_numbers_that_estimate_gives() -> None:
+    """Of everybody, and within a public group: share, error and both ends."""
+    reports = sampled(1_500, 7)
+    tables = AnswerTables(DEFINITION, reports, 0)
+    whole = estimate(reports, "smokes")
+    for row, cell in zip(tables.question("smokes").rows, whole.cells(), strict=True):
+        assert (row.probability, row.standard_error, row.low, row.high) == tuple(
+            cell[key] for key in ("probability", "standard_error", "low", "high")
+        )
+    (grouped,) = group_tables(tables, ["smokes"], "town")
+    for code, town in enumerate(("north", "south")):
+        there = estimate(reports.rows(reports.table["town"] == code), "smokes")
+        rows = [row for row in grouped.rows if row.group == town]
+        for row, cell in zip(rows, there.cells(), strict=True):
+            numbers = tuple(cell[key] for key in ("probability", "standard_error", "low", "high"))
+            assert (row.probability, row.standard_error, row.low, row.high) == pytest.approx(numbers, abs=1e-12)
