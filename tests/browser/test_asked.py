@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tacit.survey.definition import Definition
-from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.survey.store.surveys import TEXTS, Store, StoredSurvey
 from tests.browser.answering import open_page, send, start
 from tests.browser.asked import ASKED
 from tests.browser.conftest import screenshots
@@ -107,7 +107,10 @@ def test_every_kind_is_asked_and_only_what_may_be_is_sent(context: Any, served: 
     ((row,),) = [list(batch) for batch in store.rows(asked)]
     shown = dict(zip(asked.wire.names, row, strict=True))
     assert (shown["region"], shown["born"], shown["understood"]) == ("north", "1980-01-01 to 1999-12-31", "no")
-    assert store.texts(asked) == [("remarks", "The canteen.")]
+    # Held back until nine more have come.
+    assert store.texts(asked) == []
+    held = store.database.rows(f"SELECT question, content FROM {TEXTS[1]} WHERE box = ?", (f"reports {asked.number}",))
+    assert held == [("remarks", "The canteen.")]
     assert problems == []
 
 

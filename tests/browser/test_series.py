@@ -11,7 +11,8 @@ import pytest
 from tacit.survey.definition import Definition
 from tacit.survey.site import inert_json
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tests.browser.answering import answer_small, say_who, start
+from tests.browser.answering import answer_small, open_page, say_who, start
+from tests.browser.test_tokens import issued
 from tests.survey.questionnaires import SMALL
 from tests.survey.series import wave_of_series
 from tests.survey.server import RunningServer
@@ -205,3 +206,21 @@ def test_two_waves_of_a_panel_arrive_with_one_mark_at_the_real_server(context: A
         page.wait_for_selector("#survey[data-state=stored]")
     ((again,),) = [[one.again for one in store.attrition(store.named("real_panel"))]]
     assert again == 1
+
+
+def test_a_second_code_does_not_answer_a_wave_twice_for_one_person(context: Any, served: Served) -> None:
+    running, store = served
+    text = SMALL.replace("name: health", "name: coded_series\nwaves: 2\naccess: codes")
+    first = store.add(Definition.from_yaml(text), text)
+    codes = [issued(store, first), issued(store, first)]
+    answer_small(open_page(context, running, first, f"#code={codes[0]}"), smokes=True, drinks=True)
+    page = context.new_page()
+    page.goto(f"{running.url}/s/{first.fingerprint}#code={codes[1]}")
+    say_who(page, "me")
+    page.wait_for_selector("#survey[data-state=known]")
+    assert store.counts(first).started == 1  # the second code is not spent
+    answer_small(open_page(context, running, first, f"#code={codes[1]}", who="else"), smokes=True, drinks=True)
+    second = store.open_wave("coded_series")
+    page = open_page(context, running, second, f"#code={issued(store, second)}", who="me")
+    answer_small(page, smokes=True, drinks=True)
+    assert (store.counts(first).reports, store.counts(second).reports) == (2, 1)
