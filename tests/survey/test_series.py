@@ -310,11 +310,23 @@ def test_a_mark_comes_once_in_a_wave_and_again_in_the_next(client: TestClient, p
     assert send(client, panel[1], 4, panel=mark(1)).status_code == 201
 
 
-def test_two_reports_with_one_mark_in_one_batch_are_one(server: SurveyServer, panel: list[StoredSurvey]) -> None:
-    batch = [
-        Submission(panel[0], "reports", token_hash(panel[0], str(number)), ("yes", "f", mark(7))) for number in range(2)
-    ]
-    assert store_batch(server.store.database, batch) == [SubmissionOutcome.STORED, SubmissionOutcome.TWICE]
+def test_every_database_takes_a_mark_once_in_a_wave_and_counts_who_came_again(store: Store) -> None:
+    text = questionnaire(privacy="strong", series_gamma=30, panel=True)
+    waves = [store.add(Definition.from_yaml(text), text), store.open_wave("panel")]
+
+    def sent(survey: StoredSurvey, *people: int) -> list[SubmissionOutcome]:
+        batch = [
+            Submission(survey, "reports", token_hash(survey, f"{place} {people}"), ("yes", "f", mark(person)))
+            for place, person in enumerate(people)
+        ]
+        return store_batch(store.database, batch)
+
+    stored, twice = SubmissionOutcome.STORED, SubmissionOutcome.TWICE
+    assert sent(waves[0], 7, 7, 8) == [stored, twice, stored]
+    assert sent(waves[0], 8, 9) == [twice, stored]
+    assert sent(waves[1], 9, 10) == [stored, stored]
+    assert store.attrition(waves[1]) == [Attrition(1, 3, 1)]
+    assert store.attrition(waves[0]) == []
 
 
 @pytest.mark.parametrize(

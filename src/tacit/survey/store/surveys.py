@@ -336,7 +336,9 @@ class Store:
             return []
         here, told = survey.table("reports"), []
         for one in self.surveys():
-            if one.definition.series == survey.definition.series and one.number != survey.number:
+            if one.definition.series == survey.definition.series and int(one.definition.wave) < int(
+                survey.definition.wave
+            ):
                 there = one.table("reports")
                 ((before,),) = self.database.rows(f"SELECT COUNT(*) FROM {there}")
                 ((again,),) = self.database.rows(
