@@ -378,21 +378,3 @@ def add_answers(
                         factors[target, pattern, other],
                         one != two,
                     )
-
-
-@kernel
-def add_classes(sums: Floats, crossed: Floats, targets: Floats, target_products: Floats, factors: Floats) -> None:
-    """Add contributions by class alone, and their products; ``factors[pattern, term, class]``."""
-    n_classes = len(sums)
-    for kind in range(targets.shape[0]):
-        for one in range(targets.shape[1]):
-            for of_class in range(n_classes):
-                sums[of_class] += targets[kind, one] * factors[kind, one, of_class]
-            for two in range(one, targets.shape[1]):
-                value = target_products[kind, one, two]
-                for of_class in range(n_classes if value != 0.0 else 0):
-                    for other in range(n_classes):
-                        added = value * factors[kind, one, of_class] * factors[kind, two, other]
-                        crossed[of_class, other] += added
-                        if one != two:
-                            crossed[other, of_class] += added

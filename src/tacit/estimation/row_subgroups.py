@@ -71,10 +71,18 @@ class Wanted:
         return SubgroupSums(
             np.zeros((n_free, *cells)),
             np.zeros((n_free if self.with_errors else 0, *cells, *cells)),
-            np.zeros(self.n_classes),
-            np.zeros((self.n_classes, self.n_classes)),
+            np.zeros(0),
+            np.zeros((0, 0)),
             size,
         )
+
+    def class_sums(self, sums: _subgroup_kernels.PatternSums, factors: Array) -> dict[str, Array]:
+        """Contributions by class alone, and their products, from the sums by pattern; ``factors[pattern, term, class]``."""
+        own = factors[: len(sums.targets), :, : self.n_classes]
+        above = sums.target_products  # filled above the diagonal, and on it
+        products = above + above.swapaxes(1, 2) * (1 - np.eye(above.shape[1]))
+        crossed = np.einsum("kst,ksc,ktd->cd", products, own, own)
+        return {"classes": np.einsum("kt,ktc->c", sums.targets, own), "class_products": crossed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +120,14 @@ class RowSubgroup:
 
     @cached_property
     def _means(self) -> SubgroupSums:
-        # Three kernels, not one that calls them: numba would compile everything below that one a second time.
+        # Two kernels, not one that calls them: numba would compile everything below that one a second time.
         wanted, left, free = self.wanted, self.left, self.places
         target, layout = wanted.target, wanted.rows.layout
         by_pattern = wanted.no_patterns(len(free), left.masked.shape[2])
         _subgroup_kernels.add_patterns(by_pattern, left.rows, left.kinds, left.masked, layout, target, free, MOST_SEEN)
         sums = wanted.no_sums(len(free), left.factors.shape[3], by_pattern.everything)
         _subgroup_kernels.add_answers(sums.tables, sums.products, by_pattern, left.factors, layout, target, free)
-        _subgroup_kernels.add_classes(
-            sums.classes, sums.class_products, by_pattern.targets, by_pattern.target_products, left.factors[target]
-        )
+        sums = sums._replace(**wanted.class_sums(by_pattern, left.factors[target]))
         return SubgroupSums(*(part / wanted.rows.people for part in sums))
 
     def shares(self) -> ClassShares:
