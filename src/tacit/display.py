@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tacit.extras import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -108,8 +110,6 @@ class Told(ABC):
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     """A figure that shows itself in a notebook, with its axes; where matplotlib is missing, the sentence that says so."""
-    from tacit.extras import require
-
     require("report")
     from matplotlib.figure import Figure
 

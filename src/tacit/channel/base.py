@@ -34,6 +34,7 @@ from tacit.channel.codes import (
     slots,
 )
 from tacit.channel.dense import UNKNOWN, Figures
+from tacit.channel.program import WordDraws, compiled
 from tacit.channel.recipe import Recipe
 from tacit.channel.symmetry import Orbits, SetLaw
 from tacit.errors import InvalidInput, NotEstimable
@@ -226,8 +227,6 @@ class Channel(Estimator):
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         """One report for each true record, column by column: here by running the program for one after the other."""
-        from tacit.channel.program import WordDraws, compiled
-
         node = compiled(self.program(), self.shape)
         draws = WordDraws(_next_word(randomness))
         records = np.column_stack([column.astype(np.int64) for column in truths]).tolist()

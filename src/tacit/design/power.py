@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
 
+from tacit.channel import devices
 from tacit.display import Shown, new_figure
 from tacit.errors import InvalidInput
+from tacit.estimation.sample_laws import SampleLaws
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +41,6 @@ def one_respondent(device: DeviceDesign | None, share: float) -> float:
     """
     if device is None:
         return share * (1 - share)
-    from tacit.estimation.sample_laws import SampleLaws
 
     laws = SampleLaws.even([sample.matrix for sample in device.samples])
     return max(_variance(laws, row, _classes(device, answer, share)) for answer, row in _asked(device))
@@ -271,8 +272,6 @@ def planned(
     test: Mapping[str, Any],
 ) -> DevicePlan:
     """The plan of a device: for a margin, or for the test of which something is said."""
-    from tacit.channel import devices
-
     known = device if isinstance(device, devices.DeviceDesign) else devices.design(device, parameters or {}, answers)
     asked = [name for name, value in test.items() if value is not None]
     if margin is None and not asked:

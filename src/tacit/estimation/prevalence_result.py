@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.display import Told, told_errors
+from tacit.errors import UnknownName
 from tacit.estimation.result import ONE_ERROR
 
 
@@ -114,7 +115,6 @@ class Prevalence(Told):
     warnings: tuple[str, ...] = field(default=())
 
     def __getitem__(self, answer: str) -> AnswerShare:
-        from tacit.errors import UnknownName
 
         for share in self.shares:
             if share.answer == answer:

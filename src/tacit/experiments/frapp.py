@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from tacit.bundled import census, health_table
+from tacit.channel import randomized_gamma_diagonal
+from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
 from tacit.disguising import disguise
 from tacit.estimation.likely_supports import most_likely_supports
@@ -192,8 +194,6 @@ class Sweep:
 
 
 def alpha_sweep(data: Dataset, truth: Truth, seeds: Sequence[int]) -> Sweep:
-    from tacit.channel import randomized_gamma_diagonal
-    from tacit.channel.scheme import Scheme
 
     n = int(np.prod(data.schema.shape()))
     largest = min(GAMMA, n - 1) / (GAMMA + n - 1)  # beyond, some chance would be negative

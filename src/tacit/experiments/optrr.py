@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.bundled import adult_attribute_priors
 from tacit.design import Front, named_prior, optimal_front
 from tacit.design.optrr import optrr_fronts
 from tacit.design.priors import Distribution
@@ -93,8 +94,6 @@ def _panel(name: str, prior: Matrix, delta: float, generations: int, seed: int, 
 
 def _adult(quick: bool, seed: int, progress: Progress) -> list[Panel]:
     """Every attribute of Adult; where one answer holds more than .75, delta is halfway from its share to one."""
-    from tacit.bundled import adult_attribute_priors
-
     priors = adult_attribute_priors()
     panels = []
     for done, (name, prior) in enumerate(priors.items()):

@@ -26,6 +26,7 @@ from tacit.count.hashed import support_of
 from tacit.errors import InvalidInput
 from tacit.estimation.intervals import ShareLaw
 from tacit.randomness import Randomness, randomness_from, uniform_below
+from tacit.table.columns import as_arrow
 from tacit.table.hashed import Hashing, whole_numbers
 
 # Beginnings are numbered by a public fingerprint of so many bits: two of them share a number once in 2**24 pairs.
@@ -275,7 +276,6 @@ class OpenQuestion:
         ]
 
     def _read(self, reports: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        from tacit.table.columns import as_arrow
 
         table = as_arrow(reports)
         bounds = {"level": len(self.levels), "bucket": self._hashing.buckets, "seed": 1 << 2 * self._hashing.width}

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation.likely_supports import most_likely_supports
 from tacit.estimation.supports import Supports, supports_from
 from tacit.mine.apriori import Search, Threshold, search
 from tacit.mine.certainty import certain, checked_certainty, in_order, noise_in_words, noisy_lengths
@@ -87,7 +88,6 @@ class FrequentItemsets(BaseEstimator):
         unbiased = supports_from(reports)
         if self.method == "inversion":
             return unbiased
-        from tacit.estimation.likely_supports import most_likely_supports
 
         return most_likely_supports(reports, unbiased)
 

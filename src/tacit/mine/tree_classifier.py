@@ -32,6 +32,7 @@ from tacit.mine.held_out import is_comparable, tree_logs
 from tacit.mine.predictions import checked_attributes
 from tacit.mine.pruning import pruned
 from tacit.mine.tree import predicted
+from tacit.mine.tree_plot import plotted
 from tacit.mine.tree_text import as_document, as_rules, as_text
 from tacit.table import Table
 
@@ -235,8 +236,6 @@ class TreeClassifier(ReportClassifier):
 
     def plot(self, *, max_depth: int = 4) -> Figure:
         """The tree as a matplotlib figure, down to a depth that can be read."""
-        from tacit.mine.tree_plot import plotted
-
         check_is_fitted(self)
         return plotted(self.tree_, self.schema_, self.target_, max_depth)
 

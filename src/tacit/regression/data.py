@@ -17,7 +17,8 @@ from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import device_reports
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_laws import SampleLaws
-from tacit.schema import RESERVED
+from tacit.schema import RESERVED, Schema
+from tacit.table import encode
 from tacit.table.columns import as_text, missing_values
 
 Array = NDArray[np.float64]
@@ -180,8 +181,6 @@ def _merged(table: pa.Table, asking: Sequence[tuple[Questionnaire, Codes]], want
 
 
 def _group(table: pa.Table, group: Group, names: Sequence[str]) -> Disguised:
-    from tacit.schema import Schema
-    from tacit.table import encode
 
     kept = [axis for axis, name in enumerate(group.names) if name in names]
     channel, attributes = group.channel, [group.attributes[axis] for axis in kept]

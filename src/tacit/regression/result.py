@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr, ndtri, stdtr, stdtrit
 
 from tacit.display import new_figure
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import interval_within
 
 if TYPE_CHECKING:
@@ -133,7 +133,6 @@ class Regression:
         for coefficient in self.coefficients:
             if coefficient.term == term:
                 return coefficient
-        from tacit.errors import UnknownName
 
         raise UnknownName("Term", term, self.terms)
 
