@@ -106,9 +106,14 @@ lines:
 	$(BIN)/python tools/lines.py
 
 # Puts small faults into the code and sees whether the tests notice; see docs/notes/mutants.md.
-MUTANTS ?= 430
+MUTANTS ?= 40
 mutants: setup
-	$(BIN)/python -m tools.mutants --sample $(MUTANTS) --out $(OUT)/mutants.txt
+	mkdir -p $(OUT) && rm -f $(OUT)/mutants.sqlite
+	$(BIN)/cosmic-ray init tools/cosmic-ray.toml $(OUT)/mutants.sqlite
+	$(BIN)/cr-filter-operators $(OUT)/mutants.sqlite tools/cosmic-ray.toml
+	$(BIN)/python -m tools.mutants sample $(OUT)/mutants.sqlite --size $(MUTANTS)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cosmic-ray exec tools/cosmic-ray.toml $(OUT)/mutants.sqlite
+	$(BIN)/cr-report --surviving-only --show-diff $(OUT)/mutants.sqlite | tee $(OUT)/mutants.txt
 
 # The oldest versions that pyproject.toml allows, in an environment of their own, with the tests that touch every dependency.
 lowest: setup

@@ -45,3 +45,14 @@ def test_changed_and_mirroring_tests_are_near(repository: Path) -> None:
 
 def test_nothing_changed_is_near_nothing(repository: Path) -> None:
     assert near_tests("HEAD") == []
+
+
+def test_a_public_name_of_the_package_reaches_its_home(repository: Path) -> None:
+    home, test = Path("src/tacit/estimation/__init__.py"), Path("tests/test_door.py")
+    home.parent.mkdir()
+    home.write_text("def estimate():\n    return 1\n")
+    test.write_text("import tacit\n\n\ndef test_door():\n    assert tacit.estimate()\n")
+    subprocess.run(["git", "add", "."], check=True)
+    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "more"], check=True)
+    home.write_text("def estimate():\n    return 2\n")
+    assert near_tests("HEAD") == [str(test)]

@@ -91,6 +91,7 @@ class SourceFile:
 def near_tests(base: str) -> list[str]:
     from tacit import _HOMES
 
+    doors = {name: module for module, names in _HOMES.items() for name in names}
     changed = changed_lines(base)
     users: dict[Definition, set[Definition]] = defaultdict(set)
     reached: set[Definition] = set()
@@ -98,7 +99,7 @@ def near_tests(base: str) -> list[str]:
         file = SourceFile(path)
         for name, nodes in file.definitions().items():
             here = Definition(file.module, name)
-            for named in file.named(nodes, _HOMES):
+            for named in file.named(nodes, doors):
                 users[named].add(here)
             if any(changed[str(path)] & set(range(node.lineno, (node.end_lineno or 0) + 1)) for node in nodes):
                 reached.add(here)
@@ -113,7 +114,7 @@ def near_tests(base: str) -> list[str]:
         for test in tests
         if changed.get(str(test.path))
         or test.path.stem.removeprefix("test_") in stems
-        or test.named(test.tree.body, _HOMES) & reached
+        or test.named(test.tree.body, doors) & reached
     )
 
 

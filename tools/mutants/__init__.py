@@ -1,1 +1,0 @@
-"""Faults put into the code, to see whether the tests notice: ``make mutants``."""
