@@ -48,7 +48,7 @@ def run() -> list[Ratio]:
         Ratio(
             "an estimate from a thousand reports against importing numpy, pyarrow.csv and typer",
             used["estimate"] / used["libraries"],
-            3.5,  # scipy's special functions are one of these libraries' times more; 2.5 with a beta function of our own
+            3,  # scipy's special functions are one of these libraries' times more; 2.5 with a beta function of our own
             "times the CPU seconds",
         ),
         Ratio(
