@@ -167,4 +167,9 @@ def _for_amplification(shape: Shape, gamma: float) -> Parameters | None:
     return {"gamma": gamma} if len(shape) == 1 and shape[0] > 2 else None
 
 
-KINDS = {"threshold": Kind(make_threshold, threshold, ("gamma",), _for_amplification, optional=("widths",))}
+# For a mean it is better; what recommends channels by their shares need not try it.
+KINDS = {
+    "threshold": Kind(
+        make_threshold, threshold, ("gamma",), _for_amplification, optional=("widths",), no_better_than="subset"
+    )
+}
