@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from tacit import Attribute, Dataset, Scheme, channels, disguise
 from tacit.table.files import column_names, n_cells, read_metadata, read_table
-from tacit.table.heads import _heads
+from tacit.table.heads import CLOCK_TICK, _heads
 from tests.cli.run import tacit
 from tests.opened_files import watch_openings
 
@@ -33,6 +34,7 @@ def people(folder: Path) -> Path:
 
 
 def openings(file: Path, *command: object) -> int:
+    time.sleep(2 * CLOCK_TICK / 1e9)  # of a file that was written just now nothing is kept
     with watch_openings(file) as counted:
         outcome = tacit(*command)
     assert outcome.code == 0, outcome.err

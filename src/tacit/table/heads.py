@@ -61,17 +61,15 @@ def file_head(file: Path) -> FileHead:
     """The head of a CSV or Parquet file, read at most once while the file stays as it is."""
     noted = file.stat()
     key = (str(file.absolute()), noted.st_dev, noted.st_ino, noted.st_size, noted.st_mtime_ns, noted.st_ctime_ns)
-    if key not in _heads:
-        # A file that changes again within this tick would keep its time: wait until the tick is over.
-        age = time.time_ns() - max(noted.st_mtime_ns, noted.st_ctime_ns)
-        if 0 <= age < CLOCK_TICK:
-            time.sleep((CLOCK_TICK - age) / 1e9)
-            return file_head(file)
+    head = _heads.get(key)
+    if head is None:
         with readable(file):
-            _heads[key] = _parquet_head(file) if is_parquet(file) else _csv_head(file)
+            head = _parquet_head(file) if is_parquet(file) else _csv_head(file)
+        # A file that changes again within this tick would keep its time: such a head is not kept.
+        if not 0 <= time.time_ns() - max(noted.st_mtime_ns, noted.st_ctime_ns) < CLOCK_TICK:
+            _heads[key] = head
         while len(_heads) > MOST_HEADS:
             _heads.popitem(last=False)
-    head = _heads[key]
     if head.csv is not None and head.csv.is_guessed:
         warn_of_guess(file)
     return head
