@@ -41,7 +41,7 @@ def test_every_file_with_a_full_size_marks_it_for_make_soak() -> None:
         ("tests/survey/test_store.py::test_c[sqlite]", "tests/survey/test_store.py::test_c"),
         ("tests/publish/test_search.py::test_e[1]", "tests/publish"),
         ("tests/test_docstrings.py::test_f[tacit.design.advice]", "tests/design"),
-        ("tests/estimation/test_inversion.py::test_g[mask]", "simulated surveys"),
+        ("tests/estimation/test_contributions.py::test_g[mask]", "simulated surveys"),
         ("tests/experiments/test_trees.py::test_d[x]", "tests/experiments/test_trees.py"),
     ],
 )

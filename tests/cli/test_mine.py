@@ -102,7 +102,7 @@ def test_refusals(folder: Path) -> None:
     assert "disguised under the scheme" in refused(*mine(folder, "bayes", "--test", folder / "elsewhere.parquet"))
     assert "Did you mean 'Class'" in refused(*mine(folder, "tree")[:-1], "class")
     assert "--known-class takes" in refused(*mine(folder, "tree", "--known-class", "most,few"))
-    assert ".svg, .png or .pdf" in refused(*mine(folder, "tree", "--plot", folder / "tree.doc"))
+    assert ".png, .svg or .pdf" in refused(*mine(folder, "tree", "--plot", folder / "tree.doc"))
     twice = (folder / "train.parquet", folder / "elsewhere.parquet", "--scheme", folder / "scheme.json")
     several = ("mine", "bayes", *twice, "--scheme", folder / "other.json", "--class", "Class")
     assert "--test-scheme" in refused(*several, "--test", folder / "test.parquet")

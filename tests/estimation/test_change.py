@@ -148,6 +148,58 @@ def test_shares_within_groups_change_too() -> None:
     assert rows["f", "yes"]["p"] < 1e-6 < rows["m", "yes"]["p"]
 
 
+HOURS = Scheme.of(
+    [Attribute("hours", ("0", "10", "20", "30", "40"), ordered=True), Attribute("sex", ("f", "m"))],
+    [(["hours"], channels.gamma_diagonal(9))],
+    public=["sex"],
+)
+
+
+def hours(codes: np.ndarray, seed: int) -> Reports:
+    data = {"hours": (10 * codes).astype(str), "sex": np.where(np.arange(len(codes)) % 3 == 0, "f", "m")}
+    return tacit.disguise(tacit.Dataset.from_arrow(data, schema=HOURS.schema), HOURS, seed=seed)
+
+
+@pytest.mark.parametrize("given", [(), "sex"])
+def test_means_change_too(given) -> None:
+    rng = np.random.default_rng(12)
+    before = rng.integers(0, 4, 4000)
+    change = tacit.change(hours(before, 1), hours(before + 1, 2), "hours", given=given, mean=True)
+    tables = [wave.table.mean("hours") for wave in (change.first, change.second)]
+    for index, row in enumerate(change.rows()):
+        assert row["attribute"] == "hours"
+        assert row["low"] < 10 < row["high"]
+        assert row["p"] < 1e-6
+        error = np.hypot(*(table.standard_errors[index] for table in tables))
+        assert row["standard_error"] == pytest.approx(error, rel=1e-9)
+
+
+def test_a_panel_makes_the_error_of_a_changed_mean_smaller() -> None:
+    before = np.random.default_rng(13).integers(0, 4, 4000)
+    waves, people = (hours(before, 3), hours(before + 1, 4)), range(4000)
+    linked, apart = (tacit.change(*waves, "hours", mean=True, people=who) for who in ((people, people), None))
+    (row,), (other,) = linked.rows(), apart.rows()
+    assert row["low"] < 10 < row["high"]
+    assert row["standard_error"] < 0.95 * other["standard_error"]
+
+
+def test_the_mean_of_one_attribute_is_compared_at_a_time() -> None:
+    reports = hours(np.zeros(10, dtype=int), 1)
+    with pytest.raises(InvalidInput, match="one attribute is compared at a time"):
+        tacit.change(reports, reports, ["hours", "sex"], mean=True)
+
+
+def test_the_command_answers_the_change_of_a_mean(tmp_path) -> None:
+    before = np.random.default_rng(14).integers(0, 4, 500)
+    for number in (0, 1):
+        hours(before + number, number).write(tmp_path / f"w{number}.parquet")
+    waves = ("--change", tmp_path / "w0.parquet", tmp_path / "w1.parquet")
+    document = run.tacit("estimate", *waves, "--mean", "hours", "--by", "sex", "--json").json
+    assert [row["given"] for row in document["changes"]] == [{"sex": "f"}, {"sex": "m"}]
+    assert "mean of" in run.tacit("estimate", *waves, "--mean", "hours").out
+    assert "are for shares" in run.refused("estimate", *waves, "--mean", "hours", "--attributes", "hours")
+
+
 def test_two_schemes_are_refused() -> None:
     other = Scheme.of(SCHEME.schema, [(["smokes"], channels.warner(0.8))])
     data = {"smokes": ["no", "yes"], "sex": ["f", "m"]}

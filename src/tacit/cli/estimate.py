@@ -83,8 +83,9 @@ def estimate(
     if change is not None or panel is not None:
         others = {"REPORTS": reports, "--compare": compare, "--simultaneous": simultaneous, "--join": join}
         waves = _two_waves(change, others | {"--drop-others": drop_others, "--method": method == "likelihood"}, design)
-        asked = list(dict.fromkeys([*_wanted_names(attributes), *groups]))
-        _print_change(_change(waves, scheme or [], panel, asked, groups, sampling), level, json=json)
+        asked, groups = _changed_names(attributes, groups, mean, by)
+        moved = _change(waves, scheme or [], panel, asked, groups, sampling, mean=mean is not None)
+        _print_change(moved, level, json=json)
         return
     if not reports:
         raise InvalidInput("Name the reports to estimate from: a file, a folder, a tally or a database table.")
@@ -129,8 +130,26 @@ def _two_waves(change: tuple[str, str] | None, others: dict[str, Any], design: S
     return change
 
 
+def _changed_names(
+    attributes: str | None, groups: list[str], mean: str | None, by: str | None
+) -> tuple[list[str], list[str]]:
+    """What is compared between two waves, and within which groups: a table of shares, or the mean of one attribute."""
+    if mean is None:
+        return list(dict.fromkeys([*_wanted_names(attributes), *groups])), groups
+    if attributes is not None or groups:
+        raise InvalidInput("--attributes and --given are for shares; with --mean say only --by.")
+    return listed_names(mean), listed_names(by)
+
+
 def _change(
-    waves: tuple[str, str], schemes: list[Path], panel: str | None, names: list[str], by: list[str], sampling: Sampling
+    waves: tuple[str, str],
+    schemes: list[Path],
+    panel: str | None,
+    names: list[str],
+    by: list[str],
+    sampling: Sampling,
+    *,
+    mean: bool,
 ) -> Change:
     import tacit
     from tacit.cli.reading import keyed_reports, read_reports
@@ -139,9 +158,9 @@ def _change(
         sources = read_reports(waves, schemes)
         if len(sources) != 2:
             raise InvalidInput("--change takes one file of reports for each of the two waves.")
-        return tacit.change(sources[0], sources[1], names, given=by, sampling=sampling)
+        return tacit.change(sources[0], sources[1], names, given=by, mean=mean, sampling=sampling)
     (first, then), (second, now) = keyed_reports(waves, schemes, panel)
-    return tacit.change(first, second, names, given=by, people=(then, now), sampling=sampling)
+    return tacit.change(first, second, names, given=by, mean=mean, people=(then, now), sampling=sampling)
 
 
 def _print_change(result: Change, level: float, *, json: bool) -> None:
@@ -151,18 +170,19 @@ def _print_change(result: Change, level: float, *, json: bool) -> None:
         return
     rows = document["changes"]
     places = decimals(row["standard_error"] for row in rows)
-    columns = (*rows[0]["answers"], "from", "to", "difference", "error", f"{level:.0%} from", "to", "p")
+    labels = [row["answers"] if "answers" in row else {"mean of": row["attribute"], **row["given"]} for row in rows]
+    columns = (*labels[0], "from", "to", "difference", "error", f"{level:.0%} from", "to", "p")
     print_table(
         result.headline(),
         columns,
         [
             (
-                *row["answers"].values(),
+                *label.values(),
                 *(rounded(row[name], places) for name in ("from", "to")),
                 *number_row((), "difference", row, places),
                 f"{row['p']:.3g}",
             )
-            for row in rows
+            for row, label in zip(rows, labels, strict=True)
         ],
     )
     if result.transitions is not None:

@@ -43,8 +43,13 @@ class Wave:
     def _estimate(self) -> Any:
         return self.table.given(self.by) if self.by else self.table
 
-    def labels(self) -> list[dict[str, str]]:
-        return [cell["answers"] for cell in self._estimate.cells()]
+    @property
+    def near(self) -> Array:
+        """The distribution of the table's cells at which errors are taken."""
+        return self.table.proper
+
+    def labels(self) -> list[dict[str, Any]]:
+        return [{"answers": cell["answers"]} for cell in self._estimate.cells()]
 
     def interval(self, level: float) -> Interval:
         ends = self._estimate.interval(level)
@@ -60,8 +65,46 @@ class Wave:
 
     def covariance(self, distribution: Array | None = None) -> Array:
         """Covariance of the shares, at the estimate or at another distribution of the table's cells."""
-        gradients = self.gradients(self.table.proper if distribution is None else distribution)
+        gradients = self.gradients(self.near if distribution is None else distribution)
         return gradients @ self.table.covariance_of(distribution) @ gradients.T
+
+
+@dataclass(frozen=True, eq=False)
+class MeanWave(Wave):
+    """The mean of an attribute's numbers in one wave, within each group where there are groups."""
+
+    name: str
+
+    @cached_property
+    def _estimate(self) -> Any:
+        return self.table.mean(self.name)
+
+    @property
+    def shares(self) -> Array:
+        return self._estimate.means
+
+    @cached_property
+    def near(self) -> Array:
+        grouped = self._estimate.numbers.grouped
+        near = np.empty(self.table.probabilities.size)
+        near[grouped.positions] = self._estimate.numbers.near.reshape(-1)
+        return near.reshape(self.table.probabilities.shape)
+
+    def labels(self) -> list[dict[str, Any]]:
+        return [{"attribute": self.name, "given": given} for given in self._estimate.numbers.labels()]
+
+    def gradients(self, distribution: Array) -> Array:
+        numbers = self._estimate.numbers
+        cells = numbers.grouped.shaped(distribution)
+        totals = cells.sum(axis=1)
+        within = (numbers.values - (cells @ numbers.values / totals)[:, None]) / totals[:, None]
+        gradients = np.zeros((len(cells), distribution.size))
+        for group, places in enumerate(numbers.grouped.positions.reshape(cells.shape)):
+            gradients[group, places] = within[group]
+        return gradients
+
+    def covariance(self, distribution: Array | None = None) -> Array:
+        return super().covariance(self.near if distribution is None else distribution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +118,7 @@ class Pairs:
         """Covariance of the two waves' shares: that of one person's answers, as often as people came twice."""
         cells = self.joint.probabilities.reshape(first.table.probabilities.size, -1)
         answers = cells - np.multiply.outer(cells.sum(axis=1), cells.sum(axis=0))
-        one, other = first.gradients(first.table.proper), second.gradients(second.table.proper)
+        one, other = first.gradients(first.near), second.gradients(second.near)
         people = self.n_pairs / (first.table.n_reports * second.table.n_reports)
         return people * (one @ answers @ other.T)
 
@@ -115,11 +158,11 @@ class Change(Shown):
         spread = np.sqrt(np.maximum(self._null_variances() - 2 * together, TINY))
         correlation = np.clip(together / np.maximum(np.sqrt(variances[0] * variances[1]), TINY), -1.0, 1.0)
         ends = difference_interval(first.interval, second.interval, correlation, level)
-        for index, answers in enumerate(first.labels()):
+        for index, label in enumerate(first.labels()):
             was, now = float(first.shares[index]), float(second.shares[index])
             is_known = math.isfinite(was) and math.isfinite(now)
             yield {
-                "answers": answers,
+                **label,
                 "from": was if is_known else None,
                 "to": now if is_known else None,
                 "difference": now - was if is_known else None,
@@ -132,7 +175,7 @@ class Change(Shown):
     def _null_variances(self) -> Array:
         """Sum of the waves' variances where nothing changed: both at their common distribution."""
         n, m = self.first.table.n_reports, self.second.table.n_reports
-        same = (n * self.first.table.proper + m * self.second.table.proper) / (n + m)
+        same = (n * self.first.near + m * self.second.near) / (n + m)
         return self.first.covariance(same).diagonal() + self.second.covariance(same).diagonal()
 
     def to_document(self, level: float = 0.95) -> dict[str, Any]:
@@ -157,13 +200,13 @@ class Change(Shown):
         return f"change of {asked} from {n:,} to {m:,} reports{linked}; errors for {self.first.table.whom}"
 
     def shown_rows(self) -> list[dict[str, Any]]:
-        return [{**row.pop("answers"), **row} for row in self.rows()]
+        return [{**row.pop("given" if "given" in row else "answers"), **row} for row in self.rows()]
 
 
 def _own_spread(wave: Wave) -> Array:
     """Variance of the wave's shares if everybody had answered openly."""
-    p = wave.table.proper.reshape(-1)
-    gradients = wave.gradients(wave.table.proper)
+    p = wave.near.reshape(-1)
+    gradients = wave.gradients(wave.near)
     return (gradients**2 @ p - (gradients @ p) ** 2) / wave.table.n_reports
 
 
@@ -173,6 +216,7 @@ def change(
     attributes: str | Sequence[str],
     *,
     given: str | Sequence[str] = (),
+    mean: bool = False,
     people: tuple[Sequence[Any], Sequence[Any]] | None = None,
     sampling: Sampling = "population",
 ) -> Change:
@@ -186,6 +230,8 @@ def change(
         What the shares are of.
     given : str or sequence of str, optional
         Shares are taken within each answer of these attributes.
+    mean : bool
+        How far the mean of one attribute's numbers moved, instead of the shares of its answers.
     people : pair of sequences, optional
         Of a panel: who sent each report, in the order of the two waves' reports. Answers of one person in both waves are
         then put together, which makes the error of change smaller for a population and gives the transitions.
@@ -220,7 +266,10 @@ def change(
     by = (given,) if isinstance(given, str) else tuple(given)
     names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
     wanted = list(dict.fromkeys([*names, *by]))
-    waves = [Wave(estimate(reports, wanted, sampling=sampling), by) for reports in (first, second)]
+    if mean and len(names) != 1:
+        raise InvalidInput(f"The mean of one attribute is compared at a time, not of {', '.join(names) or 'none'}.")
+    tables = [estimate(reports, wanted, sampling=sampling) for reports in (first, second)]
+    waves = [MeanWave(table, by, names[0]) if mean else Wave(table, by) for table in tables]
     return Change(waves[0], waves[1], _pairs(first, second, people, wanted), sampling)
 
 
