@@ -47,6 +47,8 @@ def assert_alike(document: Document, page: Any) -> bool:
     return not reasons
 
 
+@pytest.mark.soak
+@pytest.mark.slow
 def test_page_and_python_agree_on_random_dealt_and_rewired_definitions_honest_and_forged() -> None:
     rng = random.Random(SEED)
     documents = [(random_definition if number % 2 else forged_definition)(rng) for number in range(WANTED)]

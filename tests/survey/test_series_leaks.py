@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tacit.errors import InvalidInput
 from tacit.survey.assets import joined
@@ -229,6 +230,8 @@ def _is_close(one: float, other: float) -> bool:
     return one == other or math.isclose(one, other, rel_tol=EQUAL)
 
 
+@pytest.mark.soak
+@pytest.mark.slow
 def test_what_is_sent_and_kept_over_a_whole_series_has_exactly_the_law_that_is_stated() -> None:
     cases = series_of(WANTED)
     single, told = single_laws(cases), followed(cases)
