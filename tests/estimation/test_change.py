@@ -142,6 +142,7 @@ def test_shares_within_groups_change_too() -> None:
     before = rng.random(8000) < 0.3
     after = np.where(sex == "f", rng.random(8000) < 0.7, before)
     change = tacit.change(wave(before, rng, sex), wave(after, rng, sex), "smokes", given="sex")
+    assert change.headline().startswith("change of smokes within each sex from 8,000 to 8,000 reports")
     rows = {(row["answers"]["sex"], row["answers"]["smokes"]): row for row in change.rows()}
     assert rows["f", "yes"]["low"] < 0.4 < rows["f", "yes"]["high"]
     assert rows["m", "yes"]["low"] < 0.0 < rows["m", "yes"]["high"]

@@ -195,9 +195,11 @@ class Change(Shown):
 
     def headline(self) -> str:
         n, m = self.first.table.n_reports, self.second.table.n_reports
-        asked = ", ".join(self.first.table.names)
+        by = self.first.by
+        asked = ", ".join(name for name in self.first.table.names if name not in by)
+        within = f" within each {' and '.join(by)}" if by else ""
         linked = "" if self.pairs is None else f", {self.pairs.n_pairs:,} people in both"
-        return f"change of {asked} from {n:,} to {m:,} reports{linked}; errors for {self.first.table.whom}"
+        return f"change of {asked}{within} from {n:,} to {m:,} reports{linked}; errors for {self.first.table.whom}"
 
     def shown_rows(self) -> list[dict[str, Any]]:
         return [{**row.pop("given" if "given" in row else "answers"), **row} for row in self.rows()]
