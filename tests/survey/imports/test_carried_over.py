@@ -600,7 +600,7 @@ def test_one_name_for_three_questions_becomes_three_names(tmp_path: Path) -> Non
     ]
     document, _ = carried_over(surveyjs(tmp_path / "s.json", {"elements": named}), [], None)
     assert list(questions(document)) == ["smokes", "smokes_2", "smokes_3"]
-    (tmp_path / "deep.json").write_text("[" * 5_000)
+    (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(InvalidInput, match="nested too deeply"):
         carried_over(tmp_path / "deep.json", [], None)
 
