@@ -13,7 +13,7 @@ from benchmarks.timing import cpu_medians
 from tacit import Dataset, Reports, Scheme, TreeClassifier, channels
 from tacit.bundled import binary_adult, binary_breast_cancer, binary_votes
 from tacit.count import sources
-from tacit.disguising import disguise, disguised
+from tacit.disguising import disguise, disguise_table
 from tacit.mine import NaiveBayesClassifier
 from tacit.randomness import SeededRandomness
 from tacit.table import Table
@@ -94,7 +94,7 @@ def published_repeat(repeat: int) -> None:
         for theta in THETAS:
             for groups in (1, 2, 3):
                 scheme = grouped(data.table, groups, theta, repeat)
-                reports = disguised(training, scheme, SeededRandomness(repeat))
+                reports = disguise_table(training, scheme, SeededRandomness(repeat))
                 TreeClassifier(target, significance=0, method="inversion").fit(reports)
                 TreeClassifier(target).fit(reports)
 

@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit import Attribute, Reports, Scheme, channels
-from tacit.display import Shown, decimals, rounded, rounded_error, with_error
+from tacit.display import Shown, decimals, fixed_decimals, rounded_error, with_error
 from tests.estimation.simulation import SCHEMES, simulated
 
 SCHEME = SCHEMES["gamma"]
@@ -165,7 +165,7 @@ def test_no_error_reads_as_zero_and_no_zero_has_a_sign() -> None:
     assert rounded_error(0.0004, 2) == "0.0004"
     assert rounded_error(0.04, 2) == "0.04"
     assert rounded_error(3e-9, 2) == "3.0e-09"
-    assert rounded(-0.0001, 3) == "0.000"
+    assert fixed_decimals(-0.0001, 3) == "0.000"
     assert with_error(0.84064, 0.0373) == "0.841 ± 0.037"
 
 

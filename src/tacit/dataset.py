@@ -57,7 +57,7 @@ class Dataset:
             )
         coded = data.table if isinstance(data, Dataset) else data
         if not isinstance(coded, Table):
-            coded = _coded(data, schema, missing=missing, marks=marks, drop_others=drop_others)
+            coded = _code_table(data, schema, missing=missing, marks=marks, drop_others=drop_others)
         object.__setattr__(self, "table", coded)
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Dataset:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-def _coded(
+def _code_table(
     data: Any, schema: Schema | None, *, missing: MissingPolicy, marks: tuple[str, ...], drop_others: bool
 ) -> Table:
     if missing not in get_args(MissingPolicy):

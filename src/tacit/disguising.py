@@ -78,10 +78,10 @@ def disguise(
         truths = dataset.select(scheme.schema.names) if drop_others else dataset
     else:
         truths = Dataset.from_arrow(dataset, scheme.schema, missing=missing, drop_others=drop_others)
-    return disguised(truths.table, scheme, randomness_from(seed))
+    return disguise_table(truths.table, scheme, randomness_from(seed))
 
 
-def disguised(table: Table, scheme: Scheme, randomness: Randomness) -> Reports:
+def disguise_table(table: Table, scheme: Scheme, randomness: Randomness) -> Reports:
     """Reports of coded truths, by the words of one source of randomness."""
     missing = [name for name in scheme.schema.names if name not in table.schema]
     if missing:
@@ -142,17 +142,17 @@ def disguise_file(
     names = scheme.schema.names
 
     def reports_of(batch: pa.Table, first_row: int) -> pa.Table:
-        truths, kept = encoded_rows(batch.select(names), scheme.schema, missing=policy, first_row=first_row)
+        truths, complete = encoded_rows(batch.select(names), scheme.schema, missing=policy, first_row=first_row)
         if leaks is not None:
             leaks.add(truths)
-        reports = file_table(disguised(truths, scheme, randomness), out)
-        return reports if key is None else _with_key(reports, key, batch.column(key), kept)
+        reports = file_table(disguise_table(truths, scheme, randomness), out)
+        return reports if key is None else _with_key(reports, key, batch.column(key), complete)
 
     read = names if key is None else (*names, key)
     truths = numbered_batches(source, read, drop_others=drop_others, on_rows=on_rows)
     reports = (reports_of(*batch) for batch in truths)
     return write_reports(
-        mixed(reports, randomness) if shuffle else reports,
+        shuffle_reports(reports, randomness) if shuffle else reports,
         out,
         scheme_note(scheme, is_simulation=randomness.is_simulation),
         source,
@@ -195,7 +195,7 @@ def numbered_batches(
         on_rows(batch.num_rows)
 
 
-def mixed(reports: Iterable[pa.Table], randomness: Randomness) -> Iterator[pa.Table]:
+def shuffle_reports(reports: Iterable[pa.Table], randomness: Randomness) -> Iterator[pa.Table]:
     """All reports as one table, in an order that says nothing of the one they came in."""
     together = pa.concat_tables(reports)
     # Two rows share 64 bits about never, and then only these two keep their order.

@@ -133,13 +133,13 @@ def told_rows(headline: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 def decimals(errors: Iterable[float | None]) -> int:
     """How many decimals show two digits of the smallest error, or of a tenth of the largest where they differ more."""
-    known = [error for error in errors if error is not None and 0 < error < math.inf]
-    if not known:
+    positive = [error for error in errors if error is not None and 0 < error < math.inf]
+    if not positive:
         return 4
-    return min(max(1 - math.floor(math.log10(max(min(known), max(known) / 10))), 2), 6)
+    return min(max(1 - math.floor(math.log10(max(min(positive), max(positive) / 10))), 2), 6)
 
 
-def rounded(value: float | None, places: int) -> str:
+def fixed_decimals(value: float | None, places: int) -> str:
     """A number with so many decimals, without the sign of a zero; "-" for none."""
     return "-" if value is None else f"{round(value, places) + 0.0:.{places}f}"
 
@@ -148,13 +148,13 @@ def rounded_error(error: float | None, places: int) -> str:
     """An error with so many decimals, or with one digit where it would read as none at all."""
     if error is not None and 0 < error < 0.5 * 10**-places:
         return f"{error:.1e}" if error < 5e-7 else f"{error:.{-math.floor(math.log10(error))}f}"
-    return rounded(error, places)
+    return fixed_decimals(error, places)
 
 
 def with_error(value: float, error: float) -> str:
     """``0.841 ± 0.037``: as many digits as the error leaves."""
     places = decimals([error])
-    return f"{rounded(value, places)} ± {rounded_error(error, places)}"
+    return f"{fixed_decimals(value, places)} ± {rounded_error(error, places)}"
 
 
 def told_errors(rows: Sequence[tuple[str, float, float]]) -> list[str]:
@@ -162,7 +162,7 @@ def told_errors(rows: Sequence[tuple[str, float, float]]) -> list[str]:
     places = decimals(error for _, _, error in rows)
     width = max(len(label) for label, _, _ in rows)
     return [
-        f"{label:{width}} {rounded(value, places):>{places + 3}} ± {rounded_error(error, places)}"
+        f"{label:{width}} {fixed_decimals(value, places):>{places + 3}} ± {rounded_error(error, places)}"
         for label, value, error in rows
     ]
 
@@ -184,17 +184,17 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _texts(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """The cells of the rows that are shown; beside an error, numbers have as many digits as it leaves."""
-    shown = rows[:SHOWN_ROWS]
+    first_rows = rows[:SHOWN_ROWS]
     if not rows or "standard_error" not in rows[0]:
-        return [[_text(value) for value in row.values()] for row in shown]
-    places = decimals(row["standard_error"] for row in shown)
+        return [[_text(value) for value in row.values()] for row in first_rows]
+    places = decimals(row["standard_error"] for row in first_rows)
 
     def text(name: str, value: object) -> str:
         if not isinstance(value, float) or name in UNITLESS:
             return _text(value)
-        return rounded_error(value, places) if name == "standard_error" else rounded(value, places)
+        return rounded_error(value, places) if name == "standard_error" else fixed_decimals(value, places)
 
-    return [[text(name, value) for name, value in row.items()] for row in shown]
+    return [[text(name, value) for name, value in row.items()] for row in first_rows]
 
 
 def _text(value: object) -> str:

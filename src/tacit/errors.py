@@ -71,13 +71,13 @@ def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:
 def names_homes(homes: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function that says where an argument belongs which it does not take itself; its signature stays as it is."""
 
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+    def refuse_misplaced(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        def checked_call(*args: P.args, **kwargs: P.kwargs) -> R:
             for name in homes.keys() & kwargs.keys():
                 raise InvalidInput(f"{function.__name__} takes {name!r} as {homes[name]}.")
             return function(*args, **kwargs)
 
-        return called
+        return checked_call
 
-    return decorated
+    return refuse_misplaced

@@ -41,7 +41,7 @@ def _hash_of_files(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _compiled(options: dict[str, Any]) -> Callable[[Any], Any]:
+def _compiler(options: dict[str, Any]) -> Callable[[Any], Any]:
     """A decorator that compiles with these options, and caches under the hash of all that is compiled in."""
 
     def compile_kernel(function: Any) -> Any:
@@ -54,6 +54,6 @@ def _compiled(options: dict[str, Any]) -> Callable[[Any], Any]:
     return compile_kernel
 
 
-kernel = _compiled(COMPILING)
-unlocked_kernel = _compiled(UNLOCKED)  # for threads that run side by side
-inner_kernel = _compiled(INNER)
+kernel = _compiler(COMPILING)
+unlocked_kernel = _compiler(UNLOCKED)  # for threads that run side by side
+inner_kernel = _compiler(INNER)

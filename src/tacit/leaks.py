@@ -33,8 +33,8 @@ class Leaks:
 
     def sentences(self, *, is_mixed: bool) -> list[str]:
         """What to tell whoever is about to hand the file on; `is_mixed` says that its order is another one."""
-        told = (None if is_mixed else self._order(), self._prior())
-        return [sentence for sentence in told if sentence is not None]
+        reasons = (None if is_mixed else self._order(), self._prior())
+        return [sentence for sentence in reasons if sentence is not None]
 
     def _order(self) -> str | None:
         ordered = [name for name in self._counts if self._is_ordered(name)]

@@ -54,8 +54,8 @@ class SystemRandomness:
         view = out.view(np.uint8).data
         zeros = memoryview(self._zeros)
         for start in range(0, len(view), self._CHUNK):
-            part = view[start : start + self._CHUNK]
-            self._stream.update_into(zeros[: len(part)], part)
+            chunk = view[start : start + self._CHUNK]
+            self._stream.update_into(zeros[: len(chunk)], chunk)
         return out
 
 

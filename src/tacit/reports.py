@@ -22,7 +22,7 @@ from tacit.table import Table, as_arrow, decode, encode, inferred_table, read_ta
 from tacit.table.columns import as_text, checked_columns, file_columns, missing_values, plain
 from tacit.table.files import data_places, read_metadata, table_writer, with_partitions
 from tacit.table.heads import is_parquet
-from tacit.table.standard_input import shown
+from tacit.table.standard_input import spoken_name
 
 
 class MissingSchemeNote(UserWarning):
@@ -75,11 +75,11 @@ class Reports(Shown):
                 f"The scheme deals {len(self.scheme.questionnaires)} questionnaires, and there are {len(self.parts)} "
                 "tables. Give one table for each, in the scheme's order."
             )
-        for questionnaire, part in self:
-            if part.schema.names != questionnaire.report_schema.names:
+        for questionnaire, rows in self:
+            if rows.schema.names != questionnaire.report_schema.names:
                 raise SchemeMismatch(
                     f"Reports under this scheme have the columns {list(questionnaire.report_schema.names)}, not "
-                    f"{list(part.schema.names)}."
+                    f"{list(rows.schema.names)}."
                 )
 
     def __iter__(self) -> Iterator[tuple[Questionnaire, Table]]:
@@ -87,7 +87,7 @@ class Reports(Shown):
 
     @property
     def n_reports(self) -> int:
-        return sum(part.n_rows for part in self.parts)
+        return sum(rows.n_rows for rows in self.parts)
 
     def __len__(self) -> int:
         return self.n_reports
@@ -109,10 +109,10 @@ class Reports(Shown):
             places = np.atleast_1d(np.arange(self.n_reports)[chosen])
         except (IndexError, TypeError, ValueError):
             raise IndexError(f"There are {self.n_reports:,} reports; {chosen!r} does not choose among them.") from None
-        starts = np.cumsum([0, *(part.n_rows for part in self.parts)])
+        starts = np.cumsum([0, *(rows.n_rows for rows in self.parts)])
         parts = [
-            part.rows(places[(places >= start) & (places < start + part.n_rows)] - start)
-            for part, start in zip(self.parts, starts, strict=False)
+            rows.rows(places[(places >= start) & (places < start + rows.n_rows)] - start)
+            for rows, start in zip(self.parts, starts, strict=False)
         ]
         return Reports(self.scheme, tuple(parts), self.is_simulation)
 
@@ -125,14 +125,14 @@ class Reports(Shown):
     def shown_rows(self) -> list[dict[str, Any]]:
         """How often each answer is shown, among the reports that were asked: shares of reports, not of truths."""
 
-        def dealt(questionnaire: Questionnaire) -> dict[str, Any]:
+        def questionnaire_column(questionnaire: Questionnaire) -> dict[str, Any]:
             return {"questionnaire": questionnaire.name} if self.scheme.is_dealt else {}
 
         return [
-            dealt(questionnaire) | {"column": column.name, "answer": answer, "reported": float(share)}
-            for questionnaire, part in self
-            for column in part.schema
-            for answer, share in _shown_shares(column, part[column.name])
+            questionnaire_column(questionnaire) | {"column": column.name, "answer": answer, "reported": float(share)}
+            for questionnaire, rows in self
+            for column in rows.schema
+            for answer, share in _shown_shares(column, rows[column.name])
         ]
 
     @property
@@ -239,15 +239,15 @@ def carried_scheme(path: str | Path) -> Scheme:
     """The scheme that a report file carries."""
     note = read_metadata(path) or {}
     if "question_document" in note:
-        raise InvalidInput(f"{shown(path)} holds reports of an open question, which `tacit mine heavy` reads.")
+        raise InvalidInput(f"{spoken_name(path)} holds reports of an open question, which `tacit mine heavy` reads.")
     if "scheme_document" not in note:
         raise InvalidInput(
-            f"{shown(path)} does not carry its scheme. Give the document it was disguised with: --scheme S."
+            f"{spoken_name(path)} does not carry its scheme. Give the document it was disguised with: --scheme S."
         )
     scheme = Scheme.from_document(note["scheme_document"])
     if scheme.hash != note.get("scheme"):
         raise SchemeMismatch(
-            f"The scheme that {shown(path)} carries was changed: its hash is another. Give --scheme S."
+            f"The scheme that {spoken_name(path)} carries was changed: its hash is another. Give --scheme S."
         )
     return scheme
 
@@ -269,12 +269,12 @@ def checked_scheme_note(path: str | Path, scheme: Scheme) -> bool:
     if note is None or "scheme" not in note:
         if not scheme.is_identity:
             warnings.warn(
-                f"{shown(path)} does not say under which scheme it was disguised; going on as if it were this one.",
+                f"{spoken_name(path)} does not say under which scheme it was disguised; going on as if it were this one.",
                 MissingSchemeNote,
                 stacklevel=3,
             )
         return False
-    return is_noted_simulation(note, scheme, shown(path))
+    return is_noted_simulation(note, scheme, spoken_name(path))
 
 
 def is_noted_simulation(note: Mapping[str, Any], scheme: Scheme, place: str) -> bool:
@@ -293,10 +293,10 @@ def _dealt_parts(table: pa.Table, scheme: Scheme) -> Iterator[tuple[Table, NDArr
     for name in table.column(RESERVED).unique().to_pylist():
         scheme.questionnaire(str(name))
     for questionnaire in scheme.questionnaires:
-        dealt = pc.equal(as_text(table.column(RESERVED)), questionnaire.name)
-        mine = table.filter(dealt)
+        questionnaire_column = pc.equal(as_text(table.column(RESERVED)), questionnaire.name)
+        mine = table.filter(questionnaire_column)
         _checked_empty(mine, questionnaire)
-        rows = np.flatnonzero(pc.fill_null(dealt, False).to_numpy())
+        rows = np.flatnonzero(pc.fill_null(questionnaire_column, False).to_numpy())
         yield encode(mine, questionnaire.report_schema, drop_others=True), rows
 
 
@@ -310,7 +310,7 @@ def _checked_empty(table: pa.Table, questionnaire: Questionnaire) -> None:
             )
 
 
-def joined(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: Sequence[Any]) -> Reports:
+def join_parties(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: Sequence[Any]) -> Reports:
     """One table of reports from two parties' tables about the same people, matched by key.
 
     Each party's records stay disguised by its own scheme, so the joint scheme has the groups of both (the two-party use
@@ -331,10 +331,10 @@ def joined(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: 
 
 def join_waves(first: Reports, second: Reports, first_people: Sequence[Any], second_people: Sequence[Any]) -> Reports:
     """One table of those who reported in both waves of a panel: attribute `a` is `a@1` in the first and `a@2` in the second."""
-    return joined(_renamed(first, "@1"), _renamed(second, "@2"), first_people, second_people)
+    return join_parties(_with_suffix(first, "@1"), _with_suffix(second, "@2"), first_people, second_people)
 
 
-def _renamed(reports: Reports, suffix: str) -> Reports:
+def _with_suffix(reports: Reports, suffix: str) -> Reports:
     """The reports, with `suffix` behind the name of every attribute."""
     scheme = reports.scheme
     if scheme.is_dealt:
@@ -381,5 +381,5 @@ def _shown_shares(column: Attribute, codes: Any) -> Iterator[tuple[str, Any]]:
         return zip(buckets, np.bincount(codes[:, 0], minlength=column.buckets) / reports, strict=True)
     if column.shows == "bits":
         return zip(column.answers, codes.sum(axis=0) / reports, strict=True)
-    shown = np.bincount(codes.reshape(-1), minlength=column.size)[: column.size]
-    return zip(column.answers, shown / reports, strict=True)
+    counts = np.bincount(codes.reshape(-1), minlength=column.size)[: column.size]
+    return zip(column.answers, counts / reports, strict=True)

@@ -246,9 +246,11 @@ class Schema(Told):
 
     def __post_init__(self) -> None:
         one_thing = isinstance(self.attributes, Attribute | str | Mapping) or not isinstance(self.attributes, Iterable)
-        if one_thing or not all(isinstance(one, Attribute) for one in self.attributes):
+        if one_thing or not all(isinstance(item, Attribute) for item in self.attributes):
             wrong = (
-                self.attributes if one_thing else next(one for one in self.attributes if not isinstance(one, Attribute))
+                self.attributes
+                if one_thing
+                else next(item for item in self.attributes if not isinstance(item, Attribute))
             )
             raise InvalidInput(
                 "A schema is a list of attributes, such as Schema([Attribute('smokes', ('no', 'yes'))]), not "
@@ -267,7 +269,10 @@ class Schema(Told):
             raise InvalidInput(f"No attribute may be called {RESERVED!r}: report files use this column themselves.")
 
     def __str__(self) -> str:
-        rows = [{"attribute": one.name, "answers": one.size, "these": _answer_words(one)} for one in self]
+        rows = [
+            {"attribute": attribute.name, "answers": attribute.size, "these": _answer_words(attribute)}
+            for attribute in self
+        ]
         return told_rows(f"{len(self)} attribute{'s' * (len(self) != 1)}", rows)
 
     def __iter__(self) -> Iterator[Attribute]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from tacit.channel.scheme import Scheme
 from tacit.count.backend import asking
 from tacit.count.spark import SparkAddress, noted_properties
-from tacit.disguising import disguised
+from tacit.disguising import disguise_table
 from tacit.errors import InvalidInput
 from tacit.randomness import Randomness, SeededRandomness, SystemRandomness
 from tacit.table import Missing, Table, encode
@@ -113,7 +113,7 @@ def _disguising(
         for batch in batches:
             truths = encode(pa.Table.from_batches([batch]), plan.schema, missing=missing, first_row=read)
             read += batch.num_rows
-            yield from _plain(disguised(truths, plan, randomness).to_arrow()).to_batches()
+            yield from _plain(disguise_table(truths, plan, randomness).to_arrow()).to_batches()
 
     return partition
 
@@ -146,7 +146,7 @@ def _columns(scheme: Scheme) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     nobody = Table(scheme.schema, {attribute.name: np.zeros(0, np.uint8) for attribute in scheme.schema})
-    return from_arrow_schema(_plain(disguised(nobody, scheme, SystemRandomness()).to_arrow()).schema)
+    return from_arrow_schema(_plain(disguise_table(nobody, scheme, SystemRandomness()).to_arrow()).schema)
 
 
 def _note(session: Any, target: SparkAddress, scheme: Scheme, *, is_simulation: bool) -> None:

@@ -7,12 +7,12 @@ from typer.testing import CliRunner
 
 from tacit import Attribute, Scheme
 from tacit.cli.design_scheme import design_scheme
-from tacit.cli.option_groups import ungrouped
+from tacit.cli.option_groups import flatten_groups
 from tacit.errors import InvalidInput
 from tests.cli.run import refused, tacit
 
 app = typer.Typer()
-app.command()(ungrouped(design_scheme))
+app.command()(flatten_groups(design_scheme))
 
 
 @pytest.fixture

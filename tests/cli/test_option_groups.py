@@ -9,7 +9,7 @@ from typing import Annotated
 import pytest
 import typer
 
-from tacit.cli.option_groups import ungrouped
+from tacit.cli.option_groups import flatten_groups
 from tacit.cli.sampling import SampleOptions
 from tests.cli.run import tacit
 
@@ -33,7 +33,7 @@ def plain(own: str) -> None:
 
 
 def test_fields_stand_where_the_group_stands_and_come_back_as_the_group() -> None:
-    command = ungrouped(grouped)
+    command = flatten_groups(grouped)
     assert list(inspect.signature(command).parameters) == ["own", "first", "second", "last"]
     assert command.__doc__ == "Explained."
     command(own="x", first=3, second="c", last=True)
@@ -42,7 +42,7 @@ def test_fields_stand_where_the_group_stands_and_come_back_as_the_group() -> Non
 
 
 def test_a_command_without_groups_is_left_alone() -> None:
-    assert ungrouped(plain) is plain
+    assert flatten_groups(plain) is plain
 
 
 @pytest.mark.parametrize("command", ["estimate", "prevalence", "regress"])

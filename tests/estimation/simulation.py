@@ -11,7 +11,7 @@ from scipy.stats import chi2, norm
 
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels
-from tacit.disguising import disguised
+from tacit.disguising import disguise_table
 from tacit.estimation.result import Sampling, TableEstimate
 from tacit.randomness import SeededRandomness
 from tacit.table import Table
@@ -77,7 +77,9 @@ def people(n: int, rng: np.random.Generator) -> Table:
 def simulated(scheme: Scheme, n: int, seed: int, table: Table | None = None) -> Reports:
     """Reports of fresh people, or of the given ones."""
     rng = np.random.default_rng(seed)
-    return disguised(people(n, rng) if table is None else table, scheme, SeededRandomness(int(rng.integers(1 << 60))))
+    return disguise_table(
+        people(n, rng) if table is None else table, scheme, SeededRandomness(int(rng.integers(1 << 60)))
+    )
 
 
 def marginal(names: Sequence[str], joint: np.ndarray = TRUTH) -> np.ndarray:

@@ -31,7 +31,7 @@ def test_clear_records_are_mined_without_error() -> None:
     found = FrequentItemsets(0.02).fit(reports).itemsets_
     for accuracy in (accuracy_of_all(TRUTH, supports_from(reports)), accuracy_of_found(TRUTH, found)):
         assert tuple(accuracy.frequent) == tuple(accuracy.found) == frapp.PUBLISHED_COUNTS
-        assert (accuracy.missed(), accuracy.false()) == (0, 0)
+        assert (accuracy.missed_percent(), accuracy.false()) == (0, 0)
         assert accuracy.support_error() == pytest.approx(0, abs=1e-9)
 
 
@@ -46,7 +46,7 @@ def test_measures_by_hand() -> None:
         if part.names == ("b",):
             part.supports[:] = [0.6, 0.2]
     accuracy = accuracy_of_found(truth, found)
-    assert accuracy.missed(1) == pytest.approx(25)
+    assert accuracy.missed_percent(1) == pytest.approx(25)
     assert accuracy.support_error(1) == pytest.approx((10 + 0 + 20) / 3)
     assert accuracy.published_support_error(1) == pytest.approx((10 + 0 + 20) / 4)
 
@@ -56,7 +56,7 @@ def test_the_split_questionnaire_reaches_its_marks() -> None:
     found = frapp.outcome(CENSUS, TRUTH, FIELD["split, by itemset counts"], range(10))
     for way in (found.every, found.with_slack):  # of what every itemset's own estimate says, and of what a search finds
         assert np.mean([accuracy.support_error() for accuracy in way]) <= 11.7
-        assert np.mean([accuracy.missed() for accuracy in way]) <= 9
+        assert np.mean([accuracy.missed_percent() for accuracy in way]) <= 9
         assert np.mean([accuracy.false() for accuracy in way]) <= 15
 
 
@@ -71,14 +71,14 @@ def test_likelihood_keeps_its_marks_on_census() -> None:
         for seed in range(2008, 2028)
     ]
     assert np.mean([accuracy.support_error() for accuracy in judged]) <= 8.2
-    assert np.mean([accuracy.missed() for accuracy in judged]) <= 8.5
+    assert np.mean([accuracy.missed_percent() for accuracy in judged]) <= 8.5
     assert np.mean([accuracy.false() for accuracy in judged]) <= 4.8
 
 
 def test_the_gamma_diagonal_channel_is_as_bad_as_expected() -> None:
     found = frapp.outcome(CENSUS, TRUTH, FIELD["DET-GD"], range(10)).searched
     assert np.mean([accuracy.support_error() for accuracy in found]) == pytest.approx(94, abs=10)
-    assert np.mean([accuracy.missed() for accuracy in found]) == pytest.approx(54, abs=8)
+    assert np.mean([accuracy.missed_percent() for accuracy in found]) == pytest.approx(54, abs=8)
     assert np.mean([accuracy.false() for accuracy in found]) == pytest.approx(36, abs=15)
 
 
@@ -155,7 +155,9 @@ def test_likelihood_is_tried_beside_inversion() -> None:
     for method in ("inversion", "likelihood"):
         miner = FrequentItemsets(0.05, slack=frapp.SLACK, method=method, certainty=None).fit(reports)
         searched = accuracy_of_found(truth, miner.itemsets_)
-        expected = [frapp.spread([value]) for value in (searched.support_error(), searched.missed(), searched.false())]
+        expected = [
+            frapp.spread([value]) for value in (searched.support_error(), searched.missed_percent(), searched.false())
+        ]
         assert list(told["split, by itemset counts", method, "slack 1"]) == expected
     inverted, likely = (told["DET-GD", method, "every itemset"] for method in ("inversion", "likelihood"))
     assert float(str(likely[0]).split()[0]) < float(str(inverted[0]).split()[0])

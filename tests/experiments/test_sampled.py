@@ -9,7 +9,7 @@ from scipy import stats
 from tacit import Attribute, Schema
 from tacit.channel.scheme import Scheme
 from tacit.count import MemoryEngine
-from tacit.disguising import disguised
+from tacit.disguising import disguise_table
 from tacit.errors import InvalidInput
 from tacit.experiments.sampled import TrueRecords, unrelated_question
 from tacit.randomness import SeededRandomness
@@ -35,7 +35,7 @@ def by_rows(truth: Table, scheme: Scheme, seed: int) -> np.ndarray:
     words = SeededRandomness(seed)
     found = np.empty((DRAWS, len(CELLS)))
     for draw in range(DRAWS):
-        engine = MemoryEngine(disguised(truth, scheme, words).table)
+        engine = MemoryEngine(disguise_table(truth, scheme, words).table)
         pairs = {name: engine.tally([name, "class"]) for name in NAMES[:-1]}
         found[draw] = [pairs[name][answer, label] for name, answer, label in CELLS]
     return found
@@ -45,7 +45,7 @@ def by_sampling(truth: Table, scheme: Scheme, seed: int) -> np.ndarray:
     records, rng = TrueRecords(truth, "class"), np.random.default_rng(seed)
     found = np.empty((DRAWS, len(CELLS)))
     for draw in range(DRAWS):
-        pairs = records.disguised(scheme, rng).engine.pairs
+        pairs = records.sample_reports(scheme, rng).engine.pairs
         found[draw] = [pairs[name][answer, label] for name, answer, label in CELLS]
     return found
 
@@ -78,7 +78,9 @@ def test_a_chance_that_is_three_points_off_is_noticed(truth: Table) -> None:
 
 
 def test_every_draw_counts_everybody_once(truth: Table) -> None:
-    reports = TrueRecords(truth, "class").disguised(unrelated_question(truth.schema, 0.3), np.random.default_rng(1))
+    reports = TrueRecords(truth, "class").sample_reports(
+        unrelated_question(truth.schema, 0.3), np.random.default_rng(1)
+    )
     for name in NAMES[:-1]:
         assert reports.engine.tally([name, "class"]).sum() == truth.n_rows
         np.testing.assert_array_equal(reports.engine.tally(["class", name]), reports.engine.tally([name, "class"]).T)
@@ -89,7 +91,9 @@ def test_every_draw_counts_everybody_once(truth: Table) -> None:
 
 def test_sampled_tallies_answer_nothing_else(truth: Table) -> None:
     engine = (
-        TrueRecords(truth, "class").disguised(unrelated_question(truth.schema, 0.3), np.random.default_rng(1)).engine
+        TrueRecords(truth, "class")
+        .sample_reports(unrelated_question(truth.schema, 0.3), np.random.default_rng(1))
+        .engine
     )
     with pytest.raises(InvalidInput, match="pairs only"):
         engine.sparse_tally(["smokes"])

@@ -12,7 +12,7 @@ from tacit import Attribute, Reports, Schema, Scheme, TreeClassifier, channels
 from tacit.count.protocol import CountEngine, Source
 from tacit.count.remembered import Remembered
 from tacit.count.sources import sources
-from tacit.disguising import disguised
+from tacit.disguising import disguise_table
 from tacit.mine import FrequentItemsets, NaiveBayesClassifier, association_rules
 from tacit.mine.tree import Node
 from tacit.randomness import SeededRandomness
@@ -55,7 +55,7 @@ def people(rows: int, seed: int) -> Table:
 
 
 def reports_of(scheme: str, rows: int = 1500, seed: int = 1) -> Reports:
-    return disguised(people(rows, seed), SCHEMES[scheme], SeededRandomness(seed))
+    return disguise_table(people(rows, seed), SCHEMES[scheme], SeededRandomness(seed))
 
 
 def stored(reports: Reports, store: str, folder: Path) -> Remembered:

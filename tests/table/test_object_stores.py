@@ -15,7 +15,7 @@ import pytest
 from tacit import Attribute, Dataset, Schema, Scheme, channels, disguise
 from tacit.errors import InvalidInput
 from tacit.table.files import column_names, read_table
-from tacit.table.object_stores import fetched, is_object, objects
+from tacit.table.object_stores import is_object, local_copy, objects
 from tests.cli.run import refused, tacit
 from tests.object_store import object_store
 
@@ -53,8 +53,8 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_an_object_is_read_as_a_file_is(bucket: Path) -> None:
     assert read_table("s3://tables/truth.csv").to_pydict() == {"smokes": ["no", "yes"]}
     assert column_names(Path("s3://tables/truth.csv")) == ["smokes"]  # a path has one slash
-    copy = fetched("s3a://tables/truth.csv")
-    assert copy == fetched("s3://tables/truth.csv")
+    copy = local_copy("s3a://tables/truth.csv")
+    assert copy == local_copy("s3://tables/truth.csv")
     assert copy.parents[2].stat().st_mode & 0o077 == 0
 
 
@@ -95,7 +95,7 @@ def test_google_is_not_asked_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLOUD_STORAGE_EMULATOR_ENDPOINT", "http://127.0.0.1:9")
     started = time.monotonic()
     with pytest.raises(InvalidInput, match="could not be read from its object store"):
-        fetched("gs://box/reports.parquet")
+        local_copy("gs://box/reports.parquet")
     assert time.monotonic() - started < 9
 
 

@@ -45,7 +45,7 @@ def load_adult(part: Part = "all") -> Dataset:
     schema = Schema(
         (
             numeric("age", (25, 35, 45, 55, 65)),
-            *(_stated(name) for name in ADULT if name != "income"),
+            *(_adult_attribute(name) for name in ADULT if name != "income"),
             numeric("capital-gain", (0,), labels=("none", "some")),
             numeric("capital-loss", (0,), labels=("none", "some")),
             numeric("hours-per-week", (34, 40, 50)),
@@ -65,7 +65,7 @@ def adult_rows(part: Part) -> pa.Table:
     return table.filter(table[FROM_TEST] if part == "test" else pc.invert(table[FROM_TEST]))
 
 
-def _stated(name: str) -> Attribute:
+def _adult_attribute(name: str) -> Attribute:
     """An attribute of Adult; three of them have missing values."""
     if name in ("workclass", "occupation", "native-country"):
         return Attribute(name, (*ADULT[name], NOT_STATED), missing=NOT_STATED)

@@ -46,8 +46,8 @@ def census() -> Dataset:
         )
     )
     table = raw_adult()
-    known = dict.fromkeys(ADULT["native-country"], "other") | {"United-States": "United-States"}
-    return Dataset.from_arrow(renamed_answers(table, "native-country", known), schema, drop_others=True)
+    countries = dict.fromkeys(ADULT["native-country"], "other") | {"United-States": "United-States"}
+    return Dataset.from_arrow(renamed_answers(table, "native-country", countries), schema, drop_others=True)
 
 
 def adult_nine() -> Dataset:
@@ -70,7 +70,9 @@ def adult_fourteen() -> Dataset:
     """
     table = raw_adult()
     attributes = [
-        _occupied(name, table[name].to_numpy().astype(np.float64)) if name in NUMBERS else _as_listed(table, name)
+        _filled_intervals(name, table[name].to_numpy().astype(np.float64))
+        if name in NUMBERS
+        else _as_listed(table, name)
         for name in table.column_names[:14]
     ]
     return Dataset.from_arrow(table, Schema(tuple(attributes)), drop_others=True)
@@ -85,7 +87,7 @@ def adult_attribute_priors() -> dict[str, NDArray[np.float64]]:
     }
 
 
-def _occupied(name: str, numbers: NDArray[np.float64], intervals: int = 10) -> Attribute:
+def _filled_intervals(name: str, numbers: NDArray[np.float64], intervals: int = 10) -> Attribute:
     """Intervals of equal width without the empty ones."""
     cut = equal_width(intervals)(numbers)
     edges = np.array(cut.edges)

@@ -34,13 +34,13 @@ def show_alternatives(made: SchemeDesign, truths: Dataset | None) -> None:
     with progress("Attacking", total=len(named)) as bar:
         rows = []
         for what, scheme in named:
-            rows.append((what, *_guessed(scheme, truths)))
+            rows.append((what, *_guessed_shares(scheme, truths)))
             bar.advance()
     columns = ("scheme", "whole records", "single answers", "answers without reports")
     print_table("What the best guesser gets right from reports of these data", columns, rows)
 
 
-def _guessed(scheme: Scheme, truths: Dataset) -> tuple[str, str, str]:
+def _guessed_shares(scheme: Scheme, truths: Dataset) -> tuple[str, str, str]:
     from tacit.attacks import attack
     from tacit.dataset import Dataset
     from tacit.disguising import disguise
@@ -60,16 +60,16 @@ def public_proposal(made: SchemeDesign, redesigned: Callable[[list[str]], Scheme
     from tacit.attacks.caveats import EASILY_KNOWN
 
     private = [name for group in made.scheme.groups for name in group.names]
-    known = [name for name in private if name.lower() in EASILY_KNOWN]
-    if not known or len(known) == len(private):
+    easily_learnt = [name for name in private if name.lower() in EASILY_KNOWN]
+    if not easily_learnt or len(easily_learnt) == len(private):
         return None
     errors = [
         {error.attributes[0]: error.worst for error in design.measures.errors if len(error.attributes) == 1}
-        for design in (made, redesigned(known))
+        for design in (made, redesigned(easily_learnt))
     ]
-    others = [name for name in private if name not in known]
+    others = [name for name in private if name not in easily_learnt]
     costs = {name: {"disguised": errors[0].get(name), "public": errors[1].get(name)} for name in others}
-    return {"attributes": known, "errors": costs}
+    return {"attributes": easily_learnt, "errors": costs}
 
 
 def without_identifiers(truths: Dataset, named: Iterable[str]) -> Dataset:
@@ -79,8 +79,8 @@ def without_identifiers(truths: Dataset, named: Iterable[str]) -> Dataset:
     apart = [name for name in truths.schema.names if name not in named and tells_rows_apart(truths.table, name)]
     if not apart:
         return truths
-    kept = [name for name in truths.schema.names if name not in apart]
-    if not kept:
+    remaining = [name for name in truths.schema.names if name not in apart]
+    if not remaining:
         raise InvalidInput(
             f"In {_in_words(apart)} nearly every row has a value of its own: there is no share to estimate. Give a column whose "
             "answers many rows share; cut numbers into ranges first."
@@ -90,7 +90,7 @@ def without_identifiers(truths: Dataset, named: Iterable[str]) -> Dataset:
         "cut them into ranges first. To disguise it all the same, name it in --groups. `tacit disguise` takes the rest of this "
         "file with --drop-others.)"
     )
-    return truths.select(kept)
+    return truths.select(remaining)
 
 
 def note_look_alikes(schema: Schema) -> None:

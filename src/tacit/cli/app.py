@@ -94,7 +94,7 @@ class _Root(CommandGroup):
             {name: place if isinstance(place, str) else (line, place) for name, (line, place) in COMMANDS.items()}
         )
 
-    def explained(self) -> list[tuple[str, str]]:
+    def command_lines(self) -> list[tuple[str, str]]:
         return [(name, line) for name, (line, _) in COMMANDS.items()]
 
 

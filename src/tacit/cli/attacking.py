@@ -36,7 +36,7 @@ def _reports(scheme: Scheme, reports: str | None, truth: Dataset | None, seed: i
     from tacit.disguising import disguise
 
     if reports is not None:
-        return _opened(reports, scheme), truth
+        return _open_together(reports, scheme), truth
     if truth is None:
         raise InvalidInput(
             "What should be attacked? Give --reports (a report file) or --data (truths, disguised anew)."
@@ -45,7 +45,7 @@ def _reports(scheme: Scheme, reports: str | None, truth: Dataset | None, seed: i
     return disguise(truth, scheme, seed=seed), None if scheme.is_dealt else truth
 
 
-def _opened(place: str, scheme: Scheme) -> ReportSource:
+def _open_together(place: str, scheme: Scheme) -> ReportSource:
     """The reports of a place as one: files row after row, so that truths can be laid beside them, tallies added."""
     from tacit.cli.reading import open_reports
     from tacit.count.tally import Tally
@@ -54,16 +54,16 @@ def _opened(place: str, scheme: Scheme) -> ReportSource:
     parts = list(open_reports(place, scheme))
     if len(parts) == 1:
         return parts[0]
-    return Reports.read(place, scheme) if all(isinstance(part, Reports) for part in parts) else Tally.of(parts)
+    return Reports.read(place, scheme) if all(isinstance(source, Reports) for source in parts) else Tally.of(parts)
 
 
 def show_attack(attacked: AttackResult) -> None:
     """Print an attack for people."""
-    shown = [(what, *(f"{share:.1%}" for share in shares)) for what, *shares in attacked.rows()]
+    rows = [(what, *(f"{share:.1%}" for share in shares)) for what, *shares in attacked.rows()]
     whom = f", knowing {', '.join(attacked.known)}" if attacked.known else ""
     columns = ("expected", "without") if attacked.counted is None else ("expected", "counted", "without")
     title = f"What the best guesser we know gets right from {attacked.n_reports:,} reports{whom}"
-    print_table(title, ("guessed", *columns), shown)
+    print_table(title, ("guessed", *columns), rows)
     low, high = attacked.stability.records
     print_text(f"Guessed with {attacked.model}; as likely models expect {low:.1%} to {high:.1%} of the whole records.")
     for warning in attacked.warnings:

@@ -31,7 +31,7 @@ class Imported(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._built:
-            self._built[name] = _built(name, self._places[name])
+            self._built[name] = _build_command(name, self._places[name])
         return self._built[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -52,15 +52,17 @@ class Command(TyperCommand):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        for one in self._arguments():
-            one.metavar = (one.metavar or one.name or "").removesuffix("...").upper()
+        for argument in self._arguments():
+            argument.metavar = (argument.metavar or argument.name or "").removesuffix("...").upper()
 
     def _arguments(self) -> list[Any]:
-        return [one for one in self.params if one.param_type_name == "argument"]
+        return [parameter for parameter in self.params if parameter.param_type_name == "argument"]
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        named = [f"{one.metavar}{'...' if one.nargs != 1 else ''}" for one in self._arguments()]
-        pieces = [name if one.required else f"[{name}]" for one, name in zip(self._arguments(), named, strict=True)]
+        named = [f"{argument.metavar}{'...' if argument.nargs != 1 else ''}" for argument in self._arguments()]
+        pieces = [
+            name if argument.required else f"[{name}]" for argument, name in zip(self._arguments(), named, strict=True)
+        ]
         return ["[OPTIONS]", *pieces]
 
 
@@ -75,28 +77,28 @@ class CommandApp(typer.Typer):
 class CommandGroup(TyperGroup):
     """A group that explains its commands in whole sentences, on several lines where they are long."""
 
-    def explained(self) -> list[tuple[str, str]]:
+    def command_lines(self) -> list[tuple[str, str]]:
         return [(name, (command.help or "").split("\n\n")[0]) for name, command in self.commands.items()]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(self.explained())
+            formatter.write_dl(self.command_lines())
 
 
-def _built(name: str, place: Place) -> Any:
+def _build_command(name: str, place: Place) -> Any:
     if not isinstance(place, str):
-        explained, places = place
-        group = typer.Typer(cls=CommandGroup, help=explained, no_args_is_help=True, **PLAIN)
+        explanation, places = place
+        group = typer.Typer(cls=CommandGroup, help=explanation, no_args_is_help=True, **PLAIN)
         group.callback()(lambda: None)
         command: Any = typer.main.get_command(group)
         command.commands = Imported(places)
         return command
     module, _, attribute = place.partition(":")
-    known = getattr(importlib.import_module(f"tacit.cli.{module}"), attribute)
-    if isinstance(known, typer.Typer):
-        return typer.main.get_command(known)
-    from tacit.cli.option_groups import ungrouped
+    command_or_group = getattr(importlib.import_module(f"tacit.cli.{module}"), attribute)
+    if isinstance(command_or_group, typer.Typer):
+        return typer.main.get_command(command_or_group)
+    from tacit.cli.option_groups import flatten_groups
 
     alone = CommandApp(**PLAIN)
-    alone.command(name)(ungrouped(known))
+    alone.command(name)(flatten_groups(command_or_group))
     return typer.main.get_command(alone)

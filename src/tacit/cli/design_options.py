@@ -87,7 +87,7 @@ def amplifications(gamma: str | None, epsilon: str | None) -> list[float] | None
 def numbers(option: str, text: str) -> list[float]:
     """The numbers of an option that takes several, separated by commas."""
     try:
-        parsed = [float(part) for part in text.split(",") if part.strip()]
+        parsed = [float(number) for number in text.split(",") if number.strip()]
     except ValueError:
         parsed = []
     if not parsed:
@@ -132,18 +132,18 @@ class ExpectedFrom:
 
     def read(self) -> Expected:
         if self.data is not None:
-            return self._counted(self.data)
+            return self._count_answers(self.data)
         names = None if self.answers is None else listed_names(self.answers)
-        return Expected(shares=self._stated(), answers=names, records=self._records(10_000))
+        return Expected(shares=self._stated_shares(), answers=names, records=self._records(10_000))
 
-    def _stated(self) -> list[float]:
+    def _stated_shares(self) -> list[float]:
         if self.distribution is None:
             return numbers("--prior", self.prior or "")
         from tacit.design import named_prior
 
         return named_prior(self.distribution, self.categories).tolist()
 
-    def _counted(self, data: Path) -> Expected:
+    def _count_answers(self, data: Path) -> Expected:
 
         from tacit.channel.scheme import Scheme
         from tacit.cli.truths import complete_truths
@@ -159,7 +159,7 @@ class ExpectedFrom:
         attribute = truths.schema[self.attribute]
         counts = np.bincount(truths.table[self.attribute], minlength=attribute.size)
         seen = counts > 0
-        answers = [answer for answer, kept in zip(attribute.answers, seen, strict=True) if kept]
+        answers = [answer for answer, occurs in zip(attribute.answers, seen, strict=True) if occurs]
         shares = (counts[seen] / counts.sum()).tolist()
         return Expected(shares=shares, answers=answers, records=self._records(int(counts.sum()) or 10_000))
 

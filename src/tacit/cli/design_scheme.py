@@ -135,7 +135,7 @@ class FrontOptions:
     mse: Annotated[float | None, typer.Option(help="With --from: the largest error of the point to pick.")] = None
     margin: Annotated[float | None, typer.Option(help="With --from and --respondents: the margin of error.")] = None
 
-    def picked(self, schema: Schema, public: Sequence[str], respondents: int | None) -> dict[str, Picked]:
+    def picks(self, schema: Schema, public: Sequence[str], respondents: int | None) -> dict[str, Picked]:
         """For each attribute its front and the point that meets the demand."""
         from tacit.design.choose import choose_point, read_front
 
@@ -193,7 +193,7 @@ def design_scheme(
         return
     proposal: dict[str, Any] | None = None
     if ready.fronts:
-        picks = ready.picked(attributes, clear, respondents)
+        picks = ready.picks(attributes, clear, respondents)
         made = scheme_from_fronts(attributes, picks, clear, data=truths, respondents=respondents)
     elif device is not None:
         made = scheme_from_device(attributes, device, parameters, clear, prior=truths, respondents=respondents)
@@ -289,8 +289,8 @@ def _truths(file: Path, left_out: Sequence[str], missing: MissingPolicy) -> Data
     for name in left_out:
         if name not in present:
             raise UnknownName("Column", name, present)
-    kept = [name for name in present if name not in left_out]
-    rows = read_columns(file, kept)
+    selected = [name for name in present if name not in left_out]
+    rows = read_columns(file, selected)
     truths = Dataset(rows, missing=missing)
     advice = " `tacit disguise` leaves them out with --missing drop."
     note_incomplete(rows.num_rows - truths.n_rows, rows.num_rows, advice)
@@ -302,11 +302,11 @@ def listed_answers(text: str | None) -> Schema:
     from tacit.schema import Attribute, Schema
 
     attributes = []
-    for part in (text or "").split(";"):
-        name, equals, answers = part.partition("=")
+    for entry in (text or "").split(";"):
+        name, equals, answers = entry.partition("=")
         if not equals or not name.strip():
             raise InvalidInput(
-                f"--answers takes 'cheated=no,yes; age=young,old', but {part.strip()!r} is not like that."
+                f"--answers takes 'cheated=no,yes; age=young,old', but {entry.strip()!r} is not like that."
             )
         attributes.append(Attribute(name.strip(), tuple(listed_names(answers))))
     return Schema(tuple(attributes))

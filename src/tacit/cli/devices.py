@@ -49,14 +49,14 @@ def _page(made: DeviceDesign, question: str, out: Path | None, *, json: bool) ->
     from tacit.channel.device_pages import page
     from tacit.design.power import costs
 
-    shown = page(made, question, costs(made))
-    text = shown.to_text()
+    page_text = page(made, question, costs(made))
+    text = page_text.to_text()
     if out is not None:
         from tacit.table.outputs import written_whole
 
         with written_whole(out) as temporary:
             is_html = out.suffix.lower() in (".html", ".htm")
-            temporary.write_text(shown.to_html() if is_html else text, encoding="utf-8")
+            temporary.write_text(page_text.to_html() if is_html else text, encoding="utf-8")
     if json:
         print_json({**_document(made), "page": text} | ({} if out is None else {"out": str(out)}))
     else:

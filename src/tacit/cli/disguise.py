@@ -75,9 +75,11 @@ def _disguise_records(source: str, scheme: Path, out: str, wishes: Mapping[str, 
         note(f"Going out as it is, to join the reports by: {wishes['key']}. It should say nothing of a person.")
     if plan.public_names:
         note(f"Going out undisguised, as the scheme has them in no group: {', '.join(plan.public_names)}.")
-    told = _told_for_certain(plan)
-    if told:
-        note(f"Some reports tell the answer for certain, as the scheme's chances leave no other: {', '.join(told)}.")
+    certainties = _told_for_certain(plan)
+    if certainties:
+        note(
+            f"Some reports tell the answer for certain, as the scheme's chances leave no other: {', '.join(certainties)}."
+        )
     if _is_on_spark(source, out):
         from tacit.spark_disguising import disguise_on_spark
 
@@ -98,13 +100,13 @@ def _disguise_records(source: str, scheme: Path, out: str, wishes: Mapping[str, 
 def _told_for_certain(scheme: Scheme) -> list[str]:
     """The attributes of which some report leaves only one answer possible, though the scheme disguises them."""
     every = [group for questionnaire in scheme.questionnaires for group in questionnaire.groups]
-    told = [
+    certainties = [
         name
         for group in every
         for axis, name in enumerate(group.names)
         if math.isinf(group.channel.answer_amplification(axis))
     ]
-    return list(dict.fromkeys(told))
+    return list(dict.fromkeys(certainties))
 
 
 def _disguise_answers(source: str, scheme: Path, out: str, wishes: Mapping[str, Any]) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from tacit.cli.means import NumbersAsked, print_numbers
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, number_row, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions, sampled_reports
-from tacit.display import decimals, rounded
+from tacit.display import decimals, fixed_decimals
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def estimate(
         return
     if not reports:
         raise InvalidInput("Name the reports to estimate from: a file, a folder, a tally or a database table.")
-    drawn = design.drawn(reports[0])
+    drawn = design.sample(reports[0])
     origins: list[ReportSource]
     sample = None
     if drop_others or drawn.is_named:
@@ -124,7 +124,7 @@ def _two_waves(change: tuple[str, str] | None, others: dict[str, Any], design: S
     if change is None:
         raise InvalidInput("--panel puts the reports of two waves together: name them with --change A B.")
     named = [option for option, value in others.items() if value]
-    if named or design.drawn(change[0]).is_named:
+    if named or design.sample(change[0]).is_named:
         option = named[0] if named else "A complex sample"
         raise InvalidInput(f"{option} does not go with --change, which takes two files of reports and nothing else.")
     return change
@@ -178,7 +178,7 @@ def _print_change(result: Change, level: float, *, json: bool) -> None:
         [
             (
                 *label.values(),
-                *(rounded(row[name], places) for name in ("from", "to")),
+                *(fixed_decimals(row[name], places) for name in ("from", "to")),
                 *number_row((), "difference", row, places),
                 f"{row['p']:.3g}",
             )
@@ -238,10 +238,15 @@ def _print(result: TableEstimate, document: dict[str, Any]) -> None:
     if "differences" not in document:
         return
     rows = []
-    places = decimals(one["standard_error"] for one in document["differences"])
-    for one in document["differences"]:
-        against = " and ".join(one["against"].values())
-        rows.append((*number_row((*one["answers"].values(), against), "difference", one, places), f"{one['p']:.3g}"))
+    places = decimals(difference["standard_error"] for difference in document["differences"])
+    for difference in document["differences"]:
+        against = " and ".join(difference["against"].values())
+        rows.append(
+            (
+                *number_row((*difference["answers"].values(), against), "difference", difference, places),
+                f"{difference['p']:.3g}",
+            )
+        )
     asked = document["differences"][0]["answers"]
     columns = (*asked, "against", "difference", "standard error", level, "to", "p")
     print_table("Differences between groups, each tested by itself", columns, rows)

@@ -97,7 +97,7 @@ def prior_from(scheme: Scheme, data: Path | None, prior: Sequence[str]) -> Any:
         return complete_truths(data, scheme.schema)
     if not prior:
         return None
-    named = [part.rpartition("=") for part in prior]
+    named = [share.rpartition("=") for share in prior]
     if len(named) == 1 and not named[0][1]:
         return _shares(named[0][2])
     if not all(equals for _, equals, _ in named):
@@ -135,11 +135,11 @@ def show_caveats(warnings: Sequence[str]) -> None:
 def _show_answers(measures: SchemeMeasures) -> None:
     """What the whole report tells of each answer and what it costs; the most exposed ones where there are many."""
     errors = {error.attributes[0]: error for error in measures.errors if len(error.attributes) == 1}
-    told = {answer.attribute: answer for answer in measures.answers}
-    exposed = sorted(told, key=lambda name: -(told[name].worst_posterior or 0))[:SHOWN_ANSWERS]
+    by_name = {answer.attribute: answer for answer in measures.answers}
+    exposed = sorted(by_name, key=lambda name: -(by_name[name].worst_posterior or 0))[:SHOWN_ANSWERS]
     rows = []
-    for name in [*(name for name in told if name in exposed), *(name for name in errors if name not in told)]:
-        answer, error = told.get(name), errors.get(name)
+    for name in [*(name for name in by_name if name in exposed), *(name for name in errors if name not in by_name)]:
+        answer, error = by_name.get(name), errors.get(name)
         figures = (answer.gamma, answer.worst_posterior, answer.map_privacy) if answer else (None, None, None)
         gamma, sure, wrong = number(figures[0]), percent(figures[1]), percent(figures[2])
         costs = (number(error.worst), number(error.worst_direct)) if error else ("-", "-")
@@ -147,8 +147,8 @@ def _show_answers(measures: SchemeMeasures) -> None:
     title = f"What the whole report tells, and errors at {measures.respondents:,} respondents (prior: {measures.prior})"
     columns = ("answer", "gamma", "surest guess", "wrong guesses", "error", "asked directly")
     print_table(title, columns, rows)
-    if len(exposed) < len(told):
-        print_text(f"  (the {len(exposed)} most exposed of {len(told)} answers; --json has all)\n")
+    if len(exposed) < len(by_name):
+        print_text(f"  (the {len(exposed)} most exposed of {len(by_name)} answers; --json has all)\n")
 
 
 def _show_groups(measures: SchemeMeasures) -> None:
@@ -158,8 +158,8 @@ def _show_groups(measures: SchemeMeasures) -> None:
     rows = []
     for group in measures.groups:
         where = f"{group.questionnaire}: " if group.questionnaire else ""
-        known = (group.map_privacy, group.blind_privacy, group.worst_posterior, group.pse, group.condition)
-        rows.append((where + ", ".join(group.attributes), group.kind, number(group.gamma), *map(number, known)))
+        figures = (group.map_privacy, group.blind_privacy, group.worst_posterior, group.pse, group.condition)
+        rows.append((where + ", ".join(group.attributes), group.kind, number(group.gamma), *map(number, figures)))
     print_table("The published measures of each group, by itself", columns, rows)
     _show_meanings(measures.groups)
 
@@ -168,12 +168,12 @@ def _show_meanings(groups: Sequence[GroupMeasures]) -> None:
     """The sentences of every group, or of the one that reveals most where there are many."""
     from tacit.measures.meaning import group_meanings
 
-    shown = groups if len(groups) <= SHOWN_GROUPS else [max(groups, key=lambda group: group.gamma)]
-    for group in shown:
+    explained = groups if len(groups) <= SHOWN_GROUPS else [max(groups, key=lambda group: group.gamma)]
+    for group in explained:
         print_text(", ".join(group.attributes))
         for name, sentence in group_meanings(group).items():
             print_text(f"  {name}: {sentence}")
-    if len(shown) < len(groups):
+    if len(explained) < len(groups):
         print_text(f"  (the group that reveals most; --json has the sentences of all {len(groups)})")
     print_text("")
 

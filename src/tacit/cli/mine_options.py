@@ -82,7 +82,7 @@ class ClassifierOptions:
         """What is known of the accuracy: from disguised reports, from true answers, and what answering blindly gets."""
         scored: dict[str, Any] = {"n_reports": model.n_reports_, "majority_share": float(model.majority_share_)}
         if self.test is not None:
-            scored["test_accuracy"] = _tested(model, self.further(self.test, "--test")).to_document()
+            scored["test_accuracy"] = _test_accuracy(model, self.further(self.test, "--test")).to_document()
             scored["warnings"] = scored["test_accuracy"].pop("warnings")
         if self.truth is not None:
             from tacit.cli.truths import complete_truths
@@ -96,17 +96,17 @@ def known_shares(text: str | None) -> list[float] | dict[str, float] | None:
     """Shares in the order of the answers, or by answer."""
     if text is None:
         return None
-    parts = [part.strip() for part in text.split(",")]
+    parts = [entry.strip() for entry in text.split(",")]
     try:
-        if all("=" in part for part in parts):
-            pairs = (part.rsplit("=", 1) for part in parts)
+        if all("=" in entry for entry in parts):
+            pairs = (entry.rsplit("=", 1) for entry in parts)
             return {answer.strip(): float(share) for answer, share in pairs}
-        return [float(part) for part in parts]
+        return [float(entry) for entry in parts]
     except ValueError:
         raise InvalidInput(f"--known-class takes shares such as .24,.76 or A=.24,B=.76, not {text!r}.") from None
 
 
-def _tested(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEstimate:
+def _test_accuracy(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEstimate:
     from tacit.mine import disguised_accuracy
 
     return disguised_accuracy(model, reports)

@@ -9,7 +9,7 @@ import typer
 
 from tacit.cli.mine_options import Join, Reports, Schemes
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
-from tacit.display import decimals, rounded, rounded_error
+from tacit.display import decimals, fixed_decimals, rounded_error
 
 if TYPE_CHECKING:
     from tacit.mine.itemset_result import Itemsets
@@ -75,19 +75,19 @@ def _show(itemsets: Itemsets, made: Rules, top: int) -> None:
         )
         return
     largest = sorted(itemsets, key=lambda itemset: -itemset.support)[:top]
-    places = decimals(one.standard_error for one in largest)
+    places = decimals(found_set.standard_error for found_set in largest)
     title = f"{len(itemsets):,} itemsets frequent{_certainty(itemsets)} in {itemsets.n_reports:,} reports"
     print_table(
-        _titled(title, len(itemsets), top),
+        _title(title, len(itemsets), top),
         ("itemset", "support", "95% interval", "standard error"),
         [
             (
-                ", ".join(one.labels),
-                rounded(one.support, places),
-                f"{rounded(one.low, places)} to {rounded(one.high, places)}",
-                rounded_error(one.standard_error, places),
+                ", ".join(found_set.labels),
+                fixed_decimals(found_set.support, places),
+                f"{fixed_decimals(found_set.low, places)} to {fixed_decimals(found_set.high, places)}",
+                rounded_error(found_set.standard_error, places),
             )
-            for one in largest
+            for found_set in largest
         ],
     )
     if not len(made):
@@ -95,7 +95,7 @@ def _show(itemsets: Itemsets, made: Rules, top: int) -> None:
         return
     title = f"{len(made):,} rules with {made.metric} of at least {made.min_threshold:g}{_certainty(itemsets)}"
     columns = ("if", "then", "support", "confidence (95% interval)", "lift")
-    print_table(_titled(title, len(made), top), columns, _rows(list(made)[:top]))
+    print_table(_title(title, len(made), top), columns, _rows(list(made)[:top]))
 
 
 def _rows(rules: Sequence[Rule]) -> list[tuple[str, ...]]:
@@ -108,10 +108,10 @@ def _rows(rules: Sequence[Rule]) -> list[tuple[str, ...]]:
         (
             ", ".join(labels(rule.antecedents)),
             ", ".join(labels(rule.consequents)),
-            rounded(rule.support.value, supports),
-            f"{rounded(rule.confidence.value, sure)} ({rounded(rule.confidence.low, sure)} to "
-            f"{rounded(rule.confidence.high, sure)})",
-            rounded(rule.lift.value, lifts),
+            fixed_decimals(rule.support.value, supports),
+            f"{fixed_decimals(rule.confidence.value, sure)} ({fixed_decimals(rule.confidence.low, sure)} to "
+            f"{fixed_decimals(rule.confidence.high, sure)})",
+            fixed_decimals(rule.lift.value, lifts),
         )
         for rule in rules
     ]
@@ -127,5 +127,5 @@ def _advice(itemsets: Itemsets) -> str:
     return " Ask more people, lower --min-support, or see every estimate, however rough, with --certainty 0."
 
 
-def _titled(title: str, rows: int, top: int) -> str:
+def _title(title: str, rows: int, top: int) -> str:
     return f"{title}; the {top} largest" if rows > top else title

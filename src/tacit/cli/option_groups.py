@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, get_type_hints
 
 
-def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
+def flatten_groups(command: Callable[..., None]) -> Callable[..., None]:
     """The command as typer reads it: with an option for each field of the groups that it takes."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint) and isinstance(hint, type)}
@@ -17,21 +17,21 @@ def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
         return command
 
     @functools.wraps(command)
-    def called(**given: Any) -> None:
+    def call_command(**given: Any) -> None:
         made = {
-            name: group(**{part.name: given.pop(part.name) for part in _fields(group)})
+            name: group(**{field.name: given.pop(field.name) for field in _fields(group)})
             for name, group in groups.items()
         }
         command(**given, **made)
 
     parameters = [
-        own
+        option
         for parameter in inspect.signature(command).parameters.values()
-        for own in _options(parameter, hints, groups)
+        for option in _options(parameter, hints, groups)
     ]
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return called
+    call_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call_command
 
 
 def _options(
@@ -43,9 +43,11 @@ def _options(
         return
     group = groups[parameter.name]
     types = get_type_hints(group, include_extras=True)
-    for part in _fields(group):
-        default = inspect.Parameter.empty if part.default is dataclasses.MISSING else part.default
-        yield inspect.Parameter(part.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[part.name])
+    for field in _fields(group):
+        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[field.name]
+        )
 
 
 def _fields(group: type[Any]) -> tuple[dataclasses.Field[Any], ...]:

@@ -114,9 +114,9 @@ def _is_number(value: object) -> bool:
 
 def number_row(labels: Iterable[str], key: str, cell: dict[str, Any], places: int) -> tuple[str, ...]:
     """A row of a table: labels, then a number with its error and the ends of its interval."""
-    from tacit.display import rounded, rounded_error
+    from tacit.display import fixed_decimals, rounded_error
 
-    value, low, high = (rounded(cell[name], places) for name in (key, "low", "high"))
+    value, low, high = (fixed_decimals(cell[name], places) for name in (key, "low", "high"))
     return (*labels, value, rounded_error(cell["standard_error"], places), low, high)
 
 

@@ -10,7 +10,7 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions
-from tacit.display import decimals, rounded, rounded_error
+from tacit.display import decimals, fixed_decimals, rounded_error
 
 if TYPE_CHECKING:
     from tacit.estimation.prevalence_result import AnswerShare, GroupPrevalence, OpenParameter, Prevalence
@@ -59,9 +59,10 @@ def _show(result: Prevalence) -> None:
     for one in result.differences:
         names = [", ".join(f"{name} {value}" for name, value in side.items()) for side in (one.answers, one.against)]
         places = decimals([one.standard_error])
+        error, low, high = (fixed_decimals(value, places) for value in (one.standard_error, one.low, one.high))
         print_text(
-            f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.{places}f} ± {rounded(one.standard_error, places)} "
-            f"(one standard error; {rounded(one.low, places)} to {rounded(one.high, places)}), p = {one.p:.3g}"
+            f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.{places}f} ± {error} "
+            f"(one standard error; {low} to {high}), p = {one.p:.3g}"
         )
     for warning in result.warnings:
         note(f"Warning: {warning}")
@@ -77,7 +78,13 @@ def _table(title: str, shares: Sequence[AnswerShare], parameters: Mapping[str, O
     opened = [(label, own.estimate, own.standard_error, own.low, own.high) for label, own in parameters.items()]
     places = decimals(error for _, _, error, *_ in (*numbers, *opened))
     rows = [
-        (label, rounded(share, places), rounded_error(error, places), rounded(low, places), rounded(high, places))
+        (
+            label,
+            fixed_decimals(share, places),
+            rounded_error(error, places),
+            fixed_decimals(low, places),
+            fixed_decimals(high, places),
+        )
         for label, share, error, low, high in (*numbers, *opened)
     ]
     print_table(title, ("answer", "share", "standard error", f"{level:.0%} from", "to"), rows)

@@ -58,5 +58,5 @@ def read_scheme_with_prior(path: Path) -> Scheme:
         raise InvalidInput(f"{str(beside)!r} is not the private prior of a scheme. Move it away, or restore it.")
     if document.get("scheme") != scheme.hash:
         raise SchemeMismatch(f"{str(beside)!r} is the prior of another scheme. Remove it, or design the scheme again.")
-    known = {key: value for key, value in scheme.to_document().items() if key != "hash"}
-    return Scheme.from_document({**known, "prior": document["prior"]}, where=repr(str(beside)))
+    without_hash = {key: value for key, value in scheme.to_document().items() if key != "hash"}
+    return Scheme.from_document({**without_hash, "prior": document["prior"]}, where=repr(str(beside)))

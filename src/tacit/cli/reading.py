@@ -27,7 +27,7 @@ IN_MEMORY_CELLS = 1 << 25
 def read_reports(places: Sequence[str], schemes: Sequence[Path]) -> list[ReportSource]:
     """The reports in all places, each under its scheme, or all under one, or each under the one it carries."""
     plans = read_schemes(schemes, len(places))
-    return [part for place, plan in zip(places, plans, strict=True) for part in open_reports(place, plan)]
+    return [source for place, plan in zip(places, plans, strict=True) for source in open_reports(place, plan)]
 
 
 def read_schemes(paths: Sequence[Path], wanted: int) -> list[Scheme | None]:
@@ -48,14 +48,14 @@ def open_reports(place: str, plan: Scheme | None) -> Iterator[ReportSource]:
     """The reports of one place: in memory where they are few, in the database engine where they are many."""
     from tacit.count.tally import Tally, is_tally
     from tacit.table.files import data_files, is_many
-    from tacit.table.object_stores import fetched, is_object, objects
+    from tacit.table.object_stores import is_object, local_copy, objects
 
     if is_object(place):
-        yield from _opened_files([fetched(address) for address in objects(place)], plan, place)
+        yield from _opened_files([local_copy(address) for address in objects(place)], plan, place)
     elif is_tally(place):
         yield Tally.read(place, plan)
     elif is_table_address(place):
-        yield _stored(place, _stated(plan, place))
+        yield _open_stored(place, _require_scheme(plan, place))
     elif is_many(place):
         yield from _opened_files(data_files(place), plan, place)
     else:
@@ -75,10 +75,10 @@ def carried_or_stated(plan: Scheme | None, place: str | Path) -> Scheme:
 
     if plan is None and not is_table_address(str(place)):
         return carried_scheme(place)
-    return _stated(plan, str(place))
+    return _require_scheme(plan, str(place))
 
 
-def _stated(plan: Scheme | None, place: str) -> Scheme:
+def _require_scheme(plan: Scheme | None, place: str) -> Scheme:
     if plan is None:
         raise InvalidInput(f"{place!r} does not carry its scheme. Give the document of the reports: --scheme S.")
     return plan
@@ -101,8 +101,8 @@ def _opened_files(files: Sequence[Path], plan: Scheme | None, place: str) -> Ite
             scheme = carried_scheme(file) if plan is None else plan
             whole = in_memory or is_labelled(file)  # files with value labels are never read in parts
             with _noting_silent(file, silent, many=len(files) > 1):
-                part: ReportSource = Reports.read(file, scheme) if whole else _stored(str(file), scheme)
-            yield part
+                source: ReportSource = Reports.read(file, scheme) if whole else _open_stored(str(file), scheme)
+            yield source
         except InvalidInput as problem:
             if len(files) == 1 or repr(str(file)) in str(problem):
                 raise
@@ -122,10 +122,10 @@ def _noting_silent(file: Path, silent: list[Path], *, many: bool) -> Iterator[No
     """Of many files those that say nothing of their scheme are noted, to be told of in one sentence; other warnings pass."""
     from tacit.reports import MissingSchemeNote
 
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
         yield
-    for warning in told:
+    for warning in notes:
         if many and issubclass(warning.category, MissingSchemeNote):
             silent.append(file)
         else:
@@ -161,7 +161,7 @@ class _RefusePandas(MetaPathFinder):
             raise ModuleNotFoundError("pandas is not needed here", name=fullname)
 
 
-def _stored(place: str, scheme: Scheme) -> ReportSource:
+def _open_stored(place: str, scheme: Scheme) -> ReportSource:
     from tacit.count.stored import StoredReports
 
     return StoredReports.open(place, scheme)
@@ -177,7 +177,7 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
 
     One of them may hold clear records: its scheme is then a document without groups.
     """
-    from tacit.reports import joined
+    from tacit.reports import join_parties
 
     if len(places) != 2 or len(schemes) not in (0, 2):
         raise InvalidInput(
@@ -185,7 +185,7 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
             "groups. Files that carry their scheme need none."
         )
     (left, left_keys), (right, right_keys) = keyed_reports(places, schemes, key)
-    return joined(left, right, left_keys, right_keys)
+    return join_parties(left, right, left_keys, right_keys)
 
 
 def keyed_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> list[tuple[Reports, list[Any]]]:

@@ -48,7 +48,7 @@ class SampleOptions:
     ] = None
     seed: Annotated[int | None, typer.Option(help="Makes the bootstrap repeatable.")] = None
 
-    def drawn(self, file: str) -> Drawn:
+    def sample(self, file: str) -> Drawn:
         """The sample; replicate weights may be named by a pattern of the file's columns."""
         from tacit.count.weighted import SampleColumns
 
@@ -59,8 +59,11 @@ class SampleOptions:
 
     def keywords(self, file: str) -> dict[str, Any]:
         """The sample as keywords of `tacit.prevalence` and `tacit.regress`."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return own | {"sampled": number_or_column(self.sampled), "replicates": replicate_names(self.replicates, file)}
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return options | {
+            "sampled": number_or_column(self.sampled),
+            "replicates": replicate_names(self.replicates, file),
+        }
 
 
 UNSAID = SampleOptions()
@@ -112,24 +115,24 @@ def replicate_names(text: str, file: str) -> tuple[str, ...]:
 
 
 def sampled_reports(
-    places: Sequence[str], schemes: Sequence[Path], drawn: Drawn, *, drop_others: bool
+    places: Sequence[str], schemes: Sequence[Path], sample: Drawn, *, drop_others: bool
 ) -> tuple[list[ReportSource], list[SampleDesign | SampleColumns] | None]:
     """Reports with the samples they come from: in memory where they are few, in the database where they are many."""
     from tacit.cli.reading import read_reports, read_schemes
-    from tacit.table.object_stores import fetched, is_object
+    from tacit.table.object_stores import is_object, local_copy
 
-    places = [str(fetched(place)) if is_object(place) else place for place in places]
+    places = [str(local_copy(place)) if is_object(place) else place for place in places]
     if len(places) == 1 and not _is_small_file(places[0]):
-        if drawn.bootstrap is not None:
+        if sample.bootstrap is not None:
             raise InvalidInput(
                 "A bootstrap redraws people in memory. Name columns of replicate weights for a large table."
             )
-        return list(read_reports(places, schemes)), [drawn.columns] if drawn.is_named else None
+        return list(read_reports(places, schemes)), [sample.columns] if sample.is_named else None
     if not all(map(_is_small_file, places)):
         raise InvalidInput(
             "--weights, --strata, --clusters, --sampled and --drop-others take one large table, or several small files."
         )
-    made = _in_memory(places, read_schemes(schemes, len(places)), drawn, drop_others=drop_others)
+    made = _in_memory(places, read_schemes(schemes, len(places)), sample, drop_others=drop_others)
     designs: list[SampleDesign | SampleColumns] = [design for _, design in made if design is not None]
     return [reports for reports, _ in made], designs or None
 
@@ -147,7 +150,7 @@ def _is_small_file(place: str) -> bool:
 
 
 def _in_memory(
-    places: Sequence[str], plans: Sequence[Scheme | None], drawn: Drawn, *, drop_others: bool
+    places: Sequence[str], plans: Sequence[Scheme | None], sample: Drawn, *, drop_others: bool
 ) -> list[tuple[Reports, SampleDesign | None]]:
     """The reports of each scheme with their design; files under one scheme are one sample."""
     from tacit.estimation.sample_columns import design_of
@@ -163,8 +166,8 @@ def _in_memory(
     made = []
     for scheme, tables, simulated in by_scheme.values():
         table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
-        columns, wanted = drawn.columns, report_columns(scheme)
-        design = design_of(table, columns, drawn.lonely, bootstrap=drawn.bootstrap, seed=drawn.seed)
+        columns, wanted = sample.columns, report_columns(scheme)
+        design = design_of(table, columns, sample.lonely, bootstrap=sample.bootstrap, seed=sample.seed)
         others = [name for name in table.column_names if name not in wanted and (drop_others or name in columns.named)]
         reports = Reports.from_arrow(table.drop_columns(others), scheme, is_simulation=any(simulated))
         made.append((reports, design))

@@ -47,7 +47,7 @@ def tally(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Count reports once and keep the counts: every command that takes reports takes the tally."""
-    target = _checked(out, order, tables, whole=whole)
+    target = _checked_target(out, order, tables, whole=whole)
     sample = {"weights": weights, "strata": strata, "clusters": clusters}
     named = {what: column for what, column in sample.items() if column is not None}
     if named and (order is not None or tables is not None):
@@ -56,7 +56,7 @@ def tally(
     if watch is not None:
         if reports or minus:
             raise InvalidInput("--watch counts what comes into its folder. Leave out REPORTS and --minus.")
-        _tell(_watched(watch, survey, target, days, shape, scheme or []).run(once=once), target, json=json)
+        _tell(_open_watch(watch, survey, target, days, shape, scheme or []).run(once=once), target, json=json)
         return
     if days is not None or once or survey is not None:
         raise InvalidInput("--days, --once and --survey go with --watch. Leave them out, or give it too.")
@@ -65,7 +65,7 @@ def tally(
     if not reports:
         raise InvalidInput("Which reports? Name files, folders, tables or tallies, or a folder with --watch.")
     check_apart(target, _report_files(reports))
-    counted = shape.counted(reports, scheme or [])
+    counted = shape.count_places(reports, scheme or [])
     for path in minus or []:
         counted = counted - Tally.read(path)
     counted.write(target)
@@ -83,7 +83,7 @@ def _report_files(places: Sequence[str]) -> Iterator[Path]:
             yield from (file for file in data_places(place) if not is_tally(file))
 
 
-def _watched(
+def _open_watch(
     place: str, survey: str | None, out: Path, days: Path | None, shape: _Shape, schemes: Sequence[Path]
 ) -> Watch | StoreWatch:
     """What is to be watched: a folder of report files, or a survey in its store."""
@@ -93,12 +93,12 @@ def _watched(
     if not is_store(place):
         if survey is not None:
             raise InvalidInput(f"--survey goes with the store of surveys, and {place!r} is none. Leave it out.")
-        return Watch(Path(place), out, days, lambda file: shape.counted([file], schemes))
+        return Watch(Path(place), out, days, lambda file: shape.count_places([file], schemes))
     if shape.sample or schemes:
         raise InvalidInput(
             "A survey's store knows its schemes and no weights. Leave out --scheme, --weights and the like."
         )
-    return StoreWatch(place, survey, out, days, shape.tallied)
+    return StoreWatch(place, survey, out, days, shape.tally_source)
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,22 @@ class _Shape:
     sample: Mapping[str, str]  # columns of weights, strata and clusters
     whole: bool = False  # asked for by name: then no tally of less is taken as it is
 
-    def counted(self, places: Sequence[str], schemes: Sequence[Path]) -> Tally:
+    def count_places(self, places: Sequence[str], schemes: Sequence[Path]) -> Tally:
         """All reports of these places, added part by part, so that only one part is held at a time."""
         from tacit.cli.reading import open_reports, read_schemes
 
         plans = read_schemes(schemes, len(places))
         if self.sample:
-            weighted = (part for place, plan in zip(places, plans, strict=True) for part in self._weighted(place, plan))
+            weighted = (
+                source
+                for place, plan in zip(places, plans, strict=True)
+                for source in self._weighted_tallies(place, plan)
+            )
             return reduce(operator.add, weighted)
-        parts = (part for place, plan in zip(places, plans, strict=True) for part in open_reports(place, plan))
-        return reduce(operator.add, map(self.tallied, parts))
+        parts = (source for place, plan in zip(places, plans, strict=True) for source in open_reports(place, plan))
+        return reduce(operator.add, map(self.tally_source, parts))
 
-    def _weighted(self, place: str, plan: Scheme | None) -> Iterator[Tally]:
+    def _weighted_tallies(self, place: str, plan: Scheme | None) -> Iterator[Tally]:
         """The weighted tallies of one place: from memory file by file, or added up by a database."""
         from tacit.cli.reading import carried_or_stated, is_table_address
         from tacit.count.stored import StoredReports
@@ -142,7 +146,7 @@ class _Shape:
             reports = Reports.from_arrow(rest, scheme, is_simulation=checked_scheme_note(file, scheme))
             yield Tally.weighted(reports, **{what: columns.column(name) for what, name in self.sample.items()})
 
-    def tallied(self, part: ReportSource) -> Tally:
+    def tally_source(self, part: ReportSource) -> Tally:
         """The tally of some reports."""
         from tacit.count.tally import Tally
 
@@ -155,7 +159,7 @@ class _Shape:
         return Tally.of(part, order=self.order, tables=self.tables)
 
 
-def _checked(out: Path | None, order: int | None, tables: str | None, *, whole: bool) -> Path:
+def _checked_target(out: Path | None, order: int | None, tables: str | None, *, whole: bool) -> Path:
     from tacit.table.heads import is_parquet
 
     if sum((order is not None, tables is not None, whole)) > 1:
@@ -169,7 +173,12 @@ def _checked(out: Path | None, order: int | None, tables: str | None, *, whole: 
 def _tell(counted: Tally, out: Path, *, json: bool) -> None:
     if json:
         print_json(
-            {"out": str(out), "n_reports": counted.n_reports, "holds": counted.holds, "scheme": counted.scheme.hash}
+            {
+                "out": str(out),
+                "n_reports": counted.n_reports,
+                "holds": counted.holds,
+                "scheme": counted.scheme.hash,
+            }
         )
     else:
         print_text(f"{out}: {counted.n_reports:,} reports counted ({counted!r}).")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tacit.cli.output import note
 from tacit.cli.survey.store import opened_store, record
-from tacit.cli.tally_watch import alone, kept, looks
+from tacit.cli.tally_watch import alone, looks, read_tally
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class StoreWatch:
         if self.days is not None:
             self.days.mkdir(parents=True, exist_ok=True)
         with alone(self.out, self.days), opened_store(self.place) as store:
-            survey = self._chosen(store)
+            survey = self._chosen_survey(store)
             record(store, "tally", survey.definition.name)
             looks(partial(self._look, store, survey), once=once)
-        total = kept(self.out)
+        total = read_tally(self.out)
         if total is None:
             raise InvalidInput(f"Nothing was counted of {self.place!r} before the watch was stopped.")
         return total
@@ -78,12 +78,12 @@ class StoreWatch:
                 note(f"{problem} The watch goes on when it is back.")
             self._is_away = True
 
-    def _chosen(self, store: Store) -> StoredSurvey:
+    def _chosen_survey(self, store: Store) -> StoredSurvey:
         if self.survey is not None:
             return store.named(self.survey)
         surveys = store.surveys()
         if len(surveys) != 1:
-            names = ", ".join(sorted({one.definition.name for one in surveys})) or "none"
+            names = ", ".join(sorted({survey.definition.name for survey in surveys})) or "none"
             raise InvalidInput(f"Which survey of {self.place!r}? Name it with --survey; there are: {names}.")
         return surveys[0]
 
@@ -91,7 +91,7 @@ class StoreWatch:
         from tacit.survey.counting import countable
 
         total = self.counted(countable(store, survey, store.counts(survey).reports))
-        before = kept(self.out)
+        before = read_tally(self.out)
         if before is not None and (before.scheme.hash, before.held) != (total.scheme.hash, total.held):
             raise InvalidInput(
                 f"{str(self.out)!r} holds {before!r}, which is not what is asked for now. Ask for the same survey and --order, "
@@ -109,10 +109,10 @@ class StoreWatch:
         today = f"{self.today().isoformat()}.parquet"
         earlier = [Tally.read(file) for file in sorted(days.glob("*.parquet")) if file.name < today]
         try:
-            own = reduce(operator.sub, earlier, total)
+            day_tally = reduce(operator.sub, earlier, total)
         except InvalidInput:
             raise InvalidInput(
                 f"A report that an earlier day in {str(days)!r} counts was withdrawn, so the days no longer add up to the "
                 "store. Begin days anew in another folder."
             ) from None
-        own.write(days / today)
+        day_tally.write(days / today)

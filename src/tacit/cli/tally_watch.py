@@ -55,7 +55,7 @@ class Watch:
         """Add what is there, and whatever comes, until it is stopped; `once`, only what is there."""
         with alone(self.out, self.days):
             looks(self._look, once=once)
-        total = kept(self.out)
+        total = read_tally(self.out)
         if total is None:
             raise InvalidInput(
                 f"The folder {str(self.folder)!r} holds no report file yet, so there is nothing to tally."
@@ -64,11 +64,11 @@ class Watch:
 
     def _look(self, *, once: bool) -> None:
         for name, stamp in self._new_files(once=once).items():
-            day = self._counted(name, stamp, once=once)
+            day = self._count_file(name, stamp, once=once)
             if day is not None:
                 self._add(self.folder / name, day)
 
-    def _counted(self, name: str, stamp: FileStamp, *, once: bool) -> Tally | None:
+    def _count_file(self, name: str, stamp: FileStamp, *, once: bool) -> Tally | None:
         """The tally of a file; None where it is not complete yet and others go on."""
         file = self.folder / name
         try:
@@ -89,7 +89,7 @@ class Watch:
         """Count a file into its day first and the total last: the total says that it is done."""
         targets = [self.out] if self.days is None else [self.days / f"{day_of(file, self.folder)}.parquet", self.out]
         for target in targets:
-            before = kept(target)
+            before = read_tally(target)
             if before is not None and not before.files.keys().isdisjoint(day.files):
                 continue  # a watch that was stopped between the two
             if before is not None and before.held != day.held:
@@ -103,7 +103,7 @@ class Watch:
 
     def _new_files(self, *, once: bool) -> dict[str, FileStamp]:
         """The files that are not counted in; while watching, those that have not changed since the last look."""
-        waiting = self._uncounted()
+        waiting = self._waiting_files()
         ready = {
             name: stamp
             for name, stamp in waiting.items()
@@ -112,8 +112,8 @@ class Watch:
         self._last_look = waiting
         return ready
 
-    def _uncounted(self) -> dict[str, FileStamp]:
-        total = kept(self.out)
+    def _waiting_files(self) -> dict[str, FileStamp]:
+        total = read_tally(self.out)
         counted = {} if total is None else dict(total.files)
         present = self._present()
         for name in counted.keys() & present.keys():
@@ -138,7 +138,7 @@ class Watch:
         stamps = {}
         for file in sorted(self.folder.rglob("*")):
             below = file.relative_to(self.folder)
-            if is_data_name(file.name) and not any(part.startswith((".", "_")) for part in below.parts):
+            if is_data_name(file.name) and not any(folder.startswith((".", "_")) for folder in below.parts):
                 stamp = _stamp(file)
                 if stamp is not None:
                     stamps[str(below)] = stamp
@@ -161,7 +161,7 @@ def alone(out: Path, days: Path | None) -> Iterator[None]:
     locks += [] if days is None else [days / ".days.lock"]
     with contextlib.ExitStack() as stack:
         for lock in locks:
-            if not stack.enter_context(_locked(lock)):
+            if not stack.enter_context(_hold_lock(lock)):
                 raise InvalidInput(
                     f"Another watch keeps {str(out if lock == locks[0] else days)!r} now. Stop it first, or give other names "
                     "with --out and --days."
@@ -170,7 +170,7 @@ def alone(out: Path, days: Path | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _locked(lock: Path) -> Iterator[bool]:
+def _hold_lock(lock: Path) -> Iterator[bool]:
     """Whether this process alone holds a lock; the system takes it from whoever ends, however that was."""
     try:
         import fcntl
@@ -203,7 +203,7 @@ def _is_changed(counted: FileStamp, present: FileStamp) -> bool:
     return present[0] != counted[0] or counted[1] not in (None, present[1])
 
 
-def kept(path: Path) -> Tally | None:
+def read_tally(path: Path) -> Tally | None:
     """The tally that a file holds; None where there is no file yet."""
     from tacit.count.tally import Tally
 

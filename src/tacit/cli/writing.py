@@ -44,7 +44,7 @@ def guard_files(command: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
 
     @functools.wraps(command)
-    def guarded(*, force: bool = False, **settings: Any) -> None:
+    def guard_outputs(*, force: bool = False, **settings: Any) -> None:
         from tacit.table.outputs import replacing_only_outputs
 
         with replacing_only_outputs(force=force):
@@ -55,9 +55,9 @@ def guard_files(command: Callable[..., None]) -> Callable[..., None]:
         for parameter in signature.parameters.values()
     ]
     parameters.insert(-1, inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Force))
-    guarded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    guarded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return guarded
+    guard_outputs.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    guard_outputs.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return guard_outputs
 
 
 def check_apart(out: Path | None, files: Iterable[str | Path]) -> None:

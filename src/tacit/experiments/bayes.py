@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.bundled import binary_adult, binary_breast_cancer
 from tacit.channel.base import Array
-from tacit.disguising import disguised
+from tacit.disguising import disguise_table
 from tacit.errors import NotEstimable
 from tacit.experiments.bayes_plots import accuracy_by_keep, estimated_less_true, pse_curves
 from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
@@ -64,7 +64,7 @@ class BayesMaterial:
         made = []
         for fold in range(FOLDS):
             parts = (self.table.rows(number != fold), self.table.rows(number == fold))
-            made.append(Fold(*(TrueRecords(part, self.target) for part in parts)))
+            made.append(Fold(*(TrueRecords(records, self.target) for records in parts)))
         return tuple(made)
 
     def model(self) -> NaiveBayesClassifier:
@@ -127,12 +127,12 @@ def run(quick: bool, seed: int, progress: Progress) -> StudyResult:
         for step, keep in enumerate(KEEPS):
             seeds = np.random.SeedSequence([seed, number, step])
             accuracies[keep] = repeated_accuracies(material, keep, repeats, np.random.default_rng(seeds))
-            tested[keep] = tuple(_tested(material, keep, tests, seeds))
+            tested[keep] = tuple(_test_models(material, keep, tests, seeds))
             progress((number + (step + 1) / len(KEEPS)) / len(sets))
         made.append(KeepSweep(material, accuracies, tested, _refusal(material)))
-    comparisons = [row for one in made for row in compared(one)] + [_pse_comparison()]
-    tables = [_table(one) for one in made] + [_pse_table()]
-    plots = [plot for one in made for plot in _plots(one)] + [_pse_plot()]
+    comparisons = [row for sweep in made for row in comparisons_of(sweep)] + [_pse_comparison()]
+    tables = [_table(sweep) for sweep in made] + [_pse_table()]
+    plots = [plot for sweep in made for plot in _plots(sweep)] + [_pse_plot()]
     rows = ", ".join(f"{material.name} {material.table.n_rows:,}" for material in sets)
     settings = (
         f"Records: {rows}; every fifth is tested on. {repeats:,} repeats at each q ({FOLDS} at q = 1, where nothing is drawn), "
@@ -149,17 +149,17 @@ def repeated_accuracies(material: BayesMaterial, keep: float, repeats: int, rng:
     values = np.empty(drawn)
     for repeat in range(drawn):
         fold = material.folds[repeat % FOLDS]
-        values[repeat] = fold.accuracy(material.model().fit(fold.learning.disguised(scheme, rng)))
+        values[repeat] = fold.accuracy(material.model().fit(fold.learning.sample_reports(scheme, rng)))
     return values
 
 
-def _tested(material: BayesMaterial, keep: float, repeats: int, seeds: np.random.SeedSequence) -> Iterator[Tested]:
+def _test_models(material: BayesMaterial, keep: float, repeats: int, seeds: np.random.SeedSequence) -> Iterator[Tested]:
     scheme = unrelated_question(material.table.schema, keep)
     for repeat, seed in enumerate(seeds.spawn(repeats)):
         fold = material.folds[repeat % FOLDS]
         words = SeededRandomness(seed)
-        model = material.model().fit(disguised(fold.learning.table, scheme, words))
-        reports = disguised(fold.testing.table, scheme, words)
+        model = material.model().fit(disguise_table(fold.learning.table, scheme, words))
+        reports = disguise_table(fold.testing.table, scheme, words)
         estimate = disguised_accuracy(model, reports, sampling="respondents")
         yield Tested(fold.accuracy(model), estimate.accuracy, estimate.standard_error)
 
@@ -169,14 +169,14 @@ def _refusal(material: BayesMaterial) -> str:
     records = material.folds[0].learning
     try:
         material.model().fit(
-            records.disguised(unrelated_question(material.table.schema, 0.0), np.random.default_rng(0))
+            records.sample_reports(unrelated_question(material.table.schema, 0.0), np.random.default_rng(0))
         )
     except NotEstimable as refusal:
         return str(refusal)
     return "an estimate, which is wrong"
 
 
-def compared(outcome: KeepSweep) -> Iterator[PublishedComparison]:
+def comparisons_of(outcome: KeepSweep) -> Iterator[PublishedComparison]:
     """What the publication says of this data set, and what comes out."""
     name, clear = outcome.material.name, outcome.material.clear
     yield PublishedComparison(

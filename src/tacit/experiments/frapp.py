@@ -71,7 +71,7 @@ def run(quick: bool, seed: int, progress: Progress, health: Path | None = None) 
     progress(0.85)
     bayes = bayes_gain(GAMMA, seeds[:2] if quick else seeds[:5])
     tables = [*_tables(outcomes, "CENSUS"), _condition_table(field), sweep.table, likely, bayes.table]
-    comparisons = [*_published(truth, outcomes, field), *_found_here(outcomes), bayes.comparison]
+    comparisons = [*_published_comparisons(truth, outcomes, field), *_found_here(outcomes), bayes.comparison]
     plots = _plots(outcomes, field, "CENSUS")
     if health is not None:
         more = _health(health, seeds)
@@ -97,9 +97,9 @@ def outcome(data: Dataset, truth: Truth, contestant: Contestant, seeds: Sequence
     for seed in seeds:
         reports = disguise(data, contestant.scheme, seed=seed)
         every.append(accuracy_of_all(truth, supports_from(reports)))
-        for slack, kept in ((0.0, searched), (SLACK, loose)):
+        for slack, itemsets in ((0.0, searched), (SLACK, loose)):
             miner = FrequentItemsets(truth.min_support, slack=slack, certainty=None).fit(reports)
-            kept.append(accuracy_of_found(truth, miner.itemsets_))
+            itemsets.append(accuracy_of_found(truth, miner.itemsets_))
     return Outcome(contestant, tuple(every), tuple(searched), tuple(loose))
 
 
@@ -142,7 +142,7 @@ def _tables(outcomes: Sequence[Outcome], data: str) -> list[StudyTable]:
                     way,
                     spread([a.support_error() for a in accuracies]),
                     spread([a.published_support_error() for a in accuracies]),
-                    spread([a.missed() for a in accuracies]),
+                    spread([a.missed_percent() for a in accuracies]),
                     spread([a.false() for a in accuracies]),
                 )
             )
@@ -162,7 +162,7 @@ def _tables(outcomes: Sequence[Outcome], data: str) -> list[StudyTable]:
 
 _MEASURES: dict[str, Callable[[Accuracy, int], float]] = {
     "support error %": lambda accuracy, length: accuracy.support_error(length),
-    "false negatives %": lambda accuracy, length: accuracy.missed(length),
+    "false negatives %": lambda accuracy, length: accuracy.missed_percent(length),
     "false positives %": lambda accuracy, length: accuracy.false(length),
 }
 
@@ -222,7 +222,10 @@ def likelihood_gain(data: Dataset, truth: Truth, field: Sequence[Contestant], se
         for method in ("inversion", "likelihood"):
             both = [_both_ways(truth, disguise(data, contestant.scheme, seed=seed), method) for seed in seeds]
             for way, accuracies in zip(("every itemset", f"slack {SLACK:g}"), zip(*both, strict=True), strict=True):
-                numbers = [spread([a.support_error() for a in accuracies]), spread([a.missed() for a in accuracies])]
+                numbers = [
+                    spread([a.support_error() for a in accuracies]),
+                    spread([a.missed_percent() for a in accuracies]),
+                ]
                 rows.append((contestant.name, method, way, *numbers, spread([a.false() for a in accuracies])))
     columns = ("mechanism", "method", "judged", "support error %", "false negatives %", "false positives %")
     return StudyTable("Likelihood and non-negativity", columns, tuple(rows))
@@ -258,7 +261,9 @@ def _at(measure: Callable[[Accuracy, int], float], length: int, accuracy: Accura
     return measure(accuracy, length)
 
 
-def _published(truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contestant]) -> list[PublishedComparison]:
+def _published_comparisons(
+    truth: Truth, outcomes: Sequence[Outcome], field: Sequence[Contestant]
+) -> list[PublishedComparison]:
     by_name = {outcome.contestant.name: outcome for outcome in outcomes}
     channels = {contestant.name: contestant.scheme.groups[0].channel for contestant in field if contestant.is_published}
     counts = truth.counts()
@@ -323,7 +328,7 @@ def _found_here(outcomes: Sequence[Outcome]) -> list[PublishedComparison]:
     ]
     for name in ("DET-GD", "subset selection", "split, by itemset counts", "split, lengths alike"):
         every, loose = by_name[name].every, by_name[name].with_slack
-        measures = (Accuracy.support_error, Accuracy.missed, Accuracy.false)
+        measures = (Accuracy.support_error, Accuracy.missed_percent, Accuracy.false)
         said = ["/".join(f"{mean(way, measure):.1f}" for measure in measures) for way in (every, loose)]
         what = f"{name}: support error/false negatives/false positives %"
         rows.append(PublishedComparison(what, None, f"{said[0]} judging every itemset, {said[1]} searched with slack"))

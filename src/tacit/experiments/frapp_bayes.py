@@ -56,15 +56,15 @@ def bayes_gain(gamma: float, seeds: Sequence[int]) -> BayesGain:
 
 def accuracy(data: Dataset, supports: Supports) -> float:
     """How often naive Bayes from the estimated pair tables is right about the people themselves."""
-    scores = np.log(_floored(supports, (CLASS,)))[None, :]
+    scores = np.log(_floored_table(supports, (CLASS,)))[None, :]
     for name in data.schema.names:
         if name != CLASS:
-            joint = _floored(supports, (name, CLASS))
+            joint = _floored_table(supports, (name, CLASS))
             scores = scores + np.log(joint / joint.sum(axis=0))[data.table[name]]
     return float((scores.argmax(axis=1) == data.table[CLASS]).mean())
 
 
-def _floored(supports: Supports, names: tuple[str, ...]) -> Array:
+def _floored_table(supports: Supports, names: tuple[str, ...]) -> Array:
     """An estimated table as a distribution: no cell below its standard error."""
     ordered = tuple(sorted(names, key=supports.schema.names.index))
     shape = supports.schema.shape(ordered)

@@ -32,9 +32,9 @@ class Truth:
         joint = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape) / data.n_rows
         tables = {}
         for length in range(1, len(names) + 1):
-            for kept in itertools.combinations(range(len(names)), length):
-                others = tuple(axis for axis in range(len(names)) if axis not in kept)
-                tables[tuple(names[axis] for axis in kept)] = joint.sum(axis=others)
+            for subset in itertools.combinations(range(len(names)), length):
+                others = tuple(axis for axis in range(len(names)) if axis not in subset)
+                tables[tuple(names[axis] for axis in subset)] = joint.sum(axis=others)
         return cls(tables, min_support)
 
     @property
@@ -68,7 +68,7 @@ class Accuracy:
         """The error by the publication's formula: divided by all frequent itemsets, found or not."""
         return 100 * _share(self._of(self.summed_errors, length), self._of(self.frequent, length))
 
-    def missed(self, length: int | None = None) -> float:
+    def missed_percent(self, length: int | None = None) -> float:
         """False negatives in percent of the frequent itemsets."""
         frequent = self._of(self.frequent, length)
         return 100 * _share(frequent - self._of(self.found, length), frequent)
@@ -91,38 +91,38 @@ def accuracy_of_all(truth: Truth, supports: Supports) -> Accuracy:
     estimates = {}
     for length in truth.lengths:
         tables = {names: table for names, table in truth.supports.items() if len(names) == length}
-        level = {_ordered(supports, names): np.argwhere(np.ones(_shape(supports, names))) for names in tables}
+        level = {_in_schema_order(supports, names): np.argwhere(np.ones(_shape(supports, names))) for names in tables}
         estimable, _ = supports.known(level)
         supports.prepare(estimable)
         for names in tables:
-            ordered = _ordered(supports, names)
+            ordered = _in_schema_order(supports, names)
             if ordered in estimable:
                 table = supports.estimates(ordered, estimable[ordered])[0].reshape(_shape(supports, names))
                 estimates[names] = table.transpose([ordered.index(name) for name in names])
-    return _compared(truth, estimates)
+    return _compare_tables(truth, estimates)
 
 
 def accuracy_of_found(truth: Truth, itemsets: Itemsets) -> Accuracy:
     """The itemsets that a search found."""
     estimates = {names: np.full(table.shape, -np.inf) for names, table in truth.supports.items()}
-    for part in itemsets.found:
-        names = next(names for names in estimates if set(names) == set(part.names))
-        codes = part.codes[:, [part.names.index(name) for name in names]]
-        estimates[names][tuple(codes.T)] = part.supports
-    return _compared(truth, estimates)
+    for itemset in itemsets.found:
+        names = next(names for names in estimates if set(names) == set(itemset.names))
+        codes = itemset.codes[:, [itemset.names.index(name) for name in names]]
+        estimates[names][tuple(codes.T)] = itemset.supports
+    return _compare_tables(truth, estimates)
 
 
-def _ordered(supports: Supports, names: Names) -> Names:
+def _in_schema_order(supports: Supports, names: Names) -> Names:
     return tuple(name for name in supports.schema.names if name in names)
 
 
 def _shape(supports: Supports, names: Names) -> tuple[int, ...]:
-    return supports.schema.shape(_ordered(supports, names))
+    return supports.schema.shape(_in_schema_order(supports, names))
 
 
-def _compared(truth: Truth, estimates: Tables) -> Accuracy:
+def _compare_tables(truth: Truth, estimates: Tables) -> Accuracy:
     longest = max(truth.lengths)
-    frequent, kept, added = (np.zeros(longest, dtype=np.int64) for _ in range(3))
+    frequent, hits, added = (np.zeros(longest, dtype=np.int64) for _ in range(3))
     errors = np.zeros(longest)
     for names, table in truth.supports.items():
         at = len(names) - 1
@@ -131,7 +131,7 @@ def _compared(truth: Truth, estimates: Tables) -> Accuracy:
         if names in estimates:
             is_found = estimates[names] >= truth.min_support
             both = is_frequent & is_found
-            kept[at] += both.sum()
+            hits[at] += both.sum()
             added[at] += (is_found & ~is_frequent).sum()
             errors[at] += (np.abs(estimates[names][both] - table[both]) / table[both]).sum()
-    return Accuracy(frequent, kept, added, errors)
+    return Accuracy(frequent, hits, added, errors)

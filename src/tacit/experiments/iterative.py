@@ -35,7 +35,7 @@ def iterative_errors(warner: Front, optrr: Front, *, repetitions: int, seed: int
     )[1:-1]
     rows, better = [], 0
     for privacy in shared:
-        errors = [_simulated(_at(front, privacy), front, repetitions, rng) for front in (warner, optrr)]
+        errors = [_simulated_mse(_at(front, privacy), front, repetitions, rng) for front in (warner, optrr)]
         better += errors[1] < errors[0]
         rows.append((f"{privacy:.3f}", f"{errors[0]:.3e}", f"{errors[1]:.3e}", f"{errors[1] / errors[0]:.3f}"))
     columns = ("privacy", "Warner", "OptRR", "OptRR / Warner")
@@ -51,7 +51,7 @@ def _at(front: Front, privacy: float) -> FrontPoint:
     return min((point for point in front.points if point.privacy >= privacy), key=lambda point: point.mse)
 
 
-def _simulated(point: FrontPoint, front: Front, repetitions: int, rng: np.random.Generator) -> float:
+def _simulated_mse(point: FrontPoint, front: Front, repetitions: int, rng: np.random.Generator) -> float:
     """Mean over surveys and answers of the squared error of the likelihood estimate."""
     reported = rng.multinomial(front.records, point.matrix @ front.prior, size=repetitions)
     errors = [most_likely(point.matrix, counts / front.records) - front.prior for counts in reported]

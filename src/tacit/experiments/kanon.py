@@ -94,7 +94,7 @@ def run(quick: bool, seed: int, progress: Progress = lambda share: None) -> Stud
     return StudyResult("kanon", TITLE, tuple(_comparisons(wanted, biases, evaluations)), tables, plots, settings)
 
 
-def _searched(
+def _search_run(
     label: str,
     counted: QuasiTally,
     k: int,
@@ -115,13 +115,13 @@ def _wanted_k(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]
         for polish in (False, True):
             label = f"k = {k}, {'with ruin and recreate' if polish else 'published search'}"
             settings = EvolutionSettings(evaluations, polish=polish)
-            yield _searched(label, counted, k, Preference(0.2, 1.0), settings, seed)
+            yield _search_run(label, counted, k, Preference(0.2, 1.0), settings, seed)
 
 
 def _populations(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]:
     for size in POPULATIONS:
         settings = EvolutionSettings(evaluations, size, polish=False)
-        yield _searched(f"population {size}", counted, 5, Preference(0.2, 1.0), settings, seed)
+        yield _search_run(f"population {size}", counted, 5, Preference(0.2, 1.0), settings, seed)
 
 
 def weight_vectors(names: Sequence[str], sizes: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
@@ -143,14 +143,14 @@ def _heavy(names: Sequence[str], heavy: dict[str, float]) -> NDArray[np.float64]
 
 def _weightings(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]:
     for label, weights in weight_vectors(counted.names, counted.sizes).items():
-        yield _searched(label, counted, 5, Preference(0.2, 0.1), EvolutionSettings(evaluations), seed, weights)
+        yield _search_run(label, counted, 5, Preference(0.2, 0.1), EvolutionSettings(evaluations), seed, weights)
 
 
 def _biases(counted: QuasiTally, evaluations: int, seed: int) -> Iterator[Run]:
     weights = weight_vectors(counted.names, counted.sizes)["country"]
     for bias in BIASES:
         label = f"preferred bias {bias:g}"
-        yield _searched(label, counted, 5, Preference(0.2, bias), EvolutionSettings(evaluations), seed, weights)
+        yield _search_run(label, counted, 5, Preference(0.2, bias), EvolutionSettings(evaluations), seed, weights)
 
 
 def _block_rows(runs: Sequence[Run]) -> tuple[tuple[object, ...], ...]:

@@ -17,7 +17,7 @@ def loss_by_k(wanted: Sequence[int], published: Sequence[float], polished: Seque
     figure, axes = plain_figure()
     axes.plot(wanted, published, "o-", color=GREY, label="published search")
     axes.plot(wanted, polished, "o-", color=BLUE, label="with ruin and recreate")
-    _ticked(axes, "wanted k", wanted)
+    _set_log_axis(axes, "wanted k", wanted)
     axes.set_ylabel("share of detail lost (NWP)")
     axes.legend(frameon=False)
     return figure
@@ -28,7 +28,7 @@ def loss_and_bias(what: str, values: Sequence[float], losses: Sequence[float], b
     figure, axes = plain_figure()
     axes.plot(values, losses, "o-", color=BLUE, label="loss (NWP)")
     axes.plot(values, biases, "s-", color=ORANGE, label="bias (NECD)")
-    _ticked(axes, what, values)
+    _set_log_axis(axes, what, values)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("share")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
@@ -51,7 +51,7 @@ def blocks_kept(weightings: Sequence[str], names: Sequence[str], blocks: Sequenc
     return figure
 
 
-def _ticked(axes: Axes, what: str, values: Sequence[float]) -> None:
+def _set_log_axis(axes: Axes, what: str, values: Sequence[float]) -> None:
     """A logarithmic axis named at the values that were tried, not at powers of ten."""
     axes.set_xscale("log")
     axes.set_xticks(values, [f"{value:g}" for value in values])

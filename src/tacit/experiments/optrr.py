@@ -112,7 +112,7 @@ def _privacy_ranges(panels: dict[tuple[str, float], Panel]) -> list[PublishedCom
         holds = abs(panel.least[0] - warner) <= 0.03 and panel.least[1] <= optrr + 0.03
         what = f"least privacy on the normal distribution, delta {delta:g}"
         rows.append(
-            PublishedComparison(what, f"Warner about {warner:g}, OptRR about {optrr:g}", _reached(panel), holds)
+            PublishedComparison(what, f"Warner about {warner:g}, OptRR about {optrr:g}", _least_privacies(panel), holds)
         )
     worst = max(max(panel.ratios) for panel in panels.values())
     said = f"at most {worst:.3f} times Warner's error at any privacy both reach"
@@ -141,7 +141,7 @@ def _adult_comparison(panels: list[Panel]) -> list[PublishedComparison]:
     return [PublishedComparison("Adult, each attribute", "OptRR is better than Warner", said, None)]
 
 
-def _reached(panel: Panel) -> str:
+def _least_privacies(panel: Panel) -> str:
     """Which front reached what: the published operators alone do not reach the published figures everywhere."""
     reached = "; ".join(f"{front.method} {front.privacies.min():.3f}" for front in panel.fronts)
     return reached if panel.operators is not None else f"{reached} (not polished)"

@@ -18,8 +18,8 @@ def write_study(result: StudyResult, folder: Path) -> Path:
     with written_whole(folder / f"{result.name}.json") as temporary:
         temporary.write_text(json.dumps({"format": "tacit-study/1"} | result.to_document(), indent=1), encoding="utf-8")
     introduction = "A published study, run again: what was published beside what comes out here."
-    told = " ".join(part for part in (introduction, result.settings) if part)
-    return write(folder / f"{result.name}.html", result.title, told, _chapters(result))
+    text = " ".join(sentence for sentence in (introduction, result.settings) if sentence)
+    return write(folder / f"{result.name}.html", result.title, text, _chapters(result))
 
 
 def _chapters(result: StudyResult) -> list[Chapter]:

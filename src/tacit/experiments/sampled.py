@@ -99,12 +99,12 @@ class TrueRecords:
         cells = [2 * self.kinds[name].astype(np.intp) + target for name in self._others]
         return np.concatenate([np.eye(4)[cell] for cell in cells], axis=1)
 
-    def disguised(self, scheme: Scheme, rng: np.random.Generator) -> SampledReports:
+    def sample_reports(self, scheme: Scheme, rng: np.random.Generator) -> SampledReports:
         """The pair tallies of one disguise of all records."""
         keep = scheme.groups[0].channel.keep  # type: ignore[attr-defined]
-        kept = rng.binomial(self.counts, keep)
-        told = np.rint(kept @ self._pairs).astype(np.int64).reshape(len(self._others), 2, 2)
-        drawn = told + self._personal(self.table.n_rows - int(kept.sum()), rng)
+        own_answers = rng.binomial(self.counts, keep)
+        pair_counts = np.rint(own_answers @ self._pairs).astype(np.int64).reshape(len(self._others), 2, 2)
+        drawn = pair_counts + self._personal(self.table.n_rows - int(own_answers.sum()), rng)
         pairs = dict(zip(self._others, drawn, strict=True))
         return SampledReports(scheme, PairTallies(scheme.report_schema, self.table.n_rows, self.target, pairs))
 

@@ -18,7 +18,7 @@ from tacit.channel import flip
 from tacit.channel.base import Array
 from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
-from tacit.disguising import disguised
+from tacit.disguising import disguise_table
 from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.experiments.tree_plots import accuracy_plot, surface_plot
 from tacit.mine.tree_classifier import TreeClassifier
@@ -108,7 +108,7 @@ def run(quick: bool, seed: int, progress: Progress) -> StudyResult:
         made.append(_both_rules(material, repeats, rng, steps))
         surfaces.append(_surface(made[-1][1], few, rng, steps))
     progress(1.0)
-    comparisons = [row for both in made for row in compared(*both)]
+    comparisons = [row for both in made for row in comparisons_of(*both)]
     tables = [_table(*both) for both in made] + [_surface_table(surface) for surface in surfaces]
     plots = [_plot(*both) for both in made] + [_surface_plot(surface) for surface in surfaces]
     return StudyResult(
@@ -188,7 +188,7 @@ def _draws(
     for repeat, seed in enumerate(seeds.spawn(drawn)):
         learning, test = material.fold(repeat % FOLDS)
         scheme = dealt_scheme(material.truth, theta, groups, np.random.default_rng(seed))
-        yield disguised(learning, scheme, SeededRandomness(seed)), test
+        yield disguise_table(learning, scheme, SeededRandomness(seed)), test
 
 
 def dealt_scheme(truth: Dataset, theta: float, groups: int, rng: np.random.Generator) -> Scheme:
@@ -197,7 +197,7 @@ def dealt_scheme(truth: Dataset, theta: float, groups: int, rng: np.random.Gener
     return Scheme.from_groups(truth.schema, [(names[start::groups], flip(theta)) for start in range(groups)])
 
 
-def compared(published: Accuracies, ours: Accuracies) -> Iterator[PublishedComparison]:
+def comparisons_of(published: Accuracies, ours: Accuracies) -> Iterator[PublishedComparison]:
     """What the publication says of this data set, and what is demanded of the guarded rule."""
     material, name = published.material, published.material.name
     ends = [rule.mean(groups, theta) for rule in (published, ours) for groups in GROUPS for theta in (0.0, 1.0)]

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources, true_schema
-from tacit.display import Told, decimals, rounded, with_error
+from tacit.display import Told, decimals, fixed_decimals, with_error
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
 from tacit.estimation import estimate
 from tacit.estimation.group_parts import parts_for
@@ -91,7 +91,7 @@ class AccuracyEstimate(Told):
             low, high = self.interval()
             places = decimals([self.standard_error])
             told = f"{with_error(self.accuracy, self.standard_error)} ({self.n_reports:,} disguised reports; ± one standard error"
-            return f"{told}; 95% interval {rounded(low, places)} to {rounded(high, places)})"
+            return f"{told}; 95% interval {fixed_decimals(low, places)} to {fixed_decimals(high, places)})"
         return (
             f"unknown: its standard error would be {self.standard_error:.2g}, more than {LARGEST_ERROR:g}. These "
             f"{self.n_reports:,} reports are too few for their disguise, or the classifier looks at too many disguised "

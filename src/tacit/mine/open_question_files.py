@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.channel.document import document_hash, read_json
-from tacit.disguising import mixed, numbered_batches, write_reports
+from tacit.disguising import numbered_batches, shuffle_reports, write_reports
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.mine.heavy_hitters import OpenQuestion
 from tacit.randomness import randomness_from
@@ -89,7 +89,7 @@ def disguise_answers(
         note["simulation"] = True
     answers = numbered_batches(source, [question.attribute], drop_others=drop_others, on_rows=on_rows)
     reports = (reports_of(*batch) for batch in answers)
-    return write_reports(mixed(reports, randomness) if shuffle else reports, out, note, source)
+    return write_reports(shuffle_reports(reports, randomness) if shuffle else reports, out, note, source)
 
 
 def _answers(column: pa.ChunkedArray, missing: Missing, first_row: int) -> list[str]:

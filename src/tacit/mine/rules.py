@@ -16,7 +16,7 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from tacit.channel.base import Array
-from tacit.display import Told, decimals, rounded, rounded_error, told_lines
+from tacit.display import Told, decimals, fixed_decimals, rounded_error, told_lines
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import share_intervals
 from tacit.estimation.sub_itemsets import Codes, Names, members
@@ -74,8 +74,12 @@ class Rule:
         """The rule with its confidence, in as many digits as its error leaves; then comes the interval of 95%."""
         if_part, then_part = (", ".join(labels(side)) for side in (self.antecedents, self.consequents))
         own, places = self.confidence, confidence_decimals([self])
-        told = f"{if_part} -> {then_part}: {rounded(own.value, places)} ± {rounded_error(own.standard_error, places)}"
-        return told if own.low is None else f"{told}, {rounded(own.low, places)} to {rounded(own.high, places)}"
+        told = f"{if_part} -> {then_part}: {fixed_decimals(own.value, places)} ± {rounded_error(own.standard_error, places)}"
+        return (
+            told
+            if own.low is None
+            else f"{told}, {fixed_decimals(own.low, places)} to {fixed_decimals(own.high, places)}"
+        )
 
     def __str__(self) -> str:
         return f"{self.line} ({MEANS})"

@@ -154,7 +154,7 @@ NAMED_GAPS = 8
 def gaps_in_words(gaps: Mapping[str, int]) -> str:
     """``'sex' has 3 missing value(s), 'age' 12``: all columns at once, so that nobody mends a table one column at a time."""
     (first, number), *others = gaps.items()
-    named = [f"{first!r} has {number:,} missing value(s)", *(f"{name!r} {own:,}" for name, own in others)]
+    named = [f"{first!r} has {number:,} missing value(s)", *(f"{name!r} {count:,}" for name, count in others)]
     left = f" and {len(named) - NAMED_GAPS:,} more columns have some" if len(named) > NAMED_GAPS else ""
     return f"{', '.join(named[:NAMED_GAPS])}{left}"
 

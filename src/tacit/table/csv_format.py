@@ -76,7 +76,7 @@ def first_row(start: bytes, written: CsvFormat) -> list[str]:
 def warn_of_guess(file: Path) -> None:
     """Say that a file's encoding had to be guessed."""
     warnings.warn(
-        f"{standard_input.shown(file)} is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if names look wrong.",
+        f"{standard_input.spoken_name(file)} is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if names look wrong.",
         OtherEncoding,
         stacklevel=4,
     )
@@ -103,8 +103,8 @@ def _encoding(file: Path, start: bytes, *, is_whole: bool) -> tuple[str, bool]:
         return "utf-8", False
     if b"\x00" in start or not _decodes(start, WESTERN, is_whole=is_whole):
         raise InvalidInput(
-            f"{standard_input.shown(file)} is not UTF-8 text, nor in any encoding that is recognised. Save it as UTF-8, or as "
-            "Parquet."
+            f"{standard_input.spoken_name(file)} is not UTF-8 text, nor in any encoding that is recognised. "
+            "Save it as UTF-8, or as Parquet."
         )
     return WESTERN, True
 

@@ -62,11 +62,13 @@ def encoded_rows(
     table = as_arrow(data)
     wanted = [column for attribute in schema for column in file_columns(attribute)]
     checked_columns(table.column_names, wanted, drop_others=drop_others)
-    shown = [attribute for attribute in schema if attribute.shows == "one"]
+    listed = [attribute for attribute in schema if attribute.shows == "one"]
     marks = () if missing is None else missing.marks
-    absent = {attribute.name: missing_values(table.column(attribute.name), marks) for attribute in shown}
-    gaps = {own.name: absent[own.name] for own in shown if own.missing is None and absent[own.name].any()}
-    kept = ~np.logical_or.reduce(list(gaps.values())) if gaps else np.ones(table.num_rows, dtype=np.bool_)
+    absent = {attribute.name: missing_values(table.column(attribute.name), marks) for attribute in listed}
+    gaps = {
+        column.name: absent[column.name] for column in listed if column.missing is None and absent[column.name].any()
+    }
+    complete = ~np.logical_or.reduce(list(gaps.values())) if gaps else np.ones(table.num_rows, dtype=np.bool_)
     drops = bool(gaps) and missing is not None and missing.drop
     columns: dict[str, NDArray[Any]] = {}
     for attribute in schema:
@@ -78,14 +80,14 @@ def encoded_rows(
             columns[attribute.name] = encode_hashed(table, attribute)
         else:
             # What a row shows that is dropped for another column's gap need not be an answer.
-            void = absent[attribute.name] | ~kept if drops else absent[attribute.name]
+            void = absent[attribute.name] | ~complete if drops else absent[attribute.name]
             columns[attribute.name] = _Column(attribute, table.column(attribute.name), void, first_row).codes()
     coded = Table(schema, columns)
     if gaps and not drops:
-        told = gaps_in_words({name: int(own.sum()) for name, own in gaps.items()})
-        row = first_row + int(np.argmin(kept)) + 1
-        raise InvalidInput(f"{told}, the first in row {row:,}. {EVERY_ROW if missing is None else STATE_MISSING}")
-    return (coded.rows(kept) if drops else coded), kept
+        sentence = gaps_in_words({name: int(gap.sum()) for name, gap in gaps.items()})
+        row = first_row + int(np.argmin(complete)) + 1
+        raise InvalidInput(f"{sentence}, the first in row {row:,}. {EVERY_ROW if missing is None else STATE_MISSING}")
+    return (coded.rows(complete) if drops else coded), complete
 
 
 class _Column:
@@ -107,13 +109,13 @@ class _Column:
     def _row(self, which: NDArray[np.bool_]) -> int:
         return self._first_row + int(np.argmax(which))
 
-    def _known(self) -> pa.ChunkedArray:
+    def _answer_indices(self) -> pa.ChunkedArray:
 
         return pc.index_in(as_text(self._values), value_set=pa.array(self._attribute.answers))
 
     def _answers(self) -> NDArray[Any]:
 
-        codes = self._known()
+        codes = self._answer_indices()
         unknown = as_numpy(pc.is_null(codes)) & ~self._void
         if unknown.any():
             value = as_text(self._values)[int(np.argmax(unknown))].as_py()
@@ -124,7 +126,7 @@ class _Column:
         """Whether a column of text holds the names of the intervals already."""
         if self._is_numeric():
             return False
-        return bool((self._void | ~as_numpy(pc.is_null(self._known()))).all())
+        return bool((self._void | ~as_numpy(pc.is_null(self._answer_indices()))).all())
 
     def _is_numeric(self) -> bool:
 
@@ -132,7 +134,7 @@ class _Column:
 
     def _cut_numbers(self, cut: Cut) -> NDArray[Any]:
 
-        column = self._values if self._is_numeric() else self._parsed()
+        column = self._values if self._is_numeric() else self._as_numbers()
         # Unsafe means rounding whole numbers beyond 2**53, which no edge can tell apart anyway.
         numbers = as_numpy(pc.fill_null(column.cast(pa.float64(), safe=False), 0.0))
         not_numbers = np.isnan(numbers) & ~self._void
@@ -140,7 +142,7 @@ class _Column:
             raise self._not_a_number("nan", self._row(not_numbers))
         return np.searchsorted(np.array(cut.edges), numbers, side=cut.side)
 
-    def _parsed(self) -> pa.ChunkedArray:
+    def _as_numbers(self) -> pa.ChunkedArray:
 
         text = pc.utf8_trim_whitespace(as_text(self._values))
         present = pc.if_else(pa.array(self._void), pa.scalar(None, pa.string()), text)
@@ -181,12 +183,12 @@ def decode(table: Table, *, text_only: bool = False) -> pa.Table:
         elif attribute.shows == "set":
             columns[attribute.name] = decode_sets(codes, attribute, text_only=text_only)
         else:
-            answers = _decoded(codes, attribute)
+            answers = _answer_texts(codes, attribute)
             columns[attribute.name] = answers.cast(pa.string()) if text_only else answers
     return pa.table(columns)
 
 
-def _decoded(codes: NDArray[Any], attribute: Attribute) -> pa.DictionaryArray:
+def _answer_texts(codes: NDArray[Any], attribute: Attribute) -> pa.DictionaryArray:
 
     # Parquet keeps signed dictionary indices only.
     signed = np.int8 if attribute.size <= 1 << 7 else np.int16 if attribute.size <= 1 << 15 else np.int32

@@ -21,7 +21,7 @@ from tacit.table.columns import as_arrow, checked_names, without_row_labels
 from tacit.table.csv_format import is_packed
 from tacit.table.heads import file_head, is_parquet, readable
 from tacit.table.labelled import is_labelled, labelled_names, labelled_table
-from tacit.table.object_stores import fetched, is_data_name, is_object, objects
+from tacit.table.object_stores import is_data_name, is_object, local_copy, objects
 from tacit.table.outputs import NOTE, output_file, written_whole
 
 BATCH_ROWS = 1 << 17
@@ -46,7 +46,7 @@ def checked_file(path: str | Path) -> Path:
             f"A file's name is wanted, not {type(path).__name__}. A data frame goes in by tacit.Dataset(frame)."
         )
     if is_object(path):
-        path = fetched(path)
+        path = local_copy(path)
     file = standard_input.standard_input() if str(path) == standard_input.NAME else Path(path)
     if not file.exists():
         raise InvalidInput(_no_file(str(path)))
@@ -81,7 +81,7 @@ def _file_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Tabl
 def data_places(place: str | Path) -> list[Path]:
     """The files that a place stands for: one file, a folder, a pattern, or what lies in an object store."""
     if is_object(place):
-        return [fetched(address) for address in objects(place)]
+        return [local_copy(address) for address in objects(place)]
     return data_files(place) if isinstance(place, str | os.PathLike) and is_many(place) else [checked_file(place)]
 
 
@@ -115,11 +115,11 @@ def _parquet_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.T
     with pq.ParquetFile(file) as source:
         checked_names(source.schema_arrow.names)
         present = without_row_labels(source.schema_arrow.names)
-        known = present if columns is None else [name for name in columns if name in present]
-        for batch in source.iter_batches(batch_size=BATCH_ROWS, columns=known):
+        selected = present if columns is None else [name for name in columns if name in present]
+        for batch in source.iter_batches(batch_size=BATCH_ROWS, columns=selected):
             yield pa.Table.from_batches([batch])
         if source.metadata.num_rows == 0:
-            yield source.schema_arrow.empty_table().select(known)
+            yield source.schema_arrow.empty_table().select(selected)
 
 
 def _csv_batches(file: Path, columns: Sequence[str] | None) -> Iterator[pa.Table]:
@@ -209,10 +209,10 @@ def data_files(place: str | Path) -> list[Path]:
         files = [file for file in matching if file.is_file() and not _is_sidecar(file)]
         what = f"The pattern {text!r}"
     # What the place itself names is never hidden: '../days', '.cache/days', a folder below one that begins with a dot.
-    shown = [file for file in files if not any(part.startswith((".", "_")) for part in _below(file, place))]
-    if not shown:
+    visible = [file for file in files if not any(folder.startswith((".", "_")) for folder in _below(file, place))]
+    if not visible:
         raise InvalidInput(f"{what} holds no Parquet or CSV file. Compare the name, or write the files there first.")
-    return sorted(shown)
+    return sorted(visible)
 
 
 def _below(file: Path, place: str | Path) -> tuple[str, ...]:

@@ -53,8 +53,8 @@ class Hashing:
         """The bucket of each answer under each seed; arrays of 32-bit words, which may be broadcast."""
         # Words overflow modulo 2**32; the width is a part of that.
         hashed = np.asarray(factors, np.uint32) * np.asarray(answers, np.uint32) + np.asarray(shifts, np.uint32)
-        kept = np.uint32((1 << self.width) - 1)
-        return (hashed & kept) >> np.uint32(self.width - self.bucket_bits)
+        mask = np.uint32((1 << self.width) - 1)
+        return (hashed & mask) >> np.uint32(self.width - self.bucket_bits)
 
     def holding(self, digits: NDArray[Any]) -> NDArray[np.bool_]:
         """Which answers each report stands for: ``(rows, answers)``."""
@@ -98,7 +98,7 @@ def whole_numbers(column: pa.ChunkedArray, name: str, bound: int) -> NDArray[np.
     if absent:
         raise InvalidInput(f"{name!r} has {absent:,} missing value(s); every report must show one.")
     try:
-        numbers = as_numpy(column.cast(pa.int64()) if not pa.types.is_string(column.type) else _parsed(column))
+        numbers = as_numpy(column.cast(pa.int64()) if not pa.types.is_string(column.type) else _as_integers(column))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InvalidInput(
             f"{name!r} must hold whole numbers from 0 to {bound - 1:,}. Was it another scheme?"
@@ -112,6 +112,6 @@ def whole_numbers(column: pa.ChunkedArray, name: str, bound: int) -> NDArray[np.
     return numbers.astype(np.int64)
 
 
-def _parsed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_integers(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
     return pc.utf8_trim_whitespace(as_text(column)).cast(pa.int64())

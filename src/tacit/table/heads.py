@@ -82,13 +82,13 @@ def readable(path: str | Path) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"{standard_input.shown(path)} is not UTF-8 text ({error.reason}). Save it as UTF-8, or as Parquet."
+            f"{standard_input.spoken_name(path)} is not UTF-8 text ({error.reason}). Save it as UTF-8, or as Parquet."
         ) from None
     except (pa.ArrowInvalid, csv.Error, OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or (str(error) or type(error).__name__).splitlines()[0]
         kind = "Parquet" if is_parquet(path) else "CSV"
         raise InvalidInput(
-            f"{standard_input.shown(path)} cannot be read as {kind}: {reason.rstrip('.')}. "
+            f"{standard_input.spoken_name(path)} cannot be read as {kind}: {reason.rstrip('.')}. "
             "Is the file truncated, ragged, or of another format?"
         ) from None
 
@@ -109,7 +109,7 @@ def _csv_head(file: Path) -> FileHead:
             start += content.read()
     names = first_row(start, written)
     if not any(names):
-        raise InvalidInput(f"{standard_input.shown(file)} has no line of column names.")
+        raise InvalidInput(f"{standard_input.spoken_name(file)} has no line of column names.")
     checked_names(names)
     line_end = start.find(b"\n") + 1 or len(start)
     return FileHead(tuple(names), _estimated_rows(file, line_end, start[line_end : line_end + SAMPLED_BYTES]), written)

@@ -54,8 +54,10 @@ def infer_schema(
     if missing == "drop":
         table, absent = _complete_rows(table, absent)
     listed = {name: _values(table.column(name), absent[name]) for name in table.column_names if name not in rules}
-    _refuse_crowds({name: len(own.answers) for name, own in listed.items() if len(own.answers) > most_answers})
-    policies: dict[str, MissingPolicy] = {name: missing if own.any() else "refuse" for name, own in absent.items()}
+    _refuse_crowds({name: len(column.answers) for name, column in listed.items() if len(column.answers) > most_answers})
+    policies: dict[str, MissingPolicy] = {
+        name: missing if column.any() else "refuse" for name, column in absent.items()
+    }
     return Schema(
         tuple(
             _cut_attribute(name, table.column(name).filter(~absent[name]), rules[name], policies[name])
@@ -69,10 +71,10 @@ def infer_schema(
 def _refuse_crowds(crowds: Mapping[str, int]) -> None:
     if crowds:
         (first, number), *others = crowds.items()
-        told = "".join(f", {name!r} {own:,}" for name, own in others)
+        listed = "".join(f", {name!r} {count:,}" for name, count in others)
         raise InvalidInput(
-            f"{first!r} has {number:,} different values{told}: too many to be the answers of a question. Cut numbers into ranges "
-            f"first, or leave the column out (--drop {shlex.quote(_as_typed(crowds))}; in Python "
+            f"{first!r} has {number:,} different values{listed}: too many to be the answers of a question. Cut numbers into "
+            f"ranges first, or leave the column out (--drop {shlex.quote(_as_typed(crowds))}; in Python "
             f"frame.drop(columns={list(crowds)}))."
         )
 
@@ -84,7 +86,7 @@ def inferred_table(data: Any) -> Table:
 
 
 def _refuse_gaps(absent: Mapping[str, Absent]) -> None:
-    gaps = {name: int(own.sum()) for name, own in absent.items() if own.any()}
+    gaps = {name: int(gap.sum()) for name, gap in absent.items() if gap.any()}
     if gaps:
         incomplete = np.logical_or.reduce(list(absent.values()))
         raise InvalidInput(
@@ -128,13 +130,13 @@ def _values(column: pa.ChunkedArray, absent: Absent) -> _Values:
 def _categories(column: pa.ChunkedArray) -> list[str]:
     """The categories of a categorical, in their order."""
     parts = [as_text(pa.chunked_array([chunk.dictionary])).to_pylist() for chunk in column.chunks]
-    return list(dict.fromkeys(text for part in parts for text in part))
+    return list(dict.fromkeys(text for categories in parts for text in categories))
 
 
 def _listed_attribute(name: str, values: _Values, missing: MissingPolicy) -> Attribute:
     answers = values.answers
     if missing == "answer":
-        answers = (*answers, _unused(MISSING_ANSWER, answers))
+        answers = (*answers, _new_label(MISSING_ANSWER, answers))
         return Attribute(name, answers, missing=answers[-1])
     common = values.common if missing == "most-frequent" else None
     return Attribute(name, answers, ordered=values.ordered, missing=common)
@@ -170,7 +172,7 @@ def _in_order(answers: list[str]) -> tuple[tuple[str, ...], bool]:
     return tuple(sorted(answers)), False
 
 
-def _unused(label: str, answers: tuple[str, ...]) -> str:
+def _new_label(label: str, answers: tuple[str, ...]) -> str:
     while label in answers:
         label += "_"
     return label

@@ -50,7 +50,7 @@ def labelled_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table
         wanted = None if columns is None else [name for name in columns if name in names]
         values, notes = _read(file, usecols=wanted)
         labels: Mapping[str, Mapping[Any, str]] = notes.variable_value_labels
-        by_column = {name: _labelled(list(column), labels.get(name, {})) for name, column in values.items()}
+        by_column = {name: _replace_by_labels(list(column), labels.get(name, {})) for name, column in values.items()}
     checked_names(list(by_column))
     return pa.table({name: _arrow(column) for name, column in by_column.items()})
 
@@ -69,7 +69,7 @@ def _read(file: Path, **options: Any) -> tuple[dict[str, Any], Any]:
         ) from None
 
 
-def _labelled(values: list[Any], labels: Mapping[Any, str]) -> list[Any]:
+def _replace_by_labels(values: list[Any], labels: Mapping[Any, str]) -> list[Any]:
     """Values with their labels, unless two values have one label: then the values themselves tell more."""
     if not labels or len(set(labels.values())) < len(labels):
         return values

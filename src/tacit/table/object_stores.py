@@ -38,9 +38,9 @@ def is_object(place: str | Path) -> bool:
     return _ADDRESS.match(str(place)) is not None
 
 
-def fetched(place: str | Path) -> Path:
+def local_copy(place: str | Path) -> Path:
     """The copy of an object on this machine, with its sidecar; fetched the first time it is asked for."""
-    return _fetched(_address(place))
+    return _fetch(_address(place))
 
 
 def objects(place: str | Path) -> list[str]:
@@ -52,8 +52,8 @@ def objects(place: str | Path) -> list[str]:
     from pyarrow import fs
 
     folder = base.rpartition("/")[0] if mark else base.rstrip("/")
-    store, path = _opened(folder)
-    with _explained(address):
+    store, path = _open_store(folder)
+    with _store_errors(address):
         present = store.get_file_info(fs.FileSelector(path, allow_not_found=True, recursive=True))
     names = sorted(info.path for info in present if info.type == fs.FileType.File)
     wanted = path.rstrip("/") + address[len(folder) :] if mark else None
@@ -77,7 +77,7 @@ def is_data_name(name: str) -> bool:
 def _is_data(name: str, above: str) -> bool:
     """Whether an object holds data; what is hidden below the folder that was named does not."""
     below = PurePosixPath(name.removeprefix(above)).parts
-    return is_data_name(name) and not any(part.startswith((".", "_")) for part in below)
+    return is_data_name(name) and not any(folder.startswith((".", "_")) for folder in below)
 
 
 def _address(place: str | Path) -> str:
@@ -93,21 +93,21 @@ def _folder() -> Path:
 
 
 @functools.cache
-def _fetched(address: str) -> Path:
+def _fetch(address: str) -> Path:
     copy = _folder() / address.replace("://", "/")
-    if not _copied(address, copy):
+    if not _copy_object(address, copy):
         raise InvalidInput(f"There is no file {address!r} in its object store. Compare bucket and name.")
     if ".csv" in map(str.lower, copy.suffixes[-2:]):
-        _copied(f"{address}.json", Path(f"{copy}.json"))
+        _copy_object(f"{address}.json", Path(f"{copy}.json"))
     return copy
 
 
-def _copied(address: str, target: Path) -> bool:
+def _copy_object(address: str, target: Path) -> bool:
     """Copy an object; False where there is none."""
     from pyarrow import fs
 
-    store, path = _opened(address)
-    with _explained(address):
+    store, path = _open_store(address)
+    with _store_errors(address):
         if store.get_file_info(path).type != fs.FileType.File:
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,14 +116,14 @@ def _copied(address: str, target: Path) -> bool:
     return True
 
 
-def _opened(address: str) -> tuple[Any, str]:
+def _open_store(address: str) -> tuple[Any, str]:
     """The store of an address by Arrow's interface, and the path in it."""
     from pyarrow import fs
 
     reason: BaseException
     if address.split("://")[0] in ARROW_STORES:
         try:
-            with _explained(address):
+            with _store_errors(address):
                 store, path = fs.FileSystem.from_uri(address + PATIENCE.get(address.split("://")[0], ""))
                 return store, path
         except (ImportError, pa.ArrowNotImplementedError) as problem:
@@ -136,13 +136,13 @@ def _opened(address: str) -> tuple[Any, str]:
     except (ImportError, ValueError) as problem:
         reason = problem
     raise InvalidInput(
-        f"{address!r} lies in an object store, for which there is no connector here ({_said(reason)}). Install one, copy the "
-        "file to this machine, or let Spark read it: spark:ADDRESS, with the store's connector in its settings."
+        f"{address!r} lies in an object store, for which there is no connector here ({_first_sentence(reason)}). Install one, "
+        "copy the file to this machine, or let Spark read it: spark:ADDRESS, with the store's connector in its settings."
     ) from None
 
 
 @contextlib.contextmanager
-def _explained(address: str) -> Iterator[None]:
+def _store_errors(address: str) -> Iterator[None]:
     """What a store complains of, in one sentence."""
     try:
         yield
@@ -150,12 +150,12 @@ def _explained(address: str) -> Iterator[None]:
         raise  # no connector
     except (OSError, pa.ArrowException) as problem:
         raise InvalidInput(
-            f"{address!r} could not be read from its object store: {_said(problem)}. Are the address, the region, the keys "
-            "and the network right?"
+            f"{address!r} could not be read from its object store: {_first_sentence(problem)}. Are the address, "
+            "the region, the keys and the network right?"
         ) from None
 
 
-def _said(problem: BaseException) -> str:
+def _first_sentence(problem: BaseException) -> str:
     """The first sentence or so of a connector's complaint."""
     text = (str(problem).strip() or type(problem).__name__).splitlines()[0]
     return textwrap.shorten(text, LONGEST_REASON, placeholder=" ...").rstrip(".")

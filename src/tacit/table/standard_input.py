@@ -42,7 +42,7 @@ def holds_parquet(file: Path) -> bool:
         return content.read(len(PARQUET_MARK)) == PARQUET_MARK
 
 
-def shown(path: str | Path) -> str:
+def spoken_name(path: str | Path) -> str:
     """A file as sentences name it; standard input has a path that says nothing."""
     is_input = str(path) == NAME or (standard_input.cache_info().currsize > 0 and Path(path) == standard_input())
     return "Standard input" if is_input else repr(str(path))

@@ -56,9 +56,9 @@ def backup(
     show(
         {
             "file": str(file), "surveys": copied.surveys, "reports": copied.reports,
-            **({"dropped": [str(one) for one in dropped]} if keep is not None else {}),
+            **({"dropped": [str(copy) for copy in dropped]} if keep is not None else {}),
         },
-        [f"Wrote {file}: {copied.surveys} surveys, {copied.reports} reports.", *(f"Deleted {one}" for one in dropped)],
+        [f"Wrote {file}: {copied.surveys} surveys, {copied.reports} reports.", *(f"Deleted {copy}" for copy in dropped)],
         as_json=as_json,
     )  # fmt: skip
 
@@ -78,7 +78,9 @@ def drill(
     with progress("Restoring") as bar:
         drilled = at_low_priority(lambda: restored_for_practice(file, bar.advance))
     lines = [f"{file}: restored and checked in {drilled.seconds:.1f} s."]
-    lines += [f"  {one.name} (wave {one.wave}, {one.state}): {one.reports} reports" for one in drilled.surveys]
+    lines += [
+        f"  {survey.name} (wave {survey.wave}, {survey.state}): {survey.reports} reports" for survey in drilled.surveys
+    ]
     lines.append(f"  the audit log of {drilled.audit_lines} lines is whole")
     show({"file": str(file), **drilled.to_document()}, lines, as_json=as_json)
 

@@ -23,12 +23,12 @@ def status(
     """How many reports each survey has."""
     with opened_store(store) as opened:
         surveys = [opened.named(survey)] if survey else opened.surveys()
-        rows = [_status_row(opened, one) for one in surveys]
+        rows = [_status_row(opened, stored) for stored in surveys]
     lines = [
         f"{row['name']} (wave {row['wave']}, {row['state']}): {row['reports']} reports, {row['tests']} tests, "
         f"{row['codes']} codes, {row['started']} started, {row['withdrawn']} withdrawn"
         + "".join(f"\n  quota {quota['said']}" for quota in row["quotas"])
-        + "".join(f"\n  panel: {one['said']}" for one in row["attrition"])
+        + "".join(f"\n  panel: {stored['said']}" for stored in row["attrition"])
         for row in rows
     ]
     if any(row["quotas"] for row in rows):
@@ -53,7 +53,7 @@ def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
         "started": counts.started,
         "withdrawn": counts.withdrawn,
         "quotas": [{**quota.to_document(), "said": str(quota)} for quota in quota_counts(store, survey)],
-        "attrition": [{**one.to_document(), "said": str(one)} for one in store.attrition(survey)],
+        "attrition": [{**round.to_document(), "said": str(round)} for round in store.attrition(survey)],
     }
 
 
@@ -170,11 +170,12 @@ def _weighted_lines(document: dict[str, Any]) -> list[str]:
 
 def _compared_lines(compared: list[dict[str, Any]], other: str) -> list[str]:
     lines = [""] if compared else []
-    for one in compared:
-        shares = f"disguised {one['disguised']:.1%}, {other} {one['other']:.1%}"
-        error = f"standard error {100 * one['standard_error']:.1f}, p = {one['p']:.3g}"
+    for comparison in compared:
+        shares = f"disguised {comparison['disguised']:.1%}, {other} {comparison['other']:.1%}"
+        error = f"standard error {100 * comparison['standard_error']:.1f}, p = {comparison['p']:.3g}"
         lines.append(
-            f"{one['label']} {one['answer_label']}: {shares}, difference {100 * one['difference']:+.1f} points ({error})"
+            f"{comparison['label']} {comparison['answer_label']}: {shares}, "
+            f"difference {100 * comparison['difference']:+.1f} points ({error})"
         )
     return lines
 
@@ -200,5 +201,5 @@ def offer(
 
         document = offer_classifier(opened, opened.named(survey), target, model, about)
         record(opened, "offered a classifier", document["target"])
-    told = f"A classifier of {document['target']!r} ({model}) is offered; results show how often it was right."
-    show(document, [told], as_json=as_json)
+    sentence = f"A classifier of {document['target']!r} ({model}) is offered; results show how often it was right."
+    show(document, [sentence], as_json=as_json)

@@ -94,8 +94,8 @@ def _announce(surveys: Sequence[StoredSurvey], base: str, *, as_json: bool) -> N
     if as_json:
         print_json({"address": base, "surveys": served})
         return
-    for one in served:
-        print_text(f"{one['name']} ({one['state']}): {one['link']}")
+    for stored in served:
+        print_text(f"{stored['name']} ({stored['state']}): {stored['link']}")
 
 
 def password(
@@ -121,14 +121,14 @@ def password(
             raise UnknownName("The role", role, list(ROLES))
         made = Accounts(opened.database).set_password(name, _secret(file), role, second_factor=second_factor)
     lines = [f"{name} can log in at /admin."]
-    shown: dict[str, str] = {"administrator": name}
+    answer: dict[str, str] = {"administrator": name}
     if made is not None:
-        shown["second_factor"] = totp.address(made, name)
+        answer["second_factor"] = totp.address(made, name)
         lines += [
             f"Scan this with an authenticator app, or type {made}; it is not shown again.",
             _qr(totp.address(made, name)),
         ]
-    show(shown, lines, as_json=as_json)
+    show(answer, lines, as_json=as_json)
 
 
 def _qr(text: str) -> str:
@@ -149,10 +149,10 @@ def accounts(
     with opened_store(store) as opened:
         from tacit.survey.accounts import Accounts
 
-        known = Accounts(opened.database)
+        accounts = Accounts(opened.database)
         if delete is not None:
-            known.delete(delete)
-        rows = [{"name": name, "role": role, "second_factor": has} for name, role, has in known.names()]
+            accounts.delete(delete)
+        rows = [{"name": name, "role": role, "second_factor": has} for name, role, has in accounts.names()]
     lines = [f"{row['name']}: {row['role']}{', second factor' if row['second_factor'] else ''}" for row in rows]
     show(
         {"accounts": rows},
@@ -232,13 +232,13 @@ def invite(
         if file is not None and file.exists():
             raise InvalidInput(f"{str(file)!r} exists already, and codes stand in no other place. Name another file.")
     with opened_store(store) as opened:
-        stored = _coded(opened, survey)
+        stored = _survey_with_codes(opened, survey)
         _write_codes(opened, stored, count, out, printed, link_to(url, stored.fingerprint))
         record(opened, f"made {count} codes", stored.definition.name)
         from tacit.survey.invitations import fingerprint_words
 
         words = fingerprint_words(stored.fingerprint)
-    files = [str(one) for one in (out, printed) if one]
+    files = [str(path) for path in (out, printed) if path]
     lines = [f"Wrote {count} codes to {' and '.join(files)}. Keep the file safe; it cannot be made again."]
     lines.append(f"The page shows this fingerprint: {words}")
     show({"codes": count, "file": str(out), "files": files, "fingerprint_words": words}, lines, as_json=as_json)
@@ -257,7 +257,7 @@ def reminders(
     with opened_store(store) as opened:
         from tacit.survey.invitations import not_started, write_codes, write_pages
 
-        stored = _coded(opened, survey)
+        stored = _survey_with_codes(opened, survey)
         left = not_started(codes, stored, opened.codes.unspent(stored.number))
         write_codes(out, left)
         if printed is not None:
@@ -283,7 +283,7 @@ def incentives(
     with opened_store(store) as opened:
         from tacit.survey.invitations import FEWEST_OWED, started, write_codes
 
-        stored = _coded(opened, survey)
+        stored = _survey_with_codes(opened, survey)
         owed = started(codes, stored, opened.codes.spent(stored.number))
         if stored.state == "open" and len(owed) < FEWEST_OWED:
             raise InvalidInput(
@@ -295,7 +295,7 @@ def incentives(
     show({"codes": len(owed), "file": str(out)}, [f"Wrote {len(owed)} codes to {out}."], as_json=as_json)
 
 
-def _coded(store: Store, name: str) -> StoredSurvey:
+def _survey_with_codes(store: Store, name: str) -> StoredSurvey:
     stored = store.named(name)
     if not stored.definition.needs_codes:
         raise InvalidInput(f"The survey {stored.definition.name!r} has an open link. For codes write: access: codes")
@@ -313,7 +313,9 @@ def _write_codes(store: Store, survey: StoredSurvey, count: int, out: Path, prin
     if printed is not None:
         write_pages(printed, survey, invitations)
     try:
-        store.add_codes(survey, [token_hash(survey, code_token(survey.fingerprint, one.code)) for one in invitations])
+        store.add_codes(
+            survey, [token_hash(survey, code_token(survey.fingerprint, invitation.code)) for invitation in invitations]
+        )
     except BaseException:
         for file in (out, printed):
             if file is not None:

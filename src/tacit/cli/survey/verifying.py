@@ -25,5 +25,5 @@ def verify(
     inspection = inspected(source)
     if inspection.problems:
         raise InvalidInput(" ".join(inspection.problems))
-    shown, lines = described(inspection)
-    show(shown, lines, as_json=as_json)
+    document, lines = described(inspection)
+    show(document, lines, as_json=as_json)

@@ -180,13 +180,13 @@ def open_survey(
     if survey.definition.hash != definition.hash:  # the key of its codes was drawn
         document, lines = promise(survey.definition, margin)
     link = link_to(url, survey.fingerprint)
-    shown = {**document, "state": survey.state, "link": link}
+    answer = {**document, "state": survey.state, "link": link}
     further = [f"Open: {link}", f"Serve it with: tacit survey serve --store {store}"]
     if survey.definition.needs_codes:
         further.append(
             f"Invite people with: tacit survey invite {definition.name} --store {store} --count 100 --out codes.csv"
         )
-    show(shown, [*lines, *further], as_json=as_json)
+    show(answer, [*lines, *further], as_json=as_json)
 
 
 def open_wave(
@@ -218,13 +218,13 @@ def open_wave(
         lines.append(
             f"Invite people with: tacit survey invite {definition.name} --store {store} --count 100 --out codes.csv"
         )
-    shown = {
+    answer = {
         "name": definition.name,
         "wave": int(definition.wave),
         "waves": definition.waves,
         "series": definition.series,
     }
-    show({**shown, "fingerprint": stored.fingerprint, "state": stored.state, "link": link}, lines, as_json=as_json)
+    show({**answer, "fingerprint": stored.fingerprint, "state": stored.state, "link": link}, lines, as_json=as_json)
 
 
 def close(survey: SurveyArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
