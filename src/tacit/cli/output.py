@@ -70,10 +70,11 @@ def finite(value: Any) -> Any:
 
 
 NAME_WIDTH = 26
+NARROWEST = 12  # column of text, where numbers need the space
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table on standard output; numbers are aligned to the right."""
+    """A table on standard output; numbers are aligned to the right and always whole, at worst in a list."""
     if len(rows) > MOST_ROWS_LAID_OUT:
         _print_plainly(title, columns, rows)
         return
@@ -81,18 +82,43 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     from rich.console import Console
     from rich.table import Table
 
+    console = Console()
+    numeric = [all(_is_number(row[position]) for row in rows) for position in range(len(columns))]
+    heads = [max(map(len, name.split()), default=0) for name in columns]  # the head's longest word stays whole
+    longest = [max([head, *(len(str(row[at])) for row in rows)]) for at, head in enumerate(heads)]
+    # No number is ever cut or folded. What names a row stays whole too, so that it can be copied, unless it is long.
+    least = [
+        longest[at]
+        if is_number or (at == 0 and longest[at] <= NAME_WIDTH)
+        else min(longest[at], max(heads[at], NARROWEST))
+        for at, is_number in enumerate(numeric)
+    ]
+    if rows and sum(least) + 3 * len(columns) + 1 > console.width:
+        _print_list(title, columns, rows)
+        return
     table = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
-    for position, name in enumerate(columns):
-        numeric = all(isinstance(row[position], int | float) or _is_number(row[position]) for row in rows)
-        # What names a row stays whole, so that it can be copied; unless it is long.
-        named = position == 0 and all(len(str(row[0])) <= NAME_WIDTH for row in rows)
-        word = max(map(len, name.split()), default=0)  # of the head, which stays whole too
+    for at, name in enumerate(columns):
+        is_whole = least[at] == longest[at]
         table.add_column(
-            name, justify="right" if numeric and rows else "left", overflow="fold", no_wrap=named, min_width=word
+            name,
+            justify="right" if numeric[at] and rows else "left",
+            overflow="fold",
+            no_wrap=is_whole and " " not in name,
+            min_width=least[at],
         )
     for row in rows:
         table.add_row(*(str(entry) for entry in row))
-    Console().print(table)
+    console.print(table)
+
+
+def _print_list(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table whose numbers are too wide for the screen, as a list: every row, then each of its cells on a line."""
+    width = max(map(len, columns[1:]), default=0)
+    lines = [title]
+    for first, *others in rows:
+        lines.append(f"{columns[0]} {first}" if str(columns[0]) else str(first))
+        lines += [f"  {name:{width}}  {entry}" for name, entry in zip(columns[1:], others, strict=True)]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _print_plainly(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -50,8 +50,8 @@ def regress(
         level=level, **sampling.keywords(file),
     )  # fmt: skip
     if plot is not None:
-        covariate = next(term for term in result.terms if term != "Intercept")
-        write_picture(result.plot(covariate), plot)
+        covariate = next((term for term in result.terms if term != "Intercept"), None)
+        write_picture(result.draw(covariate), plot)
     if json:
         print_json(result.to_document())
         return
@@ -59,41 +59,18 @@ def regress(
 
 
 def _show(result: Regression) -> None:
+    for reading in result.readings:
+        note(f"{reading}.")
     if result.n_missing:
         note(f"{result.n_missing:,} rows lack a value and are left out.")
-    rows = [
-        (
-            c.term,
-            *(f"{number:.4f}" for number in (c.estimate, c.standard_error)),
-            f"{c.z:.2f}",
-            f"{c.p:.3g}",
-            *(f"{number:.4f}" for number in (c.low, c.high)),
-        )
-        for c in result.coefficients
-    ]
-    rows += [
-        (
-            name,
-            _number(own["estimate"]),
-            _number(own["standard_error"]),
-            "",
-            "",
-            _number(own["low"]),
-            _number(own["high"]),
-        )
-        for name, own in result.parameters.items()
-    ]
     title = (
         f"{result.formula} ({result.family}, by {result.method}): {result.n_reports:,} reports, log-likelihood "
-        f"{result.log_likelihood:.4f}; errors: {result.errors}"
+        f"{result.log_likelihood:.4f}; errors: {result.errors}; tests: {result.tests}"
     )
-    print_table(title, ("term", "estimate", "standard error", "z", "p", f"{result.level:.0%} from", "to"), rows)
+    columns = ("term", "estimate", "standard error", "z", "p", f"{result.level:.0%} from", "to")
+    print_table(title, columns, result.text_rows())
     for warning in result.warnings:
         note(f"Warning: {warning}")
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
 
 
 def _devices(formula: str, devices: list[str], parameters: str | None) -> list[str] | None:

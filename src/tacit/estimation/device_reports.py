@@ -97,6 +97,18 @@ def _named_yes(name: str, keys: dict[str, str], reports: Sequence[str], yes: str
     return {value: int(key == wanted) for value, key in keys.items()}
 
 
+def no_and_yes(name: str, values: Sequence[str], yes: str | None) -> tuple[str, str]:
+    """Which of two values means no and which yes: as people write them, as `yes` says, else the second one in order."""
+    keys = [same_value(value) for value in values]
+    if yes is not None and same_value(yes) in keys:
+        read = _named_yes(name, dict(zip(values, keys, strict=True)), ("no", "yes"), yes)
+    else:
+        known = next((pair for pair in PAIRS if set(keys) == set(pair)), tuple(sorted(keys)))
+        read = {value: known.index(key) for value, key in zip(values, keys, strict=True)}
+    no, chosen = sorted(values, key=lambda value: read[value])
+    return no, chosen
+
+
 def samples(table: pa.Table, name: str | None, design: DeviceDesign) -> Codes:
     """For each row the number of its sample, or `DIRECT`."""
     named = [sample.name for sample in design.samples if sample.name is not None]

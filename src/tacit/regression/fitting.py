@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, NotEstimable
+from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.sample_columns import design_of
 from tacit.regression.carrying import with_respondents
@@ -32,7 +33,8 @@ from tacit.regression.likelihood import (
     device_noise,
     fitted,
 )
-from tacit.regression.result import Regression
+from tacit.regression.profile import Profile
+from tacit.regression.result import FormulaPeople, Regression
 from tacit.regression.rows import AlikeRows
 
 Array = NDArray[np.float64]
@@ -66,6 +68,7 @@ class FormulaData:
     formula: Formula
     parts: tuple[Disguised, ...]
     frame: Any
+    yes: str | None = None  # the value that means yes
 
     def complete(self) -> NDArray[np.bool_]:
         """Rows without a missing value."""
@@ -86,6 +89,9 @@ class FormulaData:
         """The columns of the formula's right side; what its functions learn, they learn from `people`, so many of each."""
         learned_from = repeat_rows(people, counts) if self.formula.learns else None
         return design_matrix(self.formula, frame, intercept=intercept, learned_from=learned_from)
+
+    def people(self, frame: Any, weights: Array) -> FormulaPeople:
+        return FormulaPeople(frame[list(self.formula.names)], weights, self.formula.categories)
 
     def disguised_covariates(self) -> list[str]:
         return [name for part in self.parts for name in part.names if name != self.formula.outcome]
@@ -147,6 +153,9 @@ class Fitting:
             raise with_respondents(refusal, problem, part.asked_by(kept)) from None
         n = len(family.parameters(terms))
         whole = family.restored(even)
+        restored = np.pad(whole, ((0, 0), (0, len(fit.theta) - n)))
+        is_scaled = weighing.sample is not None or self.errors == "robust"
+        profile = Profile(problem, fit, restored, _model_covariance(fit, problem), is_scaled)
         return Regression(
             **self._common(weighing),
             family=kind,
@@ -163,6 +172,8 @@ class Fitting:
             design=x,
             rows=design.rows,
             predicts=_chances(family),
+            fitted_people=self.layout.people(frame, weighing.weights),
+            profile=profile,
         )
 
     def _corrected(self, kept: NDArray[np.bool_], weighing: Weighing) -> Regression:
@@ -173,13 +184,14 @@ class Fitting:
             raise InvalidInput(
                 "No variable of the formula is disguised. Name its device or the scheme, or use an ordinary regression."
             )
-        kind = self._kind(answers)
+        clear = None if outcome is not None else ClearOutcome.read(layout, kept)
+        kind = self._kind(answers if clear is None else clear.answers)
         if kind not in ("linear", "logit", "poisson") or (answers is not None and len(answers) != 2):
             raise InvalidInput(
                 f"With disguised covariates ({', '.join(layout.disguised_covariates())}) the outcome may be numbers (linear, "
                 f"poisson), or yes or no (logit); a {kind} model is not among these."
             )
-        expanded, design, even = _expanded(layout, kept, weighing, kind)
+        expanded, design, even, people = _expanded(layout, kept, weighing, kind, clear)
         score = ClearScore(kind)
         fit = solved(expanded, score)
         covariance, said, lost = _sandwich(fit, expanded, score, weighing)
@@ -194,13 +206,15 @@ class Fitting:
             estimates=even.back @ fit.beta,
             covariance=even.back @ covariance @ even.back.T,
             log_likelihood=fit.log_likelihood,
-            answers=tuple(answers or ()),
+            answers=tuple(answers or ()) if clear is None or kind != "logit" else clear.answers or (),
+            readings=() if clear is None or kind != "logit" else clear.readings,
             open_parameters={},
             converged=fit.converged,
             warnings=(*warnings, *lost),
             design=x,
             rows=design.rows,
             predicts=_means(score),
+            fitted_people=people,
         )
 
     def _common(self, weighing: Weighing) -> dict[str, Any]:
@@ -280,8 +294,9 @@ def _errors(
     """The covariance, what it is in words, and warnings."""
     if weighing.sample is not None and kind not in (None, "robust"):
         raise InvalidInput(f"With weights, strata or clusters errors are linearised; {kind!r} errors ignore them.")
-    size = len(fit.theta) - int(fit.at_edge)  # an open parameter at an end of [0, 1] is taken as known
-    bread = _inverse(fit.information[:size, :size], problem)
+    model = _model_covariance(fit, problem)
+    size = len(fit.theta) - int(fit.at_edge)
+    bread = model[:size, :size]
     again = weighing.repeated(fit.theta, lambda weights: fitted(replace(problem, weights=weights), fit.theta).theta)
     if again is not None:
         return again
@@ -302,6 +317,14 @@ def _errors(
     whole = np.zeros((len(fit.theta), len(fit.theta)))
     whole[:size, :size] = covariance
     return whole, said, []
+
+
+def _model_covariance(fit: LikelihoodFit, problem: LikelihoodProblem) -> Array:
+    """The inverse of the observed information; an open parameter at an end of [0, 1] is taken as known."""
+    size = len(fit.theta) - int(fit.at_edge)
+    whole = np.zeros((len(fit.theta), len(fit.theta)))
+    whole[:size, :size] = _inverse(fit.information[:size, :size], problem)
+    return whole
 
 
 def _inverse(information: Array, problem: LikelihoodProblem) -> Array:
@@ -367,8 +390,8 @@ def _means(score: ClearScore) -> Any:
 
 
 def _expanded(
-    layout: FormulaData, kept: NDArray[np.bool_], weighing: Weighing, kind: FamilyName
-) -> tuple[Expanded, Design, EvenTerms]:
+    layout: FormulaData, kept: NDArray[np.bool_], weighing: Weighing, kind: FamilyName, clear: ClearOutcome | None
+) -> tuple[Expanded, Design, EvenTerms, FormulaPeople]:
     """Every kept row with every combination of the disguised variables' answers, weighed by the inverse."""
     import pandas as pd
 
@@ -396,10 +419,13 @@ def _expanded(
     design = layout.design(frame, frame.iloc[::n_combinations], weighing.rows.counts, intercept=True)
     even = EvenTerms.of(design.values)
     checked_rank(even.x, design.names)
-    y = _outcome(frame[outcome], outcome, kind)
     shape = (rows, n_combinations)
-    expanded = Expanded(even.x.reshape(*shape, -1), y.reshape(shape), inverse, weighing.weights)
-    return expanded, design, even
+    if clear is None:
+        y = frame[outcome].cat.codes.to_numpy().astype(np.float64).reshape(shape)
+    else:
+        y = np.repeat(clear.numbers(kind)[:, None], n_combinations, axis=1)
+    expanded = Expanded(even.x.reshape(*shape, -1), y, inverse, weighing.weights)
+    return expanded, design, even, layout.people(frame, expanded.weights.reshape(-1))
 
 
 def _combined_codes(levels: Sequence[Sequence[str]]) -> NDArray[np.intp]:
@@ -408,22 +434,47 @@ def _combined_codes(levels: Sequence[Sequence[str]]) -> NDArray[np.intp]:
     return np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1)
 
 
-def _outcome(values: Any, name: str, kind: FamilyName) -> Array:
-    """The outcome as numbers: 0 and 1 for yes or no."""
-    if str(values.dtype) == "category":
-        return values.cat.codes.to_numpy().astype(np.float64)
-    if values.dtype == object:
-        known = sorted(set(values))
-        if kind != "logit" or len(known) != 2:
-            raise InvalidInput(
-                f"{name!r} holds text; a {kind} model needs {'two values' if kind == 'logit' else 'numbers'}."
-            )
-        return (values == known[1]).to_numpy().astype(np.float64)
-    numbers = values.to_numpy().astype(np.float64)
-    if kind == "logit" and not np.isin(numbers, (0.0, 1.0)).all():
-        raise InvalidInput(
-            f"{name!r} holds numbers other than 0 and 1, so a logit model does not fit. Use linear or poisson."
-        )
-    if kind == "poisson" and (numbers < 0).any():
-        raise InvalidInput(f"{name!r} holds {numbers.min():g}; a Poisson model counts, from 0 on.")
-    return numbers
+@dataclass(frozen=True, eq=False)
+class ClearOutcome:
+    """An outcome that was not disguised: numbers, or two values, which mean no and yes."""
+
+    name: str
+    values: Any  # a pandas series
+    answers: tuple[str, ...] | None  # no and yes, where it has two values
+    readings: tuple[str, ...]
+
+    @classmethod
+    def read(cls, layout: FormulaData, kept: NDArray[np.bool_]) -> ClearOutcome:
+        name = layout.formula.outcome
+        values = layout.frame[name][kept]
+        different = sorted(values.unique())
+        if len(different) != 2:
+            return cls(name, values, None, ())
+        texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in different]
+        no, yes = device_reports.no_and_yes(name, texts, layout.yes)
+        said = f"In {name}, {yes!r} counts as yes and {no!r} as no"
+        return cls(name, values.map(dict(zip(different, texts, strict=True))), (no, yes), (said,))
+
+    def numbers(self, kind: FamilyName) -> Array:
+        """The outcome as numbers: 0 and 1 for no and yes."""
+        if kind == "logit" or (self.answers is not None and self._is_text):
+            if self.answers is None:
+                raise InvalidInput(
+                    f"{self.name!r} holds {self.values.nunique():,} different values, and a logit model is for two. Use linear "
+                    "or poisson for numbers."
+                )
+            return (self.values == self.answers[1]).to_numpy().astype(np.float64)
+        if self._is_text:
+            raise InvalidInput(f"{self.name!r} holds text; a {kind} model needs numbers.")
+        numbers = self.values.to_numpy().astype(np.float64)
+        if kind == "poisson" and (numbers < 0).any():
+            raise InvalidInput(f"{self.name!r} holds {numbers.min():g}; a Poisson model counts, from 0 on.")
+        return numbers
+
+    @property
+    def _is_text(self) -> bool:
+        try:
+            self.values.astype(np.float64)
+        except (ValueError, TypeError):
+            return True
+        return False

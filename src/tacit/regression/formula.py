@@ -78,6 +78,7 @@ class Formula:
     columns: Mapping[str, str]  # the plain name of each variable that has another
     texts: Mapping[str, str]  # what plain names stand for texts of C(...)
     learns: bool  # whether a function learns something from all rows
+    categories: frozenset[str] = frozenset()  # columns inside C(...), whatever they hold
 
     @functools.cached_property
     def context(self) -> dict[str, Any]:
@@ -142,7 +143,8 @@ def read_formula(formula: str) -> Formula:
     written = right.strip()
     for name, plain in columns.items():
         written = written.replace(plain, f"`{name}`")
-    return Formula(outcome, written, tuple(sorted(names.used)), code, columns, names.texts, reader.learns)
+    used, categories = tuple(sorted(names.used)), frozenset(reader.categories)
+    return Formula(outcome, written, used, code, columns, names.texts, reader.learns, categories)
 
 
 class _Names:
@@ -254,6 +256,7 @@ class _Reader(ast.NodeTransformer):
     def __init__(self, names: _Names) -> None:
         self.names = names
         self.learns = False
+        self.categories: set[str] = set()
 
     def code(self, factor: str) -> str:
         """The factor written anew. Where it is no call, it stands in braces, as formulaic wants it."""
@@ -311,6 +314,8 @@ class _Reader(ast.NodeTransformer):
         if not node.args:
             raise self.names.refusal(f"{self.shorten(node)} names no column.")
         self.learns |= name in LEARNING
+        if name == "C" and isinstance(node.args[0], ast.Name):
+            self.categories.add(self.names.written.get(node.args[0].id, node.args[0].id))
         first, *others = node.args
         values = [self._argument(name, None, value) for value in others]
         return ast.Call(ast.Name(name, ast.Load()), [self.visit(first), *values], self._keywords(name, node))

@@ -182,11 +182,19 @@ def fitted(problem: LikelihoodProblem, start: Array | None = None) -> Likelihood
 
 def climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
     """The maximum that Newton's steps lead to from here."""
+    theta, here, converged = climb(problem, theta)
+    at_edge = bool(problem.reports.n_open and not 1e-9 < theta[-1] < 1 - 1e-9)
+    return LikelihoodFit(theta, here.value, here.information, problem.scores(theta), converged, at_edge)
+
+
+def climb(problem: LikelihoodProblem, theta: Array, held: Array | None = None) -> tuple[Array, Evaluation, bool]:
+    """The maximum near `theta`, the likelihood there, and whether it was reached; ``held @ theta`` stays as it is."""
     here = problem.evaluated(theta)
     converged = False
+    if here is IMPOSSIBLE:
+        return theta, here, converged
     for _ in range(MOST_STEPS):
-        held = _held(problem, theta, here.gradient)
-        step = _ascent(here.information, here.gradient, held)
+        step = _ascent(here.information, here.gradient, _free(problem, theta, here.gradient, held))
         promised = float(here.gradient @ step)
         if promised <= TOLERANCE * (1 + abs(here.value)):
             converged = True
@@ -197,26 +205,39 @@ def climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
             break
         theta, here = moved
         if here.largest > LARGEST_PREDICTOR:
-            raise Unbounded(problem.reports)
-    at_edge = bool(problem.reports.n_open and not 1e-9 < theta[-1] < 1 - 1e-9)
-    return LikelihoodFit(theta, here.value, here.information, problem.scores(theta), converged, at_edge)
+            if held is None:
+                raise Unbounded(problem.reports)
+            break  # the likelihood is at its limit there
+    return theta, here, converged
 
 
-def _held(problem: LikelihoodProblem, theta: Array, gradient: Array) -> bool:
-    """Whether an open parameter is at an end of [0, 1] and would leave it."""
-    if not problem.reports.n_open:
-        return False
-    return bool((theta[-1] <= 0 and gradient[-1] < 0) or (theta[-1] >= 1 and gradient[-1] > 0))
+def _free(problem: LikelihoodProblem, theta: Array, gradient: Array, held: Array | None) -> Array | None:
+    """Directions in which a step may lead, as columns; None if all are free.
+
+    An open parameter at an end of [0, 1] stays there if the likelihood would rise beyond it.
+    """
+    at_end = bool(problem.reports.n_open) and bool(
+        (theta[-1] <= 0 and gradient[-1] < 0) or (theta[-1] >= 1 and gradient[-1] > 0)
+    )
+    if held is None and not at_end:
+        return None
+    kept = [] if held is None else [held]
+    if at_end:
+        kept.append(np.eye(len(theta))[-1])
+    # The last right singular vectors of what must not change.
+    return np.asarray(np.linalg.svd(np.array(kept))[2][len(kept) :].T)
 
 
-def _ascent(information: Array, gradient: Array, held: bool) -> Array:
+def _ascent(information: Array, gradient: Array, free: Array | None) -> Array:
     """Newton's step; where the likelihood is not concave yet, eigenvalues are turned so that it leads upwards."""
-    size = len(gradient) - int(held)
-    values, vectors = np.linalg.eigh(information[:size, :size])
+    if free is not None:
+        information, gradient = free.T @ information @ free, free.T @ gradient
+    if not len(gradient):
+        return np.zeros(0) if free is None else np.zeros(len(free))
+    values, vectors = np.linalg.eigh(information)
     floor = 1e-10 * max(float(np.abs(values).max()), 1e-300)
-    step = np.zeros(len(gradient))
-    step[:size] = vectors @ ((vectors.T @ gradient[:size]) / np.maximum(np.abs(values), floor))
-    return step
+    step = np.asarray(vectors @ ((vectors.T @ gradient) / np.maximum(np.abs(values), floor)))
+    return step if free is None else np.asarray(free @ step)
 
 
 def _moved(problem: LikelihoodProblem, theta: Array, step: Array, value: float) -> tuple[Array, Evaluation] | None:

@@ -72,7 +72,7 @@ def regress(
     scheme : Scheme, optional
         The scheme of disguised reports; columns it does not name are clear covariates.
     family : {"logit", "probit", "multinomial", "ordered", "linear", "poisson"}, optional
-        Without it logit for two answers, multinomial for more, linear for a clear outcome of numbers.
+        Without it logit for two answers or values, multinomial for more answers, linear for a clear outcome of numbers.
     sample : str, optional
         The column that tells the samples of a device apart.
     yes : str, optional
@@ -197,7 +197,7 @@ class _AskedFormula:
         if self.scheme is not None:
             parts += by_scheme(table, self.scheme, self.names)
         clear = [name for name in self.names if name not in self.disguised]
-        return FormulaData(self.formula, tuple(parts), clear_frame(table, clear))
+        return FormulaData(self.formula, tuple(parts), clear_frame(table, clear), self.yes)
 
 
 def _read(
