@@ -11,6 +11,9 @@ from hypothesis import settings
 
 from tests.postgres_server import postgres_server
 
+# Before numpy is imported. Workers share the cores already: a small system of equations that wakes threads waits for theirs.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # An example that is slow on a busy machine is no error. Where a change is judged, it is judged by the same examples each
 # time; new ones are sought wherever else the tests run.
 settings.register_profile("tacit", deadline=None, derandomize="TACIT_REQUIRE_ALL" in os.environ)

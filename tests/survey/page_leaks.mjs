@@ -21,13 +21,14 @@ async function lawOf(definition, whole, person, leak) {
   const law = {};
   let prefix = [];
   let paths = 0;
+  const deal = person.deal ?? 0;
+  const sending = await sendingOf(definition, whole, deal);  // takes neither answers nor draws
   while (prefix !== null) {
     if ((paths += 1) > MOST_PATHS) return null;
     stored.clear();
     const draws = new Path(prefix);
-    const deal = person.deal ?? 0;
     const made = drawReport(definition, { ...person, deal }, draws);
-    const kept = addSending([], await sendingOf(definition, whole, deal));
+    const kept = addSending([], sending);
     const sent = JSON.stringify([made.text, kept, [...stored].sort(), leak === "length" ? JSON.stringify(person.answers).length : 0]);
     law[sent] = (law[sent] ?? 0) + draws.probability;
     prefix = draws.next();
