@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chisquare
 
 from tacit.channel import Recipe
-from tacit.survey.assets import FOLDER, joined
+from tacit.survey.assets import joined, page_modules
 from tacit.survey.codes import new_code, printed
 from tacit.survey.definition import Definition
 from tacit.survey.store.submissions import token_hash
@@ -295,7 +295,7 @@ def test_the_respondent_is_told_what_all_answers_together_tell(
 
 DRAWS = 40_000
 # The sampler as the page has it: joined, out of the same modules. The survey's own page would refuse to run it again.
-[SAMPLER] = joined({path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}, ["program"])
+[SAMPLER] = joined(page_modules(), ["program"])
 IN_BROWSER = """([script, group, draws]) => {
   const { WordDraws, compile, split } = new Function(`${script} return programModule;`)();
   const words = new Uint32Array(16384);

@@ -48,7 +48,7 @@ def start_server(
             preexec_fn=limited,
         )
     server = RunningServer(process, port, log)
-    _wait_until_answering(server)
+    wait_until_answering(server)
     return server
 
 
@@ -59,7 +59,7 @@ def _limit_files(count: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (count, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
-def _wait_until_answering(server: RunningServer, seconds: float = 60.0) -> None:
+def wait_until_answering(server: RunningServer, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if server.process.poll() is not None:

@@ -79,7 +79,7 @@ def test_text_that_would_end_its_element_is_refused(text: str) -> None:
 
 def test_every_line_of_code_of_every_module_is_in_the_page() -> None:
     script = "".join(part.text for part in page_scripts())
-    for path in FOLDER.glob("*.js"):
+    for path in FOLDER.rglob("*.js"):
         for line in path.read_text(encoding="utf-8").splitlines():
             if not line.lstrip().startswith(("import ", "export ", "//")):
                 assert line in script

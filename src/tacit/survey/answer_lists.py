@@ -17,6 +17,7 @@ from typing import Any
 
 from tacit.channel.document import canonical
 from tacit.errors import InvalidInput
+from tacit.survey.definition_questions import has_one_answer
 from tacit.survey.questionnaire import Texts
 from tacit.survey.yaml_lines import Located
 
@@ -107,7 +108,7 @@ def taken_apart(document: Document) -> tuple[Document, dict[str, str]]:
     lists: dict[str, str] = {}
     shortened: dict[str, Document] = {}
     for question in (one for page in document["pages"] for one in page["questions"]):
-        if question["kind"] == "choice" and len(question["answers"]) > IN_DEFINITION:
+        if has_one_answer(question) and len(question["answers"]) > IN_DEFINITION:
             text = list_text(question["answers"], document["languages"])
             lists[text_hash(text)] = text
             shortened[question["name"]] = {"list": text_hash(text), "count": len(question["answers"])}

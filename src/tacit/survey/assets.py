@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tacit.survey.question_kinds import KINDS, file_name
+
 FOLDER = Path(__file__).parent / "static"
 ENTRIES = ("examined", "introduction", "page")  # each part of the script ends with one of them
 
-_IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}|\* as \w+) from "\./(?P<module>\w+)\.js";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}|\* as \w+) from "(?P<path>\.\.?/[\w/]+)\.js";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function\*?|const|class) (?P<name>\w+))", re.MULTILINE)
 
@@ -48,8 +51,20 @@ def page_style() -> Inline:
 
 @cache
 def page_scripts() -> tuple[Inline, ...]:
-    modules = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}
+    modules = page_modules()
+    # A kind's script stands in no import: the page asks whatever kinds there are.
+    named = (f"kinds/{file_name(kind)}" for kind in KINDS)
+    scripts = [f'import * as {Path(name).name} from "./{name}.js";\n' for name in named if name in modules]
+    modules["page"] = "".join(scripts) + modules["page"]
     return tuple(Inline(part) for part in joined(modules, ENTRIES))
+
+
+def page_modules() -> dict[str, str]:
+    """The page's modules by their path in `static/`, without its ending."""
+    return {
+        path.relative_to(FOLDER).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
+        for path in FOLDER.rglob("*.js")
+    }
 
 
 def joined(modules: dict[str, str], entries: Sequence[str]) -> list[str]:
@@ -60,7 +75,7 @@ def joined(modules: dict[str, str], entries: Sequence[str]) -> list[str]:
         if name not in placed:
             placed.add(name)
             for needed in _IMPORT.finditer(modules[name]):
-                yield from place(needed["module"])
+                yield from place(_module(name, needed))
             yield _in_own_scope(name, modules[name])
 
     # A script that is no module is strict only if it says so.
@@ -69,17 +84,21 @@ def joined(modules: dict[str, str], entries: Sequence[str]) -> list[str]:
 
 def _in_own_scope(name: str, text: str) -> str:
     exports = [match["name"] for match in _EXPORT.finditer(text)]
-    body = _EXPORT.sub("", _IMPORT.sub(_constant, _COMMENT.sub("", text)))
+    body = _EXPORT.sub("", _IMPORT.sub(lambda found: _constant(name, found), _COMMENT.sub("", text)))
     if left := re.search(r"^(?:import|export)\b.*", body, re.MULTILINE):
         raise ValueError(f"static/{name}.js has a line that cannot be joined into the page: {left[0]}")
     return f"const {_scope(name)} = (() => {{\n{body}return {{ {', '.join(exports)} }};\n}})();\n"
 
 
-def _constant(imported: re.Match[str]) -> str:
+def _module(importer: str, imported: re.Match[str]) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(importer), imported["path"]))
+
+
+def _constant(importer: str, imported: re.Match[str]) -> str:
     names = imported["names"].removeprefix("* as ").replace(" as ", ": ")
-    return f"const {names} = {_scope(imported['module'])};\n"
+    return f"const {names} = {_scope(_module(importer, imported))};\n"
 
 
 def _scope(name: str) -> str:
     # A module and one of its exports may have the same name.
-    return f"{name}Module"
+    return f"{name.replace('/', '_')}Module"

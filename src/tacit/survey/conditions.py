@@ -54,14 +54,14 @@ def _ways(name: str, wanted: Located, seen: Mapping[str, Question]) -> tuple[Con
             f"{IN_DEFINITION} can. Ask for what matters in a question with few answers."
         )
     names = [item.text("An answer") for item in (wanted.value if isinstance(wanted.value, list) else [wanted])]
-    if question.kind == "several":
-        known = (*(option for option, _ in question.answers), *question.special)
-    else:
+    if question.has_one_answer:
         known = question.attributes[0][1]
+    else:
+        known = (*(option for option, _ in question.answers), *question.special)
     for answer in names:
         if answer not in known:
             wanted.refuse(f"when: {name!r} has no answer {answer!r}. Its answers: {', '.join(known)}.")
-    if question.kind != "several":
+    if question.has_one_answer:
         return (Condition(name, tuple(names)),)
     first = question.answers[0][0]
     return tuple(
@@ -132,7 +132,7 @@ def check_places(entry: Located, texts: Texts, seen: Mapping[str, Question]) -> 
                 )
         for name in PLACE.findall(text):
             question = seen.get(name)
-            if question is None or len(question.attributes) != 1 or question.kind == "several":
+            if question is None or not question.has_one_answer:
                 entry.refuse(
                     f"the text repeats {{{name}}}, which is no earlier question with one answer. Before this one: "
                     f"{', '.join(seen) or 'none'}."

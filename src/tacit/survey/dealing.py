@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tacit.survey.answer_kinds import NAME, read_texts
 from tacit.survey.conditions import names_in
+from tacit.survey.question_kinds import NAME, read_texts
 from tacit.survey.questionnaire import Deal, OwnDevice, Page, Question
 from tacit.survey.yaml_lines import Located
 
@@ -112,7 +112,7 @@ def _check_asked(fields: Mapping[str, Located], questions: Mapping[str, Question
     """What is asked in several ways is asked alone, of everybody, with one answer."""
     question = questions[name]
     depends = [one.name for one in questions.values() if name in names_in(one.when)]
-    if question.kind == "several" or question.when or depends or question.unrelated or question.mode != "disguised":
+    if not question.has_one_answer or question.when or depends or question.unrelated or question.mode != "disguised":
         fields["questions"].refuse(
             f"{name!r} cannot be asked in arms: only a disguised question with one answer can, that is asked of everybody and "
             "on which nothing depends."

@@ -24,12 +24,12 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.measures.whole_report import AnswerMeasures, WholeReport
 from tacit.randomness import ONE
 from tacit.schema import Attribute, Schema
-from tacit.survey.answer_kinds import FORMULA
 from tacit.survey.answer_lists import IN_DEFINITION, LARGEST_LIST, put_together, taken_apart
 from tacit.survey.conditions import to_document
 from tacit.survey.definition_questions import whole_text
 from tacit.survey.programs import SECOND_PROGRAM, programs_of
 from tacit.survey.proposal import GroupDocument, attribute_of, groups_of, written_channel
+from tacit.survey.question_kinds import FORMULA
 from tacit.survey.questionnaire import Deal, Question, SurveyQuestionnaire
 from tacit.survey.questionnaire_file import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
@@ -259,7 +259,7 @@ class Definition:
     @property
     def text_questions(self) -> list[dict[str, Any]]:
         """The open texts: asked in the clear, and kept apart from the reports."""
-        return [question for question in self.questions if question["kind"] == "text"]
+        return [question for question in self.questions if not question["attributes"]]
 
     def label(self, attribute: str, language: str | None = None) -> str:
         """The question behind an attribute, in words."""
@@ -308,9 +308,7 @@ def _question_document(question: Question, deals: Sequence[Deal] = ()) -> dict[s
     arms = {
         deal.name: {"mode": "self", "help": deal.own[question.name].help} for deal in deals if question.name in deal.own
     }
-    options = (
-        [name for name, _ in question.answers] if question.kind == "several" else [None] * bool(question.attributes)
-    )
+    options = [None] if question.has_one_answer else [name for name, _ in question.answers]
     return {
         "name": question.name,
         "kind": question.kind,
@@ -335,8 +333,7 @@ def _question_document(question: Question, deals: Sequence[Deal] = ()) -> dict[s
 def _more(question: Question) -> dict[str, Any]:
     """What only some questions have; a definition without it is the one that it always was."""
     return {
-        **({"edges": list(question.edges)} if question.edges else {}),
-        **({"longest": question.longest} if question.longest else {}),
+        **question.details,
         **({"grid": {"name": question.grid.name, "text": question.grid.text}} if question.grid else {}),
         **({"shuffle": True} if question.is_shuffled else {}),
         **({"known": list(question.known)} if question.known else {}),

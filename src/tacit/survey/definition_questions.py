@@ -50,6 +50,11 @@ def attribute_names(question: Document) -> list[str]:
     return [part["attribute"] for part in question["attributes"]]
 
 
+def has_one_answer(question: Document) -> bool:
+    """Whether one attribute reports it, instead of one for each of its options, or none."""
+    return [part["option"] for part in question["attributes"]] == [None]
+
+
 def whole_text(question: Document, language: str) -> str:
     """A question's text, behind what it has in common with the others of its grid."""
     grid = question.get("grid")

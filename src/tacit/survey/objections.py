@@ -24,6 +24,7 @@ from tacit.survey.definition_questions import (
     attribute_names,
     dealt,
     dealt_in,
+    has_one_answer,
     is_hidden,
     mode_in,
     mode_of,
@@ -31,6 +32,7 @@ from tacit.survey.definition_questions import (
     special_answers,
     whole_text,
 )
+from tacit.survey.question_kinds import KINDS
 from tacit.survey.questionnaire import MODES, RESPONSIBLE
 from tacit.survey.routes import attributes_of, conditions_of
 
@@ -137,20 +139,22 @@ def _name_objections(document: Document, answers: Mapping[str, Any]) -> Iterator
 
 
 def _question_objections(question: Document, answers: Mapping[str, Any], document: Document) -> Iterator[Objection]:
-    name, several = question["name"], question["kind"] == "several"
+    name = question["name"]
     own = [answer["name"] for answer in question["answers"]]
-    if question["kind"] == "text" and mode_of(question) != "public":
+    if not question["attributes"] and mode_of(question) != "public":
         yield objection(
             "open", (name,), f"The open text {name!r} is called {mode_of(question)}; nothing can disguise it."
         )
-    if [part["option"] for part in question["attributes"]] != (
-        own if several else [None] * (question["kind"] != "text")
-    ):
-        yield objection("attribute", (name,), f"Each answer of {name!r} must be reported by exactly one attribute.")
+    if question["kind"] not in KINDS or [part["option"] for part in question["attributes"]] not in ([None], own):
+        yield objection(
+            "attribute",
+            (name,),
+            f"{name!r} must be of a kind that the page can ask, and each of its answers reported by exactly one attribute.",
+        )
     if "edges" in question and not _are_ranges(question["edges"], own):
         yield objection("answers_differ", (name,), f"The ranges of {name!r} do not fit its {len(own)} answers.")
     special = special_answers(question) + [NOT_ASKED] * bool(question["when"] or question.get("deals"))
-    wanted = [*(["no", "yes"] if several else own), *special]
+    wanted = [*(own if has_one_answer(question) else ["no", "yes"]), *special]
     for attribute in attribute_names(question):
         if list(answers.get(attribute, [])) != wanted:
             yield objection(
@@ -188,8 +192,11 @@ def _texts_differ(question: Document, languages: Sequence[str]) -> bool:
     ):
         return True
     for language in languages:
-        plain = question["kind"] == "yes-no"
-        texts = [one["name"] if plain else (one.get("text") or {}).get(language) for one in question["answers"]]
+        # The page has words of its own for no and yes.
+        texts = [
+            one["text"].get(language) if one.get("text") else one["name"] if one["name"] in ("no", "yes") else None
+            for one in question["answers"]
+        ]
         if not all(isinstance(text, str) and text.strip() for text in texts) or len(set(texts)) < len(texts):
             return True
     return False
@@ -269,7 +276,7 @@ def _place_objections(document: Document, by_name: Mapping[str, Document]) -> It
     for question in by_name.values():
         for text in (question["text"], question["help"] or {}, (question.get("grid") or {}).get("text", {})):
             for name in (name for one in text.values() for name in PLACE.findall(one)):
-                if name not in before or len(by_name[name]["attributes"]) != 1 or by_name[name]["kind"] == "several":
+                if name not in before or not has_one_answer(by_name[name]):
                     yield objection(
                         "routing", (question["name"],), f"{question['name']!r} repeats {{{name}}}, which is not asked."
                     )
@@ -294,7 +301,7 @@ def _own_device_objections(document: Document) -> Iterator[Objection]:
             if name in group.names
         )
         bound = (
-            question["kind"] == "several"
+            not has_one_answer(question)
             or question["when"]
             or special_answers(question)
             or question["name"] in routed_on

@@ -6,16 +6,18 @@ stands for the only language.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from tacit.channel.routing import NOT_ASKED
+from tacit.survey.question_kinds import NO_ANSWER, PREFER_NOT_TO_SAY, Texts, kind_of
 from tacit.survey.yaml_lines import Located
 
 __all__ = [
     "ACCESS",
-    "KINDS",
+    "LONGEST_TEXT",
+    "LONGEST_TEXTS",
     "MODES",
     "NOT_ASKED",
     "NO_ANSWER",
@@ -37,18 +39,14 @@ __all__ = [
     "WrittenGroup",
 ]
 
-# A grid is written as one question and asked as several scales.
-KINDS = ("yes-no", "choice", "scale", "number", "date", "several", "text", "grid")
 ACCESS = ("open", "codes")
 
 # How a question is answered: disguised by the page, sent as it is, disguised by the respondent's own device (coin,
 # birthday; its law is an assumption), or sensitive and asked directly, for comparison.
 MODES = ("disguised", "public", "self", "direct")
 
-PREFER_NOT_TO_SAY = "prefer not to say"
-NO_ANSWER = "no answer"
-
-Texts = dict[str, str]
+# Characters of an open text, and of all of them together: a report stays small.
+LONGEST_TEXT, LONGEST_TEXTS = 500, 3000
 # Shares of a population by public answers: of each question, of each of its answers.
 Margins = dict[str, dict[str, float]]
 # What an ethics board asks for beside who asks: the text that people agree to, who is responsible for the data, who judged the
@@ -121,8 +119,7 @@ class Question:
     when: Alternatives
     unrelated: Unrelated | None
     place: Located
-    edges: tuple[float | str, ...] = ()  # where its ranges begin, if a number or a day is typed
-    longest: int = 0  # characters of an open text
+    details: dict[str, Any] = field(default_factory=dict)  # what only its kind has, as a definition says it
     grid: Grid | None = None
     is_shuffled: bool = False  # its answers stand in an order that the device draws
     known: tuple[float, ...] | None = None  # a control item: the true shares of its answers
@@ -148,11 +145,12 @@ class Question:
     def attributes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Names and answers of the attributes this question is reported as; an open text is none."""
         special = self.special + (NOT_ASKED,) * bool(self.when or self.deals)
-        if self.kind == "text":
-            return ()
-        if self.kind == "several":
-            return tuple((f"{self.name}_{option}", ("no", "yes", *special)) for option, _ in self.answers)
-        return ((self.name, (*(name for name, _ in self.answers), *special)),)
+        return kind_of(self.kind).attributes(self, special)
+
+    @property
+    def has_one_answer(self) -> bool:
+        """Whether one attribute reports it, instead of one for each of its options, or none."""
+        return [name for name, _ in self.attributes] == [self.name]
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tacit.schema import PANEL, RESERVED
-from tacit.survey.answer_kinds import NAME, OWN_KEY, Answers, named_texts, read_answers, read_day, read_texts
 from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.conditions import (
     check_places,
@@ -21,12 +19,12 @@ from tacit.survey.conditions import (
 from tacit.survey.dealing import read_deals, with_direct_questions
 from tacit.survey.openness import refuse_telling
 from tacit.survey.proposal import LEVELS
+from tacit.survey.question_kinds import KINDS, NAME, Answers, key_owners, kind_of, read_day, read_texts
 from tacit.survey.questionnaire import (
     ACCESS,
-    KINDS,
+    LONGEST_TEXTS,
     MODES,
     RESPONSIBLE,
-    Grid,
     Margins,
     Page,
     Question,
@@ -49,13 +47,10 @@ _TOP = {
     "split": False, "arms": False, "population": False, "margin": False, **dict.fromkeys(RESPONSIBLE, False),
 }  # fmt: skip
 _QUESTION = {
-    "name": True, "kind": True, "text": True, "help": False, "answers": False, "scale": False, "ranges": False,
-    "options": False, "items": False, "sensitive": False, "mode": False, "optional": False, "prefer_not_to_say": False,
-    "when": False, "unrelated": False, "typed": False, "longest": False, "shuffle": False, "known": False,
-    "correct": False, "explain": False,
+    "name": True, "kind": True, "text": True, "help": False, "sensitive": False, "mode": False, "optional": False,
+    "prefer_not_to_say": False, "when": False, "unrelated": False, "shuffle": False, "known": False, "correct": False,
+    "explain": False,
 }  # fmt: skip
-# Characters of an open text, and of all of them together: a report stays small.
-LONGEST_TEXT, LONGEST_TEXTS = 500, 3000
 
 
 def read_questionnaire(root: Located, folder: Path | None = None) -> SurveyQuestionnaire:
@@ -65,10 +60,10 @@ def read_questionnaire(root: Located, folder: Path | None = None) -> SurveyQuest
     """
     top = root.mapping("A questionnaire", _TOP)
     languages, words = read_languages(top.get("languages"), top.get("words"), folder)
-    return _Reader(languages, folder).questionnaire(root, top, words)
+    return QuestionnaireReader(languages, folder).questionnaire(root, top, words)
 
 
-class _Reader:
+class QuestionnaireReader:
     """Reads the parts of one questionnaire, whose languages are known."""
 
     def __init__(self, languages: tuple[str, ...], folder: Path | None = None) -> None:
@@ -91,7 +86,7 @@ class _Reader:
                 f"no question of a panel may be called {PANEL!r}: report files use this column."
             )
         return SurveyQuestionnaire(
-            name=_name(top["name"], "The survey's name"),
+            name=read_name(top["name"], "The survey's name"),
             **_waves(top),
             title=self.texts(top["title"], "title"),
             introduction=self.texts(top["introduction"], "introduction"),
@@ -100,8 +95,8 @@ class _Reader:
             words=words,
             access=top["access"].one_of("The access", ACCESS) if "access" in top else "open",
             privacy=top["privacy"].one_of("The privacy level", tuple(LEVELS)) if "privacy" in top else None,
-            allow_unbounded=_flag(top, "allow_unbounded"),
-            second_round=_flag(top, "second_round"),
+            allow_unbounded=read_flag(top, "allow_unbounded"),
+            second_round=read_flag(top, "second_round"),
             pages=pages,
             groups=groups,
             together=_together(top["together"], pages) if "together" in top else (),
@@ -128,7 +123,7 @@ class _Reader:
             entry.refuse("pages must hold at least one page with a question.")
         if not any(question.is_hidden for question in self.seen.values()):
             entry.refuse("no question is sensitive, so there is nothing to disguise. Mark one with: sensitive: true")
-        if sum(question.longest for question in self.seen.values()) > LONGEST_TEXTS:
+        if sum(question.details.get("longest", 0) for question in self.seen.values()) > LONGEST_TEXTS:
             entry.refuse(
                 f"open texts may have {LONGEST_TEXTS:,} characters together. State a smaller `longest` with each."
             )
@@ -144,59 +139,46 @@ class _Reader:
             questions.extend(self.entry(entry))
         if not questions:
             fields["questions"].refuse("a page needs at least one question.")
-        return Page(title, tuple(questions), _flag(fields, "shuffle"))
+        return Page(title, tuple(questions), read_flag(fields, "shuffle"))
 
     def entry(self, item: Located) -> list[Question]:
-        """One question, or the scales of a grid."""
-        fields = item.mapping("A question", _QUESTION)
-        kind = fields["kind"].one_of("The kind", KINDS)
-        if kind != "grid":
-            return [self.added(self.question(item, fields, kind), fields["name"])]
-        if "items" not in fields:
-            item.refuse("a question of kind 'grid' needs the key 'items': a name and a text for each of its lines.")
-        grid = Grid(_name(fields["name"], "A grid's name"), self.texts(fields["text"], "A grid's text"))
-        check_places(fields["text"], grid.text, self.seen)
-        common = {name: field for name, field in fields.items() if name not in ("items", "unrelated", "known")}
-        for name in ("unrelated", "known", "correct"):
-            if name in fields:
-                fields[name].refuse(f"{name} goes with one question. Ask it outside the grid.")
-        questions = []
-        for name, text in named_texts(fields["items"], self.languages, is_option=True):
-            one = replace(self.question(item, common, "scale"), name=f"{grid.name}_{name}", text=text, grid=grid)
-            questions.append(self.added(one, fields["name"]))
-        return questions
+        """One question, or several that are written as one."""
+        fields = item.mapping("A question", _QUESTION | dict.fromkeys(key_owners(), False))
+        name = fields["kind"].one_of("The kind", KINDS)
+        return kind_of(name).read_questions(self, item, fields, name)
 
-    def added(self, question: Question, place: Located) -> Question:
+    def add(self, question: Question, place: Located) -> Question:
         if question.name in self.seen:
             line = self.seen[question.name].place.line
             place.refuse(f"the question {question.name!r} stands also in line {line}. Give each question its own name.")
         self.seen[question.name] = question
         return question
 
-    def question(self, item: Located, fields: dict[str, Located], kind: str) -> Question:
-        _refuse_foreign_keys(kind, fields)
+    def question(self, item: Located, fields: dict[str, Located], kind_name: str) -> Question:
+        kind = kind_of(kind_name)
+        _refuse_foreign_keys(kind_name, fields)
         mode = _mode(item, fields)
         declines = fields.get("prefer_not_to_say")
-        # Several-of-many has a no for each option already, so not saying is offered there only on demand.
         # Who runs a device of their own enters what it shows, and no device shows that somebody would rather not say.
-        is_asked_so = mode not in ("public", "self") and kind != "several"
-        answers = read_answers(kind, item, fields, self.languages, self.folder)
+        offers_not_to_say = kind.offers_not_to_say and mode not in ("public", "self")
+        if kind.own_key and kind.own_key not in fields:
+            item.refuse(f"a question of kind {kind_name!r} needs the key {kind.own_key!r}.")
+        answers = kind.read_answers(fields[kind.own_key] if kind.own_key else item, self)
         _check_many(fields, answers)
         question = Question(
-            name=_name(fields["name"], "A question's name"),
-            kind=kind,
+            name=read_name(fields["name"], "A question's name"),
+            kind=kind_name,
             text=self.texts(fields["text"], "A question's text"),
             help=self.texts(fields["help"], "A question's help") if "help" in fields else None,
             answers=answers.named,
             ordered=answers.ordered,
             mode=mode,
-            may_decline=declines.flag("prefer_not_to_say") if declines else is_asked_so,
-            is_optional=_flag(fields, "optional"),
+            may_decline=declines.flag("prefer_not_to_say") if declines else offers_not_to_say,
+            is_optional=read_flag(fields, "optional"),
             when=read_conditions(fields["when"], self.seen) if "when" in fields else (),
             unrelated=self.unrelated(fields["unrelated"]) if "unrelated" in fields else None,
             place=item,
-            edges=answers.edges if _flag(fields, "typed", default=kind == "date") else (),
-            longest=_longest(fields) if kind == "text" else 0,
+            details=kind.details(fields, answers),
             is_shuffled=_shuffled(fields, answers),
             known=_known(fields["known"], answers) if "known" in fields else None,
             correct=fields["correct"].text("correct") if "correct" in fields else None,
@@ -208,7 +190,8 @@ class _Reader:
         return question
 
     def check(self, question: Question, fields: dict[str, Located]) -> None:
-        _check_text(question, fields)
+        kind = kind_of(question.kind)
+        kind.check(question, fields)
         _check_unrelated(question, fields)
         _check_own_device(question, self.seen)
         _check_comprehension(question, fields)
@@ -217,7 +200,7 @@ class _Reader:
                 check_places(fields[key], texts, self.seen)
         if len(question.answers) <= IN_DEFINITION:
             for _, texts in question.answers:
-                check_plain(fields.get(OWN_KEY.get(question.kind, ""), question.place), texts, self.seen)
+                check_plain(fields.get(kind.own_key or "", question.place), texts, self.seen)
         if question.when and not question.is_hidden:
             what = "public" if question.mode == "public" else "directly asked"
             refuse_telling(
@@ -271,7 +254,7 @@ def _waves(top: dict[str, Located]) -> dict[str, Any]:
                 f"series_gamma is how many times all waves together may change the odds of a guess, above 1 and at most "
                 f"{WHOLE_CAP:.0e}, not {gamma:g}."
             )
-    is_panel = _flag(top, PANEL)
+    is_panel = read_flag(top, PANEL)
     if is_panel and waves == 1:
         top["panel"].refuse(
             "a panel puts the reports of several waves together, and one is declared. Declare more, or none."
@@ -294,7 +277,7 @@ def _margin(entry: Located) -> float:
     return float(margin)
 
 
-def _flag(fields: dict[str, Located], name: str, *, default: bool = False) -> bool:
+def read_flag(fields: dict[str, Located], name: str, *, default: bool = False) -> bool:
     return fields[name].flag(name) if name in fields else default
 
 
@@ -302,26 +285,15 @@ def _items(top: dict[str, Located], name: str) -> list[Located]:
     return top[name].items(name) if name in top else []
 
 
-def _name(entry: Located, what: str) -> str:
+def read_name(entry: Located, what: str) -> str:
     name = entry.text(what)
     if not NAME.fullmatch(name):
         entry.refuse(f"{what} {name!r} must be a short word of a-z, 0-9 and _ that starts with a letter.")
     return name
 
 
-def _longest(fields: dict[str, Located]) -> int:
-    if "longest" not in fields:
-        return LONGEST_TEXT
-    longest = fields["longest"].number("longest")
-    if longest != int(longest) or not 1 <= longest <= LONGEST_TEXTS:
-        fields["longest"].refuse(
-            f"longest must be a whole number of characters up to {LONGEST_TEXTS:,}, not {longest!r}."
-        )
-    return int(longest)
-
-
 def _shuffled(fields: dict[str, Located], answers: Answers) -> bool:
-    is_shuffled = _flag(fields, "shuffle")
+    is_shuffled = read_flag(fields, "shuffle")
     if is_shuffled and (answers.ordered or len(answers.named) < 2):
         fields["shuffle"].refuse(
             "shuffle goes with answers that have no order of their own: choice, several or yes-no."
@@ -374,19 +346,6 @@ def _mode(item: Located, fields: dict[str, Located]) -> str:
     return mode
 
 
-def _check_text(question: Question, fields: dict[str, Located]) -> None:
-    """Nothing can disguise what somebody writes, so an open text is public or not asked."""
-    if question.kind != "text":
-        return
-    if question.mode != "public":
-        fields["mode" if "mode" in fields else "sensitive"].refuse(
-            f"the open text {question.name!r} is called sensitive, but nothing can disguise what people write, and it "
-            "identifies them. Mark it with sensitive: false, or offer answers to choose from (kind: choice)."
-        )
-    if question.may_decline:
-        fields["prefer_not_to_say"].refuse("an open text can be left empty: write optional: true.")
-
-
 def _check_comprehension(question: Question, fields: dict[str, Located]) -> None:
     """A check of what was understood: a public question with a right answer and an explanation."""
     if question.correct is None and question.explain is None:
@@ -395,14 +354,14 @@ def _check_comprehension(question: Question, fields: dict[str, Located]) -> None
     names = [name for name, _ in question.answers]
     if question.correct is None or question.explain is None or question.mode != "public" or question.is_optional:
         place.refuse("a comprehension check is a public question with both `correct` and `explain`, and not optional.")
-    if question.kind == "several" or question.correct not in names:
+    if not question.has_one_answer or question.correct not in names:
         place.refuse(f"correct must be one of the answers: {', '.join(names)}; not {question.correct!r}.")
 
 
 def _check_own_device(question: Question, seen: dict[str, Question]) -> None:
     """What a respondent's own device shows is sent as it is: nothing else may be entered, and nothing may depend on it."""
     if question.mode == "self" and (
-        question.special or question.when or question.kind == "several" or question.unrelated
+        question.special or question.when or not question.has_one_answer or question.unrelated
     ):
         question.place.refuse(
             f"{question.name!r} has mode: self: what the respondent's own device shows is sent as it is. Ask it of everybody, "
@@ -429,9 +388,7 @@ def _together(entry: Located, pages: tuple[Page, ...]) -> tuple[tuple[str, ...],
 
 
 def _refuse_foreign_keys(kind: str, fields: dict[str, Located]) -> None:
-    owners = {key: [one for one, own in OWN_KEY.items() if own == key] for key in OWN_KEY.values()}
-    owners |= {"items": ["grid"], "typed": ["number", "date"], "longest": ["text"]}
-    for key, allowed in owners.items():
+    for key, allowed in key_owners().items():
         if key in fields and kind not in allowed:
             belongs = " or ".join(map(repr, allowed))
             fields[key].refuse(f"the key {key!r} belongs to questions of kind {belongs}, and this is of kind {kind!r}.")
@@ -441,7 +398,7 @@ def _check_unrelated(question: Question, fields: dict[str, Located]) -> None:
     if question.unrelated is None:
         return
     place = fields["unrelated"]
-    if question.kind == "several" or question.mode != "disguised":
+    if not question.has_one_answer or question.mode != "disguised":
         place.refuse("an unrelated question goes with one sensitive question that has one answer.")
     if question.unrelated.ask and (question.special or question.when):
         place.refuse(

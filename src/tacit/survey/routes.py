@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from tacit.channel.routing import NOT_ASKED, Asked, Condition, Routing, Ways
-from tacit.survey.definition_questions import Document, attribute_names, is_hidden, special_answers
+from tacit.survey.definition_questions import Document, attribute_names, has_one_answer, is_hidden, special_answers
 from tacit.survey.questionnaire import Question
 
 
@@ -18,7 +18,9 @@ def routing_of(questions: Iterable[Question]) -> Routing:
                 question.name,
                 tuple(name for name, _ in question.attributes),
                 ways_to_answer(
-                    question.kind, len(question.attributes), [name for name, _ in question.answers], question.special
+                    None if question.has_one_answer else len(question.attributes),
+                    [name for name, _ in question.answers],
+                    question.special,
                 ),
                 is_public=not question.is_hidden,
                 alternatives=tuple(
@@ -62,7 +64,7 @@ def asked_of(
         tuple(names),
         Ways(((NOT_ASKED,),) * len(names))
         if is_absent
-        else ways_to_answer(question["kind"], len(names), own, special_answers(question)),
+        else ways_to_answer(None if has_one_answer(question) else len(names), own, special_answers(question)),
         is_public=not is_hidden(question),
         alternatives=conditions_on(question, reported),
     )
@@ -99,8 +101,8 @@ def conditions_on(
     )
 
 
-def ways_to_answer(kind: str, attributes: int, answers: Sequence[str], special: Sequence[str]) -> Ways:
-    """Every way to answer a question of so many attributes."""
-    if kind != "several":
+def ways_to_answer(options: int | None, answers: Sequence[str], special: Sequence[str]) -> Ways:
+    """Every way to answer a question of so many options, or with one of its answers."""
+    if options is None:
         return Ways(((*answers, *special),))
-    return Ways((("no", "yes"),) * attributes, tuple(special))
+    return Ways((("no", "yes"),) * options, tuple(special))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tacit.channel.scheme import Scheme
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, UnknownName
+from tacit.survey.definition_questions import has_one_answer
 from tacit.survey.questionnaire import Margins
 from tacit.survey.yaml_lines import Located, parse
 
@@ -65,10 +66,7 @@ def given_margins(definition: Definition, text: str, file: str = "population") -
     answered = {
         one["name"]: [answer["name"] for answer in one["answers"]]
         for one in questions
-        if one["mode"] == "public"
-        and one["kind"] not in ("several", "text")
-        and not one["optional"]
-        and not one["when"]
+        if one["mode"] == "public" and has_one_answer(one) and not one["optional"] and not one["when"]
     }
     return read_margins(parse(text, file), answered, sensitive)
 

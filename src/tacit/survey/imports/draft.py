@@ -15,11 +15,10 @@ from typing import Any
 
 from tacit.errors import InvalidInput
 from tacit.schema import RESERVED
-from tacit.survey.answer_kinds import FORMULA
 from tacit.survey.imports.expressions import answers_after, asks_for_other_answers
 from tacit.survey.objections import OWN_TO_OBJECTS
-from tacit.survey.questionnaire import NO_ANSWER, NOT_ASKED, PREFER_NOT_TO_SAY
-from tacit.survey.questionnaire_file import LONGEST_TEXT, LONGEST_TEXTS
+from tacit.survey.question_kinds import FORMULA, kind_of
+from tacit.survey.questionnaire import LONGEST_TEXT, LONGEST_TEXTS, NO_ANSWER, NOT_ASKED, PREFER_NOT_TO_SAY
 from tacit.survey.words import RELEASED, released
 
 Texts = dict[str, str]
@@ -123,6 +122,12 @@ class Draft:
                 ):
                     return False
         return True
+
+    def shuffle(self, question: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Draw the order of a question's answers on the device, unless it is no or yes."""
+        if question is not None and question.keys() & {"answers", "options"}:
+            question["shuffle"] = True
+        return question
 
     def several(self, given: str, text: Texts, options: Sequence[tuple[str, Texts]]) -> dict[str, Any] | None:
         """Any of several options, each under a short name of its own."""
@@ -228,7 +233,7 @@ class Draft:
             return
         said = " and ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0]
         when = self.when(said, given)
-        if when is None and question["kind"] == "text":
+        if when is None and not _has_answers(question):
             self._leave_out_text(given, f"it is asked only if {said}, and writing something would tell that")
             self._remove(question)
         elif when is None:
@@ -273,15 +278,15 @@ class Draft:
         for name in (*public, *(sensitive or ())):
             if name not in questions:
                 raise InvalidInput(f"There is no question {name!r}. There are {', '.join(map(repr, questions))}.")
-            if questions[name]["kind"] == "text" and name not in public:
+            if not _has_answers(questions[name]) and name not in public:
                 raise InvalidInput(
                     f"{name!r} is an open text: nothing can disguise what people write. Leave it out of the sensitive ones."
                 )
         for name, question in questions.items():
             is_sensitive = name not in public if sensitive is None else name in sensitive
-            question["sensitive"] = is_sensitive and question["kind"] != "text"
+            question["sensitive"] = is_sensitive and _has_answers(question)
         self._inherit_sensitivity(questions, public)
-        if all(question["kind"] == "text" for question in questions.values()):
+        if not any(_has_answers(question) for question in questions.values()):
             raise InvalidInput("Nothing in the file can be disguised: " + " ".join(self.left_out))
         self._shorten_texts()
         self._repeat_answers()
@@ -315,7 +320,7 @@ class Draft:
             earlier = [one for one in (*routed, *about) if one in questions and questions[one]["sensitive"]]
             if not earlier or question["sensitive"]:
                 continue
-            if question["kind"] != "text":
+            if _has_answers(question):
                 question["sensitive"] = True
                 self.leave_out(
                     f"the openness of {name!r}",
@@ -333,7 +338,7 @@ class Draft:
 
     def _shorten_texts(self) -> None:
         """Open texts have a length together; many of them are shorter each."""
-        texts = [one for one in self._questions().values() if one["kind"] == "text"]
+        texts = [question for question in self._questions().values() if not _has_answers(question)]
         for question in texts:
             question["longest"] = min(question["longest"], LONGEST_TEXTS // len(texts))
 
@@ -355,7 +360,7 @@ class Draft:
         def put(place: re.Match[str]) -> str:
             name = self.carried.get(place[1].strip(), "")
             earlier = seen.get(name)
-            if earlier and not earlier["sensitive"] and earlier["kind"] not in ("several", "text"):
+            if earlier and not earlier["sensitive"] and kind_of(earlier["kind"]).has_one_answer:
                 return f"{{{name}}}"
             line = f"the repeated answer {place[0]} in the text of {where!r}"
             if not any(one.startswith(line) for one in self.left_out):
@@ -363,6 +368,10 @@ class Draft:
             return "…"
 
         return _REPEATED.sub(put, str(text))
+
+
+def _has_answers(question: Mapping[str, Any]) -> bool:
+    return kind_of(question["kind"]).has_answers
 
 
 def _undisguised(given: str) -> str:

@@ -77,12 +77,12 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(text, at)
         if match is None or match.lastgroup is None:
             raise _Unread
-        kind, value = match.lastgroup, match[match.lastgroup]
-        if kind == "sign":
+        token_type, value = match.lastgroup, match[match.lastgroup]
+        if token_type == "sign":
             value = _SIGNS.get(value, value)
-        if kind == "word" and value.lower() in ("and", "or", "not", *_WORDS):
-            kind, value = "sign", _WORDS.get(value.lower(), value.lower())
-        tokens.append((kind, value.strip() if kind == "name" else value))
+        if token_type == "word" and value.lower() in ("and", "or", "not", *_WORDS):
+            token_type, value = "sign", _WORDS.get(value.lower(), value.lower())
+        tokens.append((token_type, value.strip() if token_type == "name" else value))
         at = match.end()
     return [*tokens, ("end", "")]
 
@@ -93,13 +93,13 @@ class _Reader:
     def __init__(self, tokens: Sequence[tuple[str, str]]) -> None:
         self._tokens, self._at = tokens, 0
 
-    def _is(self, kind: str, value: str) -> bool:
-        return self._tokens[self._at] == (kind, value)
+    def _is(self, token_type: str, value: str) -> bool:
+        return self._tokens[self._at] == (token_type, value)
 
-    def expect(self, kind: str, value: str | None = None) -> str:
-        """The next token, which must be of this kind, and this one where a value is given."""
+    def expect(self, token_type: str, value: str | None = None) -> str:
+        """The next token, which must be of this type, and this one where a value is given."""
         own, text = self._tokens[self._at]
-        if own != kind or value not in (None, text):
+        if own != token_type or value not in (None, text):
             raise _Unread
         self._at += 1
         return text
@@ -155,8 +155,8 @@ class _Reader:
         return values
 
     def _value(self) -> str:
-        kind, text = self._tokens[self._at]
-        if kind not in ("single", "double", "number", "word"):
+        token_type, text = self._tokens[self._at]
+        if token_type not in ("single", "double", "number", "word"):
             raise _Unread
         self._at += 1
         return text

@@ -128,15 +128,17 @@ class _Carrier:
                 self.draft.leave_out(key, way)
         return self.draft
 
-    def _parts(self, given: Any, kind: str) -> list[Element]:
+    def _parts(self, given: Any, element_type: str) -> list[Element]:
         """The parts of a list that can be read; what is no mapping is named."""
         listed = given if isinstance(given, list) else [given]
         for part in listed:
             if not isinstance(part, dict):
-                self.draft.leave_out(f"the {kind} {part!r}", "it is no mapping with a type and a name. Write it anew.")
+                self.draft.leave_out(
+                    f"the {element_type} {part!r}", "it is no mapping with a type and a name. Write it anew."
+                )
         return [part for part in listed if isinstance(part, dict)]
 
-    def _shown_if(self, part: Element, kind: str, outer: tuple[str, str]) -> tuple[str, str]:
+    def _shown_if(self, part: Element, element_type: str, outer: tuple[str, str]) -> tuple[str, str]:
         """The conditions of a page or panel and of all around it: those that its questions get, and those that are left out."""
         said = str(part.get("visibleIf") or "")
         if not said:
@@ -144,7 +146,7 @@ class _Carrier:
         is_carried = self.draft.when(said) is not None
         if not is_carried:
             way = "its questions are asked of everybody. Write the condition with each of them."
-            self.draft.leave_out(f"the condition of the {kind} {part.get('name', '')!r} ({said})", way)
+            self.draft.leave_out(f"the condition of the {element_type} {part.get('name', '')!r} ({said})", way)
         carried, left = outer
         both = " and ".join(filter(None, (carried if is_carried else left, f"({said})")))
         return (both, left) if is_carried else (carried, both)
@@ -174,32 +176,32 @@ class _Carrier:
                 self.draft.leave_out(f"{key} of {name!r}", way)
 
     def _asked(self, name: str, element: Element, only_if: str) -> list[dict[str, Any] | None]:
-        kind, text = str(element.get("type")), self._texts(element.get("title")) or self._plain(name)
-        if kind in ("radiogroup", "dropdown", "buttongroup", "imagepicker"):
-            if kind == "imagepicker" and element.get("multiSelect"):
+        element_type, text = str(element.get("type")), self._texts(element.get("title")) or self._plain(name)
+        if element_type in ("radiogroup", "dropdown", "buttongroup", "imagepicker"):
+            if element_type == "imagepicker" and element.get("multiSelect"):
                 return [self.draft.several(name, text, self._answers(element.get("choices")))]
             return [self._choice(name, text, element)]
-        if kind == "slider":
+        if element_type == "slider":
             return [self.draft.number(name, text, as_number(element.get("min", 0)), as_number(element.get("max", 100)))]
-        if kind == "boolean":
+        if element_type == "boolean":
             return [self._boolean(name, text, element)]
-        if kind in ("checkbox", "tagbox"):
+        if element_type in ("checkbox", "tagbox"):
             return [self._several(name, text, element)]
-        if kind == "rating":
+        if element_type == "rating":
             return [self._rating(name, text, element)]
-        if kind == "matrix":
+        if element_type == "matrix":
             return self._matrix(name, text, element)
-        if kind in ("text", "comment"):
+        if element_type in ("text", "comment"):
             return [self._typed(name, text, element, only_if)]
-        if kind == "multipletext":
+        if element_type == "multipletext":
             return [
                 self._typed(f"{name}_{item.get('name')}", self._beside(text, self._titled(item)), item, only_if)
                 for item in self._parts(element.get("items") or [], "item")
             ]
-        way = WAYS.get(kind, f"questions of type {kind!r} are not asked. Write it anew.")
+        way = WAYS.get(element_type, f"questions of type {element_type!r} are not asked. Write it anew.")
         inner = _mappings(element.get("templateElements")) + _mappings(element.get("columns"))
         held = f" It holds {', '.join(repr(str(one.get('name'))) for one in inner)}." if inner else ""
-        self.draft.leave_out(f"{kind} {name!r}", way + held)
+        self.draft.leave_out(f"{element_type} {name!r}", way + held)
         return [None]
 
     def _several(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
@@ -238,9 +240,7 @@ class _Carrier:
         return self._answers(choices)
 
     def _shuffled(self, question: dict[str, Any] | None, element: Element) -> dict[str, Any] | None:
-        if question is not None and element.get("choicesOrder") == "random" and question["kind"] != "yes-no":
-            question["shuffle"] = True
-        return question
+        return self.draft.shuffle(question) if element.get("choicesOrder") == "random" else question
 
     def _typed(self, name: str, text: Texts, element: Element, only_if: str) -> dict[str, Any] | None:
         """A number or a day, cut into ranges, or an open text."""

@@ -192,24 +192,24 @@ class _Form:
             self.draft.leave_out(", ".join(metadata), "nothing about the device, the place or the time is kept.")
 
     def _row(self, row: Row) -> None:
-        kind, _, rest = _spelled(row.get("type", "")).partition(" ")
-        kind = kind.lower()
-        begins, ends = kind.startswith("begin"), kind.startswith("end")
-        if (begins or ends) and "repeat" in f"{kind} {rest}".lower():
+        row_type, _, rest = _spelled(row.get("type", "")).partition(" ")
+        row_type = row_type.lower()
+        begins, ends = row_type.startswith("begin"), row_type.startswith("end")
+        if (begins or ends) and "repeat" in f"{row_type} {rest}".lower():
             self.repeats = max(0, self.repeats + (1 if begins else -1))  # an end without its beginning ends nothing
             if begins:
                 self._left(
                     row, "repeated questions are asked once at most. Ask about the number, and about one of them."
                 )
         elif self.repeats:
-            if not (begins or ends or kind in ("", *METADATA)):
+            if not (begins or ends or row_type in ("", *METADATA)):
                 self._left(row, "it is repeated. Ask about one of them, with a question of its own.")
         elif begins:
             self._begin_group(row)
         elif ends:
             del self.within[-1:]
-        elif kind not in ("", *METADATA):
-            self._question(row, kind, rest.strip())
+        elif row_type not in ("", *METADATA):
+            self._question(row, row_type, rest.strip())
 
     def _begin_group(self, row: Row) -> None:
         self.draft.page(_texts(row, "label", self.languages) or None)
@@ -217,22 +217,22 @@ class _Form:
         self.within.append((said, not said or self.draft.when(said) is not None))
         self._columns(row, is_group=True)
 
-    def _question(self, row: Row, kind: str, rest: str) -> None:
+    def _question(self, row: Row, row_type: str, rest: str) -> None:
         text, name = _texts(row, "label", self.languages), row.get("name", "")
-        if kind in ("select_one", "select_multiple"):
-            question = self._selection(row, kind, rest, text)
-        elif kind in ("integer", "decimal", "range"):
-            question = self._number(row, kind, text)
-        elif kind in ("date", "datetime"):
-            question = self._day(name, kind, text, row.get("constraint", ""))
-        elif kind == "text":
+        if row_type in ("select_one", "select_multiple"):
+            question = self._selection(row, row_type, rest, text)
+        elif row_type in ("integer", "decimal", "range"):
+            question = self._number(row, row_type, text)
+        elif row_type in ("date", "datetime"):
+            question = self._day(name, row_type, text, row.get("constraint", ""))
+        elif row_type == "text":
             needed = _is_true(row.get("required"))
             left = [said for said, is_carried in self.within if not is_carried]
             question = self.draft.open_text(name, text, is_required=needed, only_if=" and ".join(left))
         else:
-            is_in_file = kind.endswith(("_from_file", "_external"))
-            way = FROM_FILE.format(file=rest.strip() or "answers.csv") if is_in_file else WAYS.get(kind)
-            self._left(row, way or f"questions of type {kind!r} are not asked. Write it anew.")
+            is_in_file = row_type.endswith(("_from_file", "_external"))
+            way = FROM_FILE.format(file=rest.strip() or "answers.csv") if is_in_file else WAYS.get(row_type)
+            self._left(row, way or f"questions of type {row_type!r} are not asked. Write it anew.")
             return
         if question is None:
             return
@@ -244,7 +244,7 @@ class _Form:
         self.draft.condition(name, question, *around, row.get("relevant", ""), left=" ".join(left))
         self._columns(row, is_group=False)
 
-    def _selection(self, row: Row, kind: str, rest: str, text: Texts) -> dict[str, Any] | None:
+    def _selection(self, row: Row, row_type: str, rest: str, text: Texts) -> dict[str, Any] | None:
         listed, *others = rest.split()[:2] if rest else ("",)
         name = row.get("name", "")
         if others and others[0].startswith("or_other"):
@@ -254,15 +254,13 @@ class _Form:
         if listed not in self.lists:
             self._left(row, f"its list {listed!r} is not in the sheet 'choices'. Add it there.")
             return None
-        ask = self.draft.several if kind == "select_multiple" else self.draft.choice
+        ask = self.draft.several if row_type == "select_multiple" else self.draft.choice
         question = ask(name, text, self.lists[listed])
-        if question is not None and _is_true(_parameters(row).get("randomize")) and question["kind"] != "yes-no":
-            question["shuffle"] = True
-        return question
+        return self.draft.shuffle(question) if _is_true(_parameters(row).get("randomize")) else question
 
-    def _number(self, row: Row, kind: str, text: Texts) -> dict[str, Any] | None:
+    def _number(self, row: Row, row_type: str, text: Texts) -> dict[str, Any] | None:
         name = row.get("name", "")
-        if kind == "range":
+        if row_type == "range":
             given = _parameters(row)
             low, high, step = (
                 as_number(given.get(key, other)) for key, other in (("start", 0), ("end", 10), ("step", 1))
@@ -272,8 +270,8 @@ class _Form:
             return self.draft.scale(name, text, int(low), int(high))
         return self.draft.number(name, text, *_bounds(row.get("constraint", "")))
 
-    def _day(self, name: str, kind: str, text: Texts, constraint: str) -> dict[str, Any] | None:
-        if kind == "datetime":
+    def _day(self, name: str, row_type: str, text: Texts, constraint: str) -> dict[str, Any] | None:
+        if row_type == "datetime":
             self.draft.leave_out(f"the time of day of {name!r}", "only the day is asked.")
         day = r"date\(\s*['\"](\d{4}-\d{2}-\d{2})['\"]\s*\)"
         low, high = (re.search(rf"\.\s*{sign}=?\s*{day}", constraint) for sign in "><")
@@ -312,11 +310,11 @@ def _parameters(row: Row) -> dict[str, str]:
     return {key: value for key, _, value in (piece.partition("=") for piece in pieces)}
 
 
-def _spelled(kind: str) -> str:
+def _spelled(row_type: str) -> str:
     """A type as it is written today: ``select one from towns or specify other`` is ``select_one towns or_other``."""
-    old = _OLD_SELECT.match(kind.strip())
+    old = _OLD_SELECT.match(row_type.strip())
     if old is None:
-        return kind
+        return row_type
     one = "select_one" if old["many"].lower() == "one" else "select_multiple"
     return f"{one} {old['list']}{' or_other' if old['other'] else ''}"
 

@@ -1,8 +1,9 @@
 // One page of questions. Skip logic may leave a page empty: it is then passed over.
 
 import { element } from "./dom.js";
-import { field, gridOf, openText } from "./fields.js";
+import { field, gridOf } from "./fields.js";
 import { definition } from "./given.js";
+import { kindOf } from "./kinds.js";
 import { conditionsOf } from "./questionnaire.js";
 import { isAskedNow, openQuestions, place, said, saveDraft, session, view } from "./session.js";
 
@@ -87,7 +88,7 @@ export function asking(index, { heading, back, next, someoneElse }) {
     if (names === told && !isAnew) return;
     told = names;
     for (const one of page.questions) {
-      document.getElementById(`error-${one.name}`)?.replaceChildren(open.includes(one) ? openText(one, words) : "");
+      document.getElementById(`error-${one.name}`)?.replaceChildren(open.includes(one) ? kindOf(one).openText(one, words) : "");
       document.querySelector(`#field-${one.name} :is(textarea, input[type=text], input[type=date])`)?.setAttribute("aria-invalid", open.includes(one));
     }
     const links = open.map((one) => element("li", {}, element("a", { href: `#${one.name}-0`, onclick: jump }, said(one.text))));

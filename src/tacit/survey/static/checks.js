@@ -3,7 +3,7 @@
 
 import { IN_DEFINITION, isList, isLong } from "./lists.js";
 import { BadProgram } from "./program.js";
-import { allQuestions, answersOf, conditionsOf, dealsOf, groupsOf, isDealt, isHidden, modeIn, modeOf, NOT_ASKED, placesIn, plainText, specialOf, wholeText } from "./questionnaire.js";
+import { allQuestions, answersOf, conditionsOf, dealsOf, groupsOf, hasOneAnswer, isDealt, isHidden, modeIn, modeOf, NOT_ASKED, placesIn, plainText, specialOf, wholeText } from "./questionnaire.js";
 import { together, told, wholeReport } from "./whole.js";
 
 // Written here and not in any scheme: what no questionnaire may exceed.
@@ -120,22 +120,24 @@ function shapeObjections(definition) {
 const saysIn = (text, languages) => languages.every((language) => typeof text?.[language] === "string" && text[language].trim() !== "");
 
 function questionObjections(question, answers, languages, questions) {
-  const { name, kind, attributes, when } = question;
+  const { name, attributes, when } = question;
   const reasons = [];
   if (isLong(question)) return [...listObjections(question, answers), ...sayingObjections(question, languages), ...routingObjections(question, answers, questions)];
-  const options = kind === "several" ? question.answers.map((one) => one.name) : kind === "text" ? [] : [null];
-  if (kind === "text" && modeOf(question) !== "public") reasons.push(objection("open", [name]));
+  const isOne = hasOneAnswer(question);
+  const options = isOne ? [null] : question.answers.map((one) => one.name);
+  if (attributes.length === 0 && modeOf(question) !== "public") reasons.push(objection("open", [name]));
   const own = attributes.map(({ option }) => option);
   if (own.length !== options.length || own.some((option, index) => option !== options[index])) reasons.push(objection("attribute", [name]));
   if (question.edges && !areRanges(question)) reasons.push(objection("answers_differ", [name]));
   const special = [...specialOf(question), ...(when.length > 0 || question.deals ? [NOT_ASKED] : [])];
-  const wanted = kind === "several" ? ["no", "yes", ...special] : [...question.answers.map((one) => one.name), ...special];
+  const wanted = [...(isOne ? question.answers.map((one) => one.name) : ["no", "yes"]), ...special];
   for (const { attribute } of attributes) {
     const listed = answers.get(attribute) ?? [];
     if (!Array.isArray(listed) || listed.length !== wanted.length || listed.some((answer, index) => answer !== wanted[index])) reasons.push(objection("answers_differ", [attribute]));
   }
-  const plain = kind === "yes-no";
-  const texts = languages.map((language) => question.answers.map(({ name: own, text }) => (plain ? own : text?.[language])));
+  // The page has words of its own for no and yes.
+  const isPlain = ({ name: own, text }) => ["no", "yes"].includes(own) && Object.keys(text ?? {}).length === 0;
+  const texts = languages.map((language) => question.answers.map((one) => (isPlain(one) ? one.name : one.text?.[language])));
   const differ = texts.some((list) => list.some((text) => typeof text !== "string" || text.trim() === "") || new Set(list).size !== list.length);
   if (differ) reasons.push(objection("languages", [name]));
   else reasons.push(...sayingObjections(question, languages));
@@ -156,8 +158,8 @@ function routingObjections(question, answers, questions) {
 // A long list is one question's, and its attribute reports that very list with what can be said in place of an answer. What
 // the list holds is checked when it is loaded, before anything is asked.
 function listObjections(question, answers) {
-  const { name, kind, attributes, when } = question;
-  const isOne = kind === "choice" && !question.edges && attributes.length === 1 && attributes[0].option === null;
+  const { name, attributes, when } = question;
+  const isOne = !question.edges && hasOneAnswer(question);
   const listed = answers.get(attributes[0]?.attribute);
   const special = [...specialOf(question), ...(when.length > 0 || question.deals ? [NOT_ASKED] : [])];
   const isSame = isList(question.answers) && listed?.list === question.answers.list && listed.count === question.answers.count && JSON.stringify(listed.more) === JSON.stringify(special);
@@ -194,7 +196,7 @@ function openObjections(definition, questions) {
     const texts = [question.text, question.help ?? {}, question.grid?.text ?? {}].flatMap(Object.values);
     for (const name of texts.flatMap(placesIn)) {
       const repeated = before.has(name) ? byName.get(name) : null;
-      if (repeated?.attributes.length !== 1 || repeated.kind === "several") reasons.push(objection("routing", [question.name]));
+      if (!repeated || !hasOneAnswer(repeated)) reasons.push(objection("routing", [question.name]));
       else if (isHidden(repeated)) reasons.push(objection("telling", [question.name]));
     }
     before.add(question.name);
@@ -213,7 +215,7 @@ function versionObjections(question, versions) {
 function ownDeviceObjections(definition, questions, dealt) {
   const isAlone = ({ attributes: [{ attribute }] }, deal) =>
     groupsOf(definition, deal).filter(({ names }) => names.includes(attribute)).every(({ names, records, node, sizes }) => names.length === 1 && !records && node.shape.length === 1 && node.shape[0] === sizes[0]);
-  const isFree = (one) => one.kind !== "several" && one.when.length === 0 && specialOf(one).length === 0 && !questions.some((other) => conditionsOf(other).some(({ question }) => question === one.name));
+  const isFree = (one) => hasOneAnswer(one) && one.when.length === 0 && specialOf(one).length === 0 && !questions.some((other) => conditionsOf(other).some(({ question }) => question === one.name));
   const isWrong = (one) => dealt.some((_, deal) => modeIn(one, definition, deal) === "self" && !(isFree(one) && isAlone(one, deal)));
   return questions.filter(isWrong).map((one) => objection("mode", [one.name]));
 }

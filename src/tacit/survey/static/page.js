@@ -7,6 +7,7 @@ import { afterPaint, element } from "./dom.js";
 import { examined } from "./examined.js";
 import { definition, fingerprint, pageWords, status } from "./given.js";
 import { askPerson, introduction } from "./introduction.js";
+import { isKind } from "./kinds.js";
 import { loadLists, missingLists } from "./lists.js";
 import { wholeText } from "./questionnaire.js";
 import { draftsOf, dropExpired, forgetDrafts } from "./sealed.js";
@@ -307,6 +308,8 @@ async function begin() {
   const { words } = session;
   const { refusal: reason, objections, whole } = await examined;
   if (reason) return refusal(words[reason]);
+  const unknown = questions.filter(({ kind }) => !isKind(kind)).map(({ name }) => ({ reason: "attribute", names: name }));
+  if (unknown.length > 0) return refusal(...unknown.map(reasonText));
   if (objections.length > 0) return refusal(...objections.map(reasonText));
   session.whole = whole;
   // What waits from an earlier visit goes out first, so that answering and sending stay one request each.

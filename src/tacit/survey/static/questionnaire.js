@@ -19,6 +19,9 @@ export const plainText = (text) => text.normalize("NFKC").toLowerCase().replace(
 // What can be said in place of an answer, of all options at once.
 export const specialOf = ({ declines, optional }) => [...(declines ? [DECLINED] : []), ...(optional ? [NO_ANSWER] : [])];
 
+// Whether one attribute reports a question, instead of one for each of its options, or none.
+export const hasOneAnswer = ({ attributes }) => attributes.length === 1 && attributes[0].option === null;
+
 // A question's text, behind what it has in common with the others of its grid.
 export const wholeText = ({ text, grid }, language) => (grid ? `${grid.text[language]} ${text[language]}` : text[language]);
 

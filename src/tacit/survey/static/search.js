@@ -10,7 +10,7 @@ import { answerText } from "./words.js";
 const SHOWN_AT_ONCE = 30;
 const MOST_HITS = 50;
 
-export const isSearched = (question, words) => question.kind === "choice" && countOf(question) > SHOWN_AT_ONCE && words.search !== undefined;
+export const isSearched = (question, words) => countOf(question) > SHOWN_AT_ONCE && words.search !== undefined;
 
 // Letters without case and accents, so that whoever types "zurich" finds Zürich.
 export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss").replace(/\s+/g, " ").trim();

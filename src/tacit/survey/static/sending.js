@@ -32,7 +32,7 @@ export function review({ heading, back, send }) {
     heading(words.review),
     open.length > 0 && [
       element("h2", {}, words.reviewOpen),
-      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, title(one)), element("dd", { dir: one.kind === "text" ? "auto" : null }, (one.kind === "text" ? openText(one) : texts(one).join(", ")) || "–")])),
+      element("dl", { class: "open" }, open.map((one) => [element("dt", {}, title(one)), element("dd", { dir: one.attributes.length === 0 ? "auto" : null }, (one.attributes.length === 0 ? openText(one) : texts(one).join(", ")) || "–")])),
     ],
     element("h2", {}, words.reviewHidden),
     element("dl", { class: "odds" }, [...bySureness(blocks, asked)].map(([percent, questions]) => [
@@ -149,7 +149,7 @@ export async function sendReport(told) {
 
 // Open texts go beside the report, under a key of their own that only the receipt leads to: nothing that is kept joins the two.
 function openTexts(key) {
-  const written = allQuestions(definition).filter((one) => one.kind === "text" && isAskedNow(one) && session.texts[one.name]?.trim());
+  const written = allQuestions(definition).filter((one) => one.attributes.length === 0 && isAskedNow(one) && session.texts[one.name]?.trim());
   if (written.length === 0) return undefined;
   return { key, answers: Object.fromEntries(written.map(({ name }) => [name, session.texts[name].trim()])) };
 }

@@ -5,7 +5,7 @@
 import { keyOf } from "./canonical.js";
 import { countOf, IN_DEFINITION } from "./lists.js";
 import { amongFirst, amplification, compile, isListed, law, ratio, split, worstAnswers } from "./program.js";
-import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, isDealt, isHidden, isOwnDevice, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
+import { allQuestions, alternativesOf, attributeOf, conditionsOf, dealsOf, groupsOf, hasOneAnswer, isDealt, isHidden, isOwnDevice, NOT_ASKED, specialOf, truthDigits } from "./questionnaire.js";
 
 // Beyond so many chances a block is judged by the product of its groups, which is never less than the truth.
 const WRITTEN = 2 ** 18;
@@ -45,7 +45,7 @@ const absentPublic = (definition, deal) => allQuestions(definition).filter((one)
 function waysOf(question, names) {
   const declined = specialOf(question).map((special) => names.map(() => special));
   if (countOf(question) > IN_DEFINITION) throw new RangeError(`${question.name}: more records than can be listed`);
-  if (question.kind !== "several") return [...question.answers.map(({ name }) => [name]), ...declined];
+  if (hasOneAnswer(question)) return [...question.answers.map(({ name }) => [name]), ...declined];
   if (2 ** names.length > WRITTEN) throw new RangeError("more records than can be listed");
   const chosen = names.reduce((all) => all.flatMap((way) => [[...way, "no"], [...way, "yes"]]), [[]]);
   return [...chosen, ...declined];
