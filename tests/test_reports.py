@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise
 from tacit.errors import InvalidInput, SchemeMismatch, UnknownName
-from tacit.reports import MissingSchemeNote, join_parties, joint_scheme, report_columns
+from tacit.reports import MissingSchemeNote, joined, joint_scheme, report_columns
 
 A, B, C = Attribute("a", ("x", "y", "z")), Attribute("b", ("no", "yes")), Attribute("c", ("0", "1"))
 LABELS = channels.matrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.125, 0.375], [0.125] * 3], list("pqrs"))
@@ -193,7 +193,7 @@ def two_parties() -> tuple[Reports, Reports]:
 
 def test_two_parties_are_joined_on_a_key():
     left, right = two_parties()
-    both = join_parties(left, right, [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 9])
+    both = joined(left, right, [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 9])
     assert both.n_reports == 5
     assert both.scheme.public_names == ("b",)
     assert both.table["a"].tolist() == left.table["a"][1:].tolist()
@@ -212,8 +212,8 @@ def test_a_joint_scheme_keeps_what_either_design_assumed():
 def test_a_join_with_a_simulation_is_a_simulation():
     left, right = two_parties()
     keys = list(range(6))
-    assert join_parties(left, right, keys, keys).is_simulation
-    assert join_parties(right, left, keys, keys).is_simulation
+    assert joined(left, right, keys, keys).is_simulation
+    assert joined(right, left, keys, keys).is_simulation
 
 
 @pytest.mark.parametrize(
@@ -226,13 +226,13 @@ def test_a_join_with_a_simulation_is_a_simulation():
 )
 def test_keys_that_do_not_join_are_refused(left_keys, right_keys, message):
     with pytest.raises(InvalidInput, match=message):
-        join_parties(*two_parties(), left_keys, right_keys)
+        joined(*two_parties(), left_keys, right_keys)
 
 
 def test_joined_tables_must_ask_different_things():
     left, _ = two_parties()
     with pytest.raises(InvalidInput, match="Both tables hold 'a'"):
-        join_parties(left, left, list(range(6)), list(range(6)))
+        joined(left, left, list(range(6)), list(range(6)))
 
 
 def test_a_value_that_was_not_dealt_is_refused() -> None:

@@ -310,7 +310,7 @@ def _checked_empty(table: pa.Table, questionnaire: Questionnaire) -> None:
             )
 
 
-def join_parties(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: Sequence[Any]) -> Reports:
+def joined(left: Reports, right: Reports, left_keys: Sequence[Any], right_keys: Sequence[Any]) -> Reports:
     """One table of reports from two parties' tables about the same people, matched by key.
 
     Each party's records stay disguised by its own scheme, so the joint scheme has the groups of both (the two-party use
@@ -331,7 +331,7 @@ def join_parties(left: Reports, right: Reports, left_keys: Sequence[Any], right_
 
 def join_waves(first: Reports, second: Reports, first_people: Sequence[Any], second_people: Sequence[Any]) -> Reports:
     """One table of those who reported in both waves of a panel: attribute `a` is `a@1` in the first and `a@2` in the second."""
-    return join_parties(_with_suffix(first, "@1"), _with_suffix(second, "@2"), first_people, second_people)
+    return joined(_with_suffix(first, "@1"), _with_suffix(second, "@2"), first_people, second_people)
 
 
 def _with_suffix(reports: Reports, suffix: str) -> Reports:

@@ -10,6 +10,9 @@ import typer
 from tacit.cli.mine_options import ClassifierOptions, KnownClass, known_shares, print_scores
 from tacit.cli.output import JsonFlag, note, print_json, print_text
 from tacit.cli.writing import check_picture
+from tacit.mine import NaiveBayesClassifier, TreeClassifier
+from tacit.mine.itemset_result import ERRORS
+from tacit.report.page import write_picture
 
 Criterion = Literal["gain", "ratio", "gini"]
 Splits = Literal["multiway", "binary"]
@@ -41,10 +44,6 @@ def tree(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Grow a decision tree for a class."""
-    from tacit.mine import TreeClassifier
-    from tacit.mine.itemset_result import ERRORS
-    from tacit.report.page import write_picture
-
     check_picture(plot)
     model = TreeClassifier(
         asked.target, criterion=criterion, splits=splits, significance=significance, max_depth=max_depth, method=method,
@@ -69,8 +68,6 @@ def tree(
 
 def bayes(asked: ClassifierOptions, known_class: KnownClass = None, json: Annotated[bool, JsonFlag] = False) -> None:
     """Fit a naive Bayes classifier for a class."""
-    from tacit.mine import NaiveBayesClassifier
-
     model = NaiveBayesClassifier(asked.target, class_shares=known_shares(known_class)).fit(asked.sources())
     if model.left_out_:
         note(f"Never asked together with {asked.target}, so left out: {', '.join(model.left_out_)}.")

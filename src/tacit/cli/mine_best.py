@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tacit.cli.mine_options import ClassifierOptions, print_scores
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
-
-if TYPE_CHECKING:
-    from tacit.mine.selection_result import CandidateScore, ModelChoice
+from tacit.mine import choose_model
+from tacit.mine.candidates import exportable_candidates
+from tacit.mine.selection_result import CandidateScore, ModelChoice
 
 
 def best(
@@ -25,9 +25,6 @@ def best(
 
     With --export only those are compared that can be written as a tree or as scores.
     """
-    from tacit.mine import choose_model
-    from tacit.mine.candidates import exportable_candidates
-
     models = None if asked.export is None else exportable_candidates(asked.target)
     choice = choose_model(models, asked.sources(), target=asked.target, folds=folds)
     for score in choice.candidates:

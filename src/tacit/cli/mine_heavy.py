@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.mine.open_question_files import read_open_reports, read_question
 
 
 def heavy(
@@ -23,8 +24,6 @@ def heavy(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Find the answers to an open question that stand out, with their shares and how sure each is."""
-    from tacit.mine.open_question_files import read_open_reports, read_question
-
     question, table = read_open_reports(reports, None if scheme is None else read_question(scheme))
     hitters = question.find(table, certainty=certainty)
     least = question.least_share(max(table.num_rows, 1), certainty)

@@ -6,19 +6,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tacit.cli.output import print_text
+from tacit.cli.reading import read_or_joined
+from tacit.cli.truths import complete_truths
 from tacit.cli.writing import check_writable
+from tacit.count.sources import ReportSource
 from tacit.display import with_error
 from tacit.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from tacit.count.sources import ReportSource
-    from tacit.mine.accuracy import AccuracyEstimate
-    from tacit.mine.classifier import ReportClassifier
+from tacit.mine import disguised_accuracy
+from tacit.mine.accuracy import AccuracyEstimate
+from tacit.mine.classifier import ReportClassifier
+from tacit.mine.exported import classifier_document
+from tacit.table.outputs import written_whole
 
 Reports = Annotated[
     list[str], typer.Argument(metavar="REPORTS...", help="Report files, folders, tallies, or database tables.")
@@ -71,9 +74,6 @@ class ClassifierOptions:
         if self.export is None:
             return
 
-        from tacit.mine.exported import classifier_document
-        from tacit.table.outputs import written_whole
-
         text = json.dumps(classifier_document(model), ensure_ascii=False, indent=1)
         with written_whole(self.export) as temporary:
             temporary.write_text(text + "\n", encoding="utf-8")
@@ -85,8 +85,6 @@ class ClassifierOptions:
             scored["test_accuracy"] = _test_accuracy(model, self.further(self.test, "--test")).to_document()
             scored["warnings"] = scored["test_accuracy"].pop("warnings")
         if self.truth is not None:
-            from tacit.cli.truths import complete_truths
-
             needed = model.schema_.select((*model.needed_names_, model.target_.name))
             scored["truth_accuracy"] = model.score(complete_truths(self.truth, needed))
         return scored
@@ -107,8 +105,6 @@ def known_shares(text: str | None) -> list[float] | dict[str, float] | None:
 
 
 def _test_accuracy(model: ReportClassifier, reports: list[ReportSource]) -> AccuracyEstimate:
-    from tacit.mine import disguised_accuracy
-
     return disguised_accuracy(model, reports)
 
 
@@ -128,6 +124,4 @@ def print_scores(scored: dict[str, Any]) -> None:
 
 
 def _read(places: Sequence[str], schemes: Sequence[Path], key: str | None = None) -> list[ReportSource]:
-    from tacit.cli.reading import read_or_joined
-
     return read_or_joined(places, schemes, key)

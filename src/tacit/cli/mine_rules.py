@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.mine_options import Join, Reports, Schemes
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
+from tacit.cli.reading import read_or_joined
 from tacit.display import decimals, fixed_decimals, rounded_error
-
-if TYPE_CHECKING:
-    from tacit.mine.itemset_result import Itemsets
-    from tacit.mine.rules import Rule, Rules
+from tacit.mine.itemset_result import Itemsets
+from tacit.mine.itemsets import FrequentItemsets
+from tacit.mine.rules import Rule, Rules, association_rules, confidence_decimals, labels
 
 Metric = Literal["support", "confidence", "lift", "leverage", "conviction"]
 Method = Literal["inversion", "likelihood"]
@@ -38,10 +38,6 @@ def rules(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Find what people's answers have in common, and which answers go with which."""
-    from tacit.cli.reading import read_or_joined
-    from tacit.mine.itemsets import FrequentItemsets
-    from tacit.mine.rules import association_rules
-
     source = read_or_joined(reports, scheme or [], join)
     miner = FrequentItemsets(min_support, max_length, slack, method, certainty).fit(source)
     itemsets = miner.itemsets_
@@ -100,8 +96,6 @@ def _show(itemsets: Itemsets, made: Rules, top: int) -> None:
 
 def _rows(rules: Sequence[Rule]) -> list[tuple[str, ...]]:
     """The rules as rows, each column with as many digits as its errors leave."""
-    from tacit.mine.rules import confidence_decimals, labels
-
     supports, lifts = (decimals(getattr(rule, name).standard_error for rule in rules) for name in ("support", "lift"))
     sure = confidence_decimals(rules)
     return [

@@ -177,7 +177,7 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
 
     One of them may hold clear records: its scheme is then a document without groups.
     """
-    from tacit.reports import join_parties
+    from tacit.reports import joined
 
     if len(places) != 2 or len(schemes) not in (0, 2):
         raise InvalidInput(
@@ -185,7 +185,7 @@ def joined_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> 
             "groups. Files that carry their scheme need none."
         )
     (left, left_keys), (right, right_keys) = keyed_reports(places, schemes, key)
-    return join_parties(left, right, left_keys, right_keys)
+    return joined(left, right, left_keys, right_keys)
 
 
 def keyed_reports(places: Sequence[str], schemes: Sequence[Path], key: str) -> list[tuple[Reports, list[Any]]]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text, progress
 from tacit.cli.writing import check_writable
+from tacit.experiments.page import write_study
+from tacit.experiments.registry import STUDIES, Study, StudyResult, study
 from tacit.extras import require_all
-
-if TYPE_CHECKING:
-    from tacit.experiments.registry import Study, StudyResult
-
+from tacit.table.outputs import made_folder
 
 LONG = "At full size each takes minutes of processor time; --quick runs a small version."
 
@@ -32,15 +31,10 @@ def reproduce(
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Run a published study again: tables, plots, the published number or sentence beside ours."""
-    from tacit.experiments.registry import STUDIES, study
-
     if name is None and out is None:
         _list(STUDIES.values(), json=json)
         return
     require_all("Running the studies again", ("mine", "design", "publish", "report"))
-    from tacit.experiments.page import write_study
-    from tacit.table.outputs import made_folder
-
     chosen = list(STUDIES.values()) if name in (None, "all") else [study(name)]
     if len(chosen) > 1 and not quick:
         note(f"Running {', '.join(each.name for each in chosen)}, one after the other. {LONG}")

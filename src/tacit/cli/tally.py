@@ -7,22 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from tacit.channel.scheme import Scheme
 from tacit.cli.names import listed_groups
 from tacit.cli.output import JsonFlag, print_json, print_text
+from tacit.cli.reading import carried_or_stated, is_table_address, open_reports, read_schemes
 from tacit.cli.sampling import Clusters, Strata, Weights
+from tacit.cli.tally_store import StoreWatch, is_store
+from tacit.cli.tally_watch import Watch
 from tacit.cli.writing import check_apart, check_writable
+from tacit.count.sources import ReportSource
+from tacit.count.stored import StoredReports
+from tacit.count.tally import Tally, is_tally
 from tacit.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from tacit.channel.scheme import Scheme
-    from tacit.cli.tally_store import StoreWatch
-    from tacit.cli.tally_watch import Watch
-    from tacit.count.sources import ReportSource
-    from tacit.count.tally import Tally
+from tacit.reports import Reports, checked_scheme_note
+from tacit.table.files import data_places, read_columns, read_table
+from tacit.table.heads import is_parquet
 
 
 def tally(
@@ -60,8 +63,6 @@ def tally(
         return
     if days is not None or once or survey is not None:
         raise InvalidInput("--days, --once and --survey go with --watch. Leave them out, or give it too.")
-    from tacit.count.tally import Tally
-
     if not reports:
         raise InvalidInput("Which reports? Name files, folders, tables or tallies, or a folder with --watch.")
     check_apart(target, _report_files(reports))
@@ -74,10 +75,6 @@ def tally(
 
 def _report_files(places: Sequence[str]) -> Iterator[Path]:
     """The files of reports that are read; a tally may be written over, as when a day is added to a total."""
-    from tacit.cli.reading import is_table_address
-    from tacit.count.tally import is_tally
-    from tacit.table.files import data_places
-
     for place in places:
         if not is_table_address(place):
             yield from (file for file in data_places(place) if not is_tally(file))
@@ -87,9 +84,6 @@ def _open_watch(
     place: str, survey: str | None, out: Path, days: Path | None, shape: _Shape, schemes: Sequence[Path]
 ) -> Watch | StoreWatch:
     """What is to be watched: a folder of report files, or a survey in its store."""
-    from tacit.cli.tally_store import StoreWatch, is_store
-    from tacit.cli.tally_watch import Watch
-
     if not is_store(place):
         if survey is not None:
             raise InvalidInput(f"--survey goes with the store of surveys, and {place!r} is none. Leave it out.")
@@ -112,8 +106,6 @@ class _Shape:
 
     def count_places(self, places: Sequence[str], schemes: Sequence[Path]) -> Tally:
         """All reports of these places, added part by part, so that only one part is held at a time."""
-        from tacit.cli.reading import open_reports, read_schemes
-
         plans = read_schemes(schemes, len(places))
         if self.sample:
             weighted = (
@@ -127,12 +119,6 @@ class _Shape:
 
     def _weighted_tallies(self, place: str, plan: Scheme | None) -> Iterator[Tally]:
         """The weighted tallies of one place: from memory file by file, or added up by a database."""
-        from tacit.cli.reading import carried_or_stated, is_table_address
-        from tacit.count.stored import StoredReports
-        from tacit.count.tally import Tally, is_tally
-        from tacit.reports import Reports, checked_scheme_note
-        from tacit.table.files import data_places, read_columns, read_table
-
         if is_table_address(place):
             yield Tally.weighted(StoredReports.open(place, carried_or_stated(plan, place)), **self.sample)
             return
@@ -148,8 +134,6 @@ class _Shape:
 
     def tally_source(self, part: ReportSource) -> Tally:
         """The tally of some reports."""
-        from tacit.count.tally import Tally
-
         if isinstance(part, Tally) and self.order is None and self.tables is None:
             if self.whole and part.holds == "tables":
                 raise InvalidInput(
@@ -160,8 +144,6 @@ class _Shape:
 
 
 def _checked_target(out: Path | None, order: int | None, tables: str | None, *, whole: bool) -> Path:
-    from tacit.table.heads import is_parquet
-
     if sum((order is not None, tables is not None, whole)) > 1:
         raise InvalidInput("Say one of --order, --tables and --whole: a tally holds one of these.")
     if out is None or not is_parquet(out):

@@ -13,17 +13,16 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.cli.output import note
 from tacit.cli.survey.store import opened_store, record
 from tacit.cli.tally_watch import alone, looks, read_tally
+from tacit.count.sources import ReportSource
+from tacit.count.tally import Tally
 from tacit.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from tacit.count.sources import ReportSource
-    from tacit.count.tally import Tally
-    from tacit.survey.store.surveys import Store, StoredSurvey
+from tacit.survey.counting import countable
+from tacit.survey.store.database import StoreUnavailable
+from tacit.survey.store.surveys import Store, StoredSurvey
 
 SHARE_OF_TIME = 0.1  # counting a large store takes at most so much of a watch's time
 
@@ -61,8 +60,6 @@ class StoreWatch:
         return total
 
     def _look(self, store: Store, survey: StoredSurvey, *, once: bool) -> None:
-        from tacit.survey.store.database import StoreUnavailable
-
         try:
             mark = store.change_mark(survey)
             if once or (mark != self._seen and time.monotonic() >= self._rest_until):
@@ -88,8 +85,6 @@ class StoreWatch:
         return surveys[0]
 
     def _count(self, store: Store, survey: StoredSurvey) -> None:
-        from tacit.survey.counting import countable
-
         total = self.counted(countable(store, survey, store.counts(survey).reports))
         before = read_tally(self.out)
         if before is not None and (before.scheme.hash, before.held) != (total.scheme.hash, total.held):
@@ -104,8 +99,6 @@ class StoreWatch:
 
     def _write_day(self, total: Tally, days: Path) -> None:
         """What came today is all that is there less what earlier days brought."""
-        from tacit.count.tally import Tally
-
         today = f"{self.today().isoformat()}.parquet"
         earlier = [Tally.read(file) for file in sorted(days.glob("*.parquet")) if file.name < today]
         try:

@@ -14,14 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.cli.output import note
+from tacit.count.tally import FileStamp, Tally
 from tacit.errors import InvalidInput, SchemeMismatch
 from tacit.table.object_stores import is_data_name
-
-if TYPE_CHECKING:
-    from tacit.count.tally import FileStamp, Tally
 
 SECONDS_BETWEEN_LOOKS = 1.0
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -205,8 +202,6 @@ def _is_changed(counted: FileStamp, present: FileStamp) -> bool:
 
 def read_tally(path: Path) -> Tally | None:
     """The tally that a file holds; None where there is no file yet."""
-    from tacit.count.tally import Tally
-
     return Tally.read(path) if path.exists() else None
 
 

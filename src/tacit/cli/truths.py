@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.cli.output import note
-
-if TYPE_CHECKING:
-    from tacit.dataset import Dataset
-    from tacit.schema import Schema
+from tacit.dataset import Dataset
+from tacit.schema import Schema
+from tacit.table.columns import checked_columns
+from tacit.table.files import column_names, read_table
 
 
 def complete_truths(path: Path, schema: Schema | None = None, columns: Sequence[str] | None = None) -> Dataset:
     """The complete rows of a file, as a schema reads them, or with the answers that occur in its `columns`."""
-    from tacit.dataset import Dataset
-    from tacit.table.columns import checked_columns
-    from tacit.table.files import column_names, read_table
-
     wanted = list(columns or ()) if schema is None else list(schema.names)
     checked_columns(column_names(path), wanted, drop_others=True)
     rows = read_table(path, wanted)
