@@ -15,14 +15,17 @@ from tacit.channel.dense import (
     map_privacy,
     worst_posterior,
 )
-from tacit.design import exact_front, named_prior
-from tacit.design.certificate import Dual
+from tacit.design import choose_point, exact_front, named_prior
+from tacit.design.certificate import Aim, Dual
 from tacit.design.column_generation import certified_design, relative_gap
+from tacit.design.front import front_from_document
 from tacit.design.posteriors import uniform_and_capped
+from tacit.design.settings import FrontPreferences
 from tacit.errors import InvalidInput
 
 NORMAL = named_prior("normal")
 SKEWED = np.array([0.4, 0.3, 0.2, 0.1])
+SHARES = Aim.of_shares(SKEWED)
 
 
 @pytest.mark.parametrize("delta", [0.6, 0.75, 0.9, None])
@@ -79,8 +82,8 @@ def clarabel_trace(vertices: np.ndarray, prior: np.ndarray, budget: float) -> fl
 @pytest.mark.parametrize("privacy", [0.3, 0.45, 0.58])
 def test_a_general_semidefinite_solver_finds_the_same_value(privacy: float) -> None:
     vertices = uniform_and_capped(4, 0.7)
-    design = certified_design(vertices, SKEWED, 1 - privacy)
-    assert design.trace(SKEWED) == pytest.approx(clarabel_trace(vertices, SKEWED, 1 - privacy), rel=1e-6)
+    design = certified_design(vertices, SHARES, 1 - privacy)
+    assert design.trace(SHARES) == pytest.approx(clarabel_trace(vertices, SKEWED, 1 - privacy), rel=1e-6)
 
 
 @pytest.mark.parametrize("prior", [[0.5, 0.5], [0.25] * 4, [0.4, 0.4, 0.2]])
@@ -89,10 +92,11 @@ def test_a_general_solver_agrees_on_tied_priors_up_to_almost_full_privacy(prior:
     tied, delta = np.array(prior), 0.8
     budget = delta + share * (tied.max() - delta)
     vertices = uniform_and_capped(len(tied), delta)
-    design = certified_design(vertices, tied, budget)
-    assert relative_gap(design, tied, budget) <= 1e-6
+    aim = Aim.of_shares(tied)
+    design = certified_design(vertices, aim, budget)
+    assert relative_gap(design, aim, budget) <= 1e-6
     # At budgets near the prior's maximum the general solver itself is good to a few digits only.
-    assert design.trace(tied) == pytest.approx(clarabel_trace(vertices, tied, budget), rel=1e-4)
+    assert design.trace(aim) == pytest.approx(clarabel_trace(vertices, tied, budget), rel=1e-4)
 
 
 def two_answers_mse(prior: np.ndarray, delta: float, privacy: float, records: int) -> float:
@@ -126,7 +130,7 @@ def test_equal_shares_are_certified_under_either_bound(n: int) -> None:
 
 def test_no_channel_beats_the_dual_bound_of_any_privacy() -> None:
     vertices = uniform_and_capped(4, 0.8)
-    duals = [certified_design(vertices, SKEWED, 1 - privacy).dual for privacy in (0.25, 0.4, 0.55)]
+    duals = [certified_design(vertices, SHARES, 1 - privacy).dual for privacy in (0.25, 0.4, 0.55)]
     rng = np.random.default_rng(7)
     tried = 0
     for _ in range(3000):
@@ -142,13 +146,13 @@ def test_no_channel_beats_the_dual_bound_of_any_privacy() -> None:
 
 def test_a_dual_that_is_wrong_is_repaired_into_a_bound_that_holds() -> None:
     vertices = uniform_and_capped(4, 0.8)
-    right = certified_design(vertices, SKEWED, 0.6)
-    wrong = Dual(right.dual.root * 1.3, right.dual.price, right.dual.budget_price)
-    assert wrong.violations(vertices, SKEWED).max() > 0.01
-    assert wrong.least_trace(SKEWED, 0.6) > right.trace(SKEWED)  # as it stands it would claim too much
-    repaired = wrong.repaired(vertices, SKEWED)
-    assert repaired.violations(vertices, SKEWED).max() <= 0
-    assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SKEWED)
+    right = certified_design(vertices, SHARES, 0.6)
+    wrong = Dual(right.dual.root * 1.3, right.dual.value * 1.3, right.dual.price, right.dual.budget_price)
+    assert wrong.violations(vertices).max() > 0.01
+    assert wrong.least_trace(SKEWED, 0.6) > right.trace(SHARES)  # as it stands it would claim too much
+    repaired = wrong.repaired(vertices)
+    assert repaired.violations(vertices).max() <= 0
+    assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SHARES)
 
 
 def subset_selection_mse(n: int, gamma: float, records: int) -> float:
@@ -287,8 +291,113 @@ def test_a_prior_that_is_none_is_refused(prior: list[float], records: int, messa
 
 def test_a_negative_price_of_the_budget_is_never_used() -> None:
     vertices = uniform_and_capped(4, 0.8)
-    right = certified_design(vertices, SKEWED, 0.6)
-    unlawful = Dual(right.dual.root, right.dual.price + 1.0, -0.5)
-    repaired = unlawful.repaired(vertices, SKEWED)
+    right = certified_design(vertices, SHARES, 0.6)
+    unlawful = Dual(right.dual.root, right.dual.value, right.dual.price + 1.0, -0.5)
+    repaired = unlawful.repaired(vertices)
     assert repaired.budget_price == 0
-    assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SKEWED)
+    assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SHARES)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "purpose", "least"),
+    [
+        (7 / 3, "shares", 3.862),
+        (7 / 3, "cumulative", 4.537),
+        (7 / 3, "mean", 1.503),
+        (4.0, "shares", 1.361),
+        (4.0, "cumulative", 1.607),
+        (4.0, "mean", 0.589),
+    ],
+)
+def test_the_least_error_for_a_purpose_is_the_known_one_and_is_proved(gamma: float, purpose: str, least: float) -> None:
+    point = exact_front(np.full(7, 1 / 7), 1, gamma=gamma, purpose=purpose).points[0]
+    assert point.mse == pytest.approx(least, abs=1e-3)
+    assert point.excess <= 1 + 1e-3
+    assert amplification(point.matrix) <= gamma * (1 + 1e-9)
+
+
+def random_staircase(n: int, gamma: float, rng: np.random.Generator) -> np.ndarray:
+    """A channel of this amplification: rows of ones and gammas, mixed at random so that columns sum to one."""
+    rows = [np.where(rng.permutation(n) < size, gamma, 1.0) for size in rng.integers(1, n, 3)]
+    cycles = [np.stack([np.roll(row, step) for step in range(n)]) / row.sum() for row in rows]
+    shares = rng.dirichlet(np.full(3, 0.5))
+    return np.vstack([share * cycle for share, cycle in zip(shares, cycles, strict=True)])
+
+
+@pytest.mark.parametrize("purpose", ["mean", "cumulative", "3*mean + shares", "contrast:1=1,4=-1"])
+def test_no_channel_beats_the_bound_of_a_purpose(purpose: str) -> None:
+    prior, rng = np.array([0.4, 0.3, 0.2, 0.1]), np.random.default_rng(11)
+    for bounds in ({"gamma": 3.0}, {"delta": 0.75, "points": 3}):
+        front = exact_front(prior, 1, purpose=purpose, **bounds)
+        problem = front.problem()
+        for point in front.points:
+            assert -1e-9 <= point.excess - 1 <= 1e-3
+            assert point.mse == pytest.approx(problem.mse_of(point.matrix), rel=1e-12)
+        if "gamma" in bounds:
+            others = [problem.mse_of(random_staircase(4, 3.0, rng)) for _ in range(300)]
+            assert sum(map(math.isfinite, others)) > 100
+            assert min(others) >= front.points[0].lower_bound
+
+
+def test_the_best_channel_for_a_mean_is_found_by_a_general_solver_too() -> None:
+    """The same problem handed to scipy: weights of all staircases, the variance of the mean as it is written in FORMULAS 16."""
+    from scipy.optimize import minimize
+
+    prior, gamma, numbers = np.array([0.1, 0.2, 0.3, 0.4]), 3.0, np.arange(4) / 3
+    codes = np.arange(1, 2**4 - 1)
+    rows = 1 + (gamma - 1) * (codes[:, None] >> np.arange(4) & 1)
+    seen = rows / np.sqrt(rows @ prior)[:, None]
+
+    def variance(weights: np.ndarray) -> float:
+        information = (seen.T * weights) @ seen + 1e-12 * np.eye(4)
+        return float(numbers @ np.linalg.solve(information, numbers) - (numbers @ prior) ** 2)
+
+    start = np.full(len(rows), 1 / rows.sum(axis=0)[0])
+    equal = {"type": "eq", "fun": lambda weights: rows.T @ weights - 1}
+    general = minimize(variance, start, bounds=[(0, None)] * len(rows), constraints=[equal], options={"maxiter": 500})
+    point = exact_front(prior, 1, gamma=gamma, purpose="mean").points[0]
+    assert point.mse == pytest.approx(general.fun, rel=2e-3)
+    assert point.mse <= general.fun * (1 + 1e-5)
+
+
+def test_beyond_what_can_be_listed_the_gap_of_a_mean_is_stated() -> None:
+    front = exact_front(np.full(23, 1 / 23), 1000, delta=0.3, privacy=0.8, purpose="mean")
+    assert 1e-3 < front.points[0].gap < 0.5
+    assert "is proved up to" in front.warnings[0]
+
+
+def test_a_front_for_a_mean_is_written_and_read_again() -> None:
+    front = exact_front([0.2, 0.3, 0.5], 100, gamma=3, purpose="mean", answers=("0", "1", "5"))
+    again = front_from_document(front.to_document())
+    assert again.purpose is not None
+    assert again.purpose.text == "mean"
+    assert again.problem().mse_of(again.points[0].matrix) == pytest.approx(front.points[0].mse)
+    assert choose_point(again, respondents=1000, margin=0.2).mse == front.points[0].mse
+    assert "for mean" in str(again)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "message"),
+    [
+        ("average", "A purpose is shares:a, mean:a"),
+        ("0*mean", "The importance in '0\\*mean'"),
+        ("x*mean", "The importance in 'x\\*mean'"),
+        ("mean:a + shares:b", "Attribute 'b'"),
+        ("contrast:1", "gives weights to answers"),
+        ("contrast:9=1", "Answer '9'"),
+        ("contrast:1=one", "is a number, not 'one'"),
+        ("contrast:1=1,2=1,3=1", "the same weight"),
+    ],
+)
+def test_a_purpose_that_cannot_be_read_is_refused(purpose: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        exact_front([0.2, 0.3, 0.5], 100, gamma=3, purpose=purpose)
+
+
+def test_a_mean_needs_answers_with_numbers_that_differ() -> None:
+    with pytest.raises(InvalidInput, match="are no numbers"):
+        exact_front([0.5, 0.5], 100, gamma=3, purpose="mean", answers=("no", "yes"))
+    with pytest.raises(InvalidInput, match="their mean is known"):
+        exact_front([0.5, 0.5], 100, gamma=3, purpose="mean", answers=("1", "1.0"))
+    with pytest.raises(InvalidInput, match="a purpose is not for it"):
+        FrontPreferences(method="optrr", purpose="mean")

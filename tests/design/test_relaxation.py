@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.design import named_prior
-from tacit.design.certificate import Dual
+from tacit.design.certificate import Aim, Dual
 from tacit.design.column_generation import Capped, certified_design
 from tacit.design.interior import single_thread
 from tacit.design.posteriors import uniform_and_capped
@@ -67,9 +67,9 @@ def test_its_bound_holds_at_every_posterior_and_is_within_two_percent(name: str,
     vertices = uniform_and_capped(len(prior), delta)
     for share in (0.0, 0.4, 0.8, 0.97):
         budget = delta - share * (delta - prior.max())
-        dual = relaxed_dual(prior, budget, delta)
-        assert dual.violations(vertices, prior).max() <= 0
-        exact = certified_design(vertices, prior, budget).trace(prior)
+        dual = relaxed_dual(Aim.of_shares(prior), budget, delta)
+        assert dual.violations(vertices).max() <= 0
+        exact = certified_design(vertices, Aim.of_shares(prior), budget).trace(Aim.of_shares(prior))
         assert 0.98 * exact <= dual.least_trace(prior, budget) <= exact * (1 + 1e-6)
 
 
@@ -77,29 +77,31 @@ def test_going_through_all_sets_gives_the_listed_violations() -> None:
     prior = PRIORS["normal"]
     for delta in (0.36, 0.75):
         vertices = uniform_and_capped(8, delta)
-        dual = certified_design(vertices, prior, 0.3).dual
-        wrong = Dual(1.05 * dual.root, dual.price, dual.budget_price)
-        listed = wrong.violations(vertices, prior)
-        asked, largest = Capped(8, delta).asked_for(wrong, prior, 20)
+        dual = certified_design(vertices, Aim.of_shares(prior), 0.3).dual
+        wrong = Dual(1.05 * dual.root, 1.05 * dual.value, dual.price, dual.budget_price)
+        listed = wrong.violations(vertices)
+        asked, largest = Capped(8, delta).asked_for(wrong, Aim.of_shares(prior), 20)
         assert largest == pytest.approx(listed.max(), rel=1e-12)
         strongest = np.sort(listed)[::-1][:20]
-        np.testing.assert_allclose(np.sort(wrong.violations(asked, prior))[::-1], strongest, rtol=1e-9)
+        np.testing.assert_allclose(np.sort(wrong.violations(asked))[::-1], strongest, rtol=1e-9)
 
 
 def test_generated_posteriors_are_permitted_and_their_design_is_the_exact_one() -> None:
     prior = PRIORS["normal"]
     vertices = uniform_and_capped(8, 0.75)
-    generated = certified_design(Capped(8, 0.75), prior, 0.4)
+    generated = certified_design(Capped(8, 0.75), Aim.of_shares(prior), 0.4)
     assert generated.posteriors.max() <= 0.75 + 1e-12
     np.testing.assert_allclose(generated.posteriors.sum(axis=1), 1)
-    assert generated.trace(prior) == pytest.approx(certified_design(vertices, prior, 0.4).trace(prior), rel=1e-6)
+    assert generated.trace(Aim.of_shares(prior)) == pytest.approx(
+        certified_design(vertices, Aim.of_shares(prior), 0.4).trace(Aim.of_shares(prior)), rel=1e-6
+    )
 
 
 def test_climbing_stands_in_for_going_through_all_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the number of answers that can be gone through, the gap is to the relaxation's bound."""
     prior = PRIORS["gamma"]
-    exact = certified_design(uniform_and_capped(7, 0.4), prior, 0.35).trace(prior)
+    exact = certified_design(uniform_and_capped(7, 0.4), Aim.of_shares(prior), 0.35).trace(Aim.of_shares(prior))
     monkeypatch.setattr("tacit.design.column_generation.MOST_ENUMERATED", 3)
-    climbed = certified_design(Capped(7, 0.4), prior, 0.35)
+    climbed = certified_design(Capped(7, 0.4), Aim.of_shares(prior), 0.35)
     assert climbed.dual.least_trace(prior, 0.35) <= exact * (1 + 1e-9)
-    assert exact * (1 - 1e-9) <= climbed.trace(prior) <= 1.03 * exact
+    assert exact * (1 - 1e-9) <= climbed.trace(Aim.of_shares(prior)) <= 1.03 * exact

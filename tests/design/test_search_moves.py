@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.design import _merge_kernels, search_moves
-from tacit.design.column_generation import information
+from tacit.design.certificate import Aim
 
 PRIOR = np.array([0.1, 0.15, 0.2, 0.25, 0.3])
 
@@ -23,7 +23,7 @@ def channel(rng: np.random.Generator) -> np.ndarray:
 
 def trace(joint: np.ndarray) -> float:
     chances = joint.sum(axis=1)
-    return float(np.trace(np.linalg.inv(information(joint / chances[:, None], chances, PRIOR))))
+    return float(np.trace(np.linalg.inv(Aim.of_shares(PRIOR).information(joint / chances[:, None], chances))))
 
 
 def test_merging_a_pair_adds_the_trace_that_was_computed(rng: np.random.Generator) -> None:

@@ -18,6 +18,8 @@ from tacit.channel.codes import Array
 Matrix = NDArray[np.float64]
 Number = TypeVar("Number", float, Fraction)
 
+IDENTIFIED = 1e-7  # of a wanted number, relative: less than this outside of what reports tell is rounding
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -100,18 +102,27 @@ def prediction_entropy(matrix: Matrix, prior: Array) -> float:
     return float(1 - (joint[seen > 0] ** 2 / seen[seen > 0, None]).sum())
 
 
-def expected_mse(matrix: Matrix, prior: Array, records: int) -> float:
-    """Mean squared error of the best unbiased estimate, averaged over the answers; infinite if there is none.
+def wanted_variances(matrix: Matrix, prior: Array, weights: Array) -> Array:
+    """Variance of one report's contribution to each number ``weights @ shares``, by the best unbiased estimate at `prior`.
 
-    ``(trace J^-1 - |p|^2) / (n N)`` with the information ``J = A^T diag(A p)^-1 A``; OptRR's theorem 6 for square A.
+    ``v' J^+ v - (v . p)^2`` with the information ``J = A' diag(A p)^-1 A`` (FORMULAS 15; OptRR's theorem 6 for square A and
+    shares); infinite where the reports do not identify v.
     """
     expected = matrix @ prior
-    rows = matrix[expected > 0]
-    information = rows.T @ (rows / expected[expected > 0, None])
-    eigenvalues = np.linalg.eigvalsh(information)
-    if eigenvalues[0] <= eigenvalues[-1] * len(prior) * np.finfo(np.float64).eps:
-        return float("inf")
-    return float(((1 / eigenvalues).sum() - prior @ prior) / (len(prior) * records))
+    rows = matrix[expected > 0] / np.sqrt(expected[expected > 0, None])
+    # Singular values of the rows are roots of the information's eigenvalues: squaring would lose half of the digits.
+    _, singular, right = np.linalg.svd(rows, full_matrices=False)
+    told = singular > singular[0] * max(rows.shape) * np.finfo(np.float64).eps
+    components = weights @ right[told].T
+    missed = np.abs(weights - components @ right[told]).max(axis=1)
+    variances = ((components / singular[told]) ** 2).sum(axis=1) - (weights @ prior) ** 2
+    return np.where(missed <= IDENTIFIED * np.abs(weights).max(axis=1), variances, np.inf)
+
+
+def expected_mse(matrix: Matrix, prior: Array, records: int) -> float:
+    """Mean squared error of the best unbiased estimate, averaged over the answers; infinite if there is none."""
+    n = len(prior)
+    return float(np.full(n, 1 / n) @ wanted_variances(matrix, prior, np.eye(n))) / records
 
 
 def best_inverse(matrix: Matrix, truth: Array) -> Array:

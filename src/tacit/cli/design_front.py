@@ -13,8 +13,8 @@ from tacit.cli.output import JsonFlag, note, print_json, print_text, progress
 from tacit.cli.writing import check_picture, check_writable
 
 if TYPE_CHECKING:
-    from tacit.design import Bounds, Front, SearchEffort
-    from tacit.design.settings import DesignMethod, FrontSettings
+    from tacit.design import Bounds, Front, FrontPreferences, SearchEffort
+    from tacit.design.settings import FrontSettings
 
 
 def front(
@@ -33,6 +33,7 @@ def front(
     epsilon: given.Epsilons = None,
     privacy: given.Privacies = None,
     points: given.Points = 12,
+    purpose: given.Purpose = None,
     generations: given.Generations = 20_000,
     population: given.Population = 100,
     archive: given.Archive = 100,
@@ -65,31 +66,28 @@ def front(
         generations=generations, population=population, archive=archive, slots=slots, patience=patience, polish=polish,
         seed=seed,
     )  # fmt: skip
-    asked = _settings(methods, bounds, points, accuracy, effort)
+    preferences = [
+        design.FrontPreferences(method=each, points=points, accuracy=accuracy, purpose=expected.purpose(purpose))
+        for each in methods
+    ]
+    asked = _settings(preferences, bounds, effort)
     # Refuse before anything is searched.
-    DesignProblem.of(expected.shares, expected.records, delta=delta, answers=expected.answers)
+    DesignProblem.of(
+        expected.shares, expected.records, delta=delta, answers=expected.answers, purpose=expected.purpose(purpose)
+    )
     check_writable(out)
     check_picture(plot)
     _deliver([_with_progress(expected, settings) for settings in asked], out, plot, json)
 
 
-def _settings(
-    methods: Sequence[DesignMethod], bounds: Bounds, points: int, accuracy: Any, effort: SearchEffort
-) -> list[FrontSettings]:
+def _settings(preferences: Sequence[FrontPreferences], bounds: Bounds, effort: SearchEffort) -> list[FrontSettings]:
     """What each method is asked for; wanted privacies are for the exact one, beside which others show all of theirs."""
-    from tacit.design.settings import FrontPreferences, FrontSettings
+    from tacit.design.settings import FrontSettings
 
     beside = bounds  # without the exact method nobody keeps wanted privacies, and they are refused
-    if "exact" in methods and not bounds.is_for_several_priors:
+    if any(each.method == "exact" for each in preferences) and not bounds.is_for_several_priors:
         beside = dataclasses.replace(bounds, privacy=None)
-    return [
-        FrontSettings(
-            bounds if method == "exact" else beside,
-            FrontPreferences(method=method, points=points, accuracy=accuracy),
-            effort,
-        )
-        for method in methods
-    ]
+    return [FrontSettings(bounds if each.method == "exact" else beside, each, effort) for each in preferences]
 
 
 def _with_progress(expected: given.Expected, settings: FrontSettings) -> Front:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -15,6 +15,8 @@ from tacit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from tacit.design.settings import DesignMethod
+    from tacit.design.wanted import WantedNumbers
+    from tacit.schema import Attribute
 
 METHODS = ("optrr", "exact", "warner", "uniform-perturbation", "gamma-diagonal")
 
@@ -49,6 +51,11 @@ Ball = Annotated[float, typer.Option(help="Keep delta too where this share of pe
 Methods = Annotated[str, typer.Option("--method", help=f"One or several of: {', '.join(METHODS)}.")]
 Points = Annotated[int, typer.Option(help="Points of the exact front.")]
 Closeness = Annotated[bool, typer.Option(help="Count near guesses of ordered answers in part (not exact).")]
+
+Purpose = Annotated[
+    str | None,
+    typer.Option("--for", help="What errors are of: shares, mean, cumulative, contrast:a=1,b=-1, '2*mean + shares'."),
+]
 
 # How long to search.
 Generations = Annotated[int, typer.Option(help="Generations of OptRR's search.")]
@@ -102,6 +109,13 @@ class Expected:
     shares: list[float]
     answers: list[str] | None
     records: int
+    attribute: Attribute | None = None  # as a file or its schema describes it
+
+    def purpose(self, text: str | None) -> str | WantedNumbers | None:
+        """The wanted numbers of a purpose: an attribute of a schema may give its answers numbers of their own."""
+        from tacit.design.wanted import wanted_numbers
+
+        return text if text is None or self.attribute is None else wanted_numbers(text, self.attribute)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +175,13 @@ class ExpectedFrom:
         seen = counts > 0
         answers = [answer for answer, occurs in zip(attribute.answers, seen, strict=True) if occurs]
         shares = (counts[seen] / counts.sum()).tolist()
-        return Expected(shares=shares, answers=answers, records=self._records(int(counts.sum()) or 10_000))
+        present = attribute
+        if not seen.all():
+            values = None if attribute.values is None else tuple(np.array(attribute.values)[seen].tolist())
+            present = replace(attribute, answers=tuple(answers), values=values)
+        return Expected(
+            shares=shares, answers=answers, records=self._records(int(counts.sum()) or 10_000), attribute=present
+        )
 
     def _records(self, usual: int) -> int:
         return usual if self.records is None else self.records

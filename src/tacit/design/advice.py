@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.channel.dense import even_mixture, expected_mse, gamma_diagonal_keep, map_privacy
 from tacit.design.choose import margin_of_error
 from tacit.design.exact import exact_front
-from tacit.design.front import Front, FrontPoint, measured_point
+from tacit.design.front import FrontPoint, front_of, measured_point
 from tacit.design.optrr import optrr_front
 from tacit.design.problem import DesignProblem
 from tacit.design.settings import SearchEffort
@@ -254,6 +254,6 @@ def _made(
         except InvalidInput as reason:
             left_out.append(f"{method}: {reason}")
             continue
-        front = Front(method, problem.prior, problem.records, problem.delta, 0.0, (point,), problem.answers)
+        front = front_of(problem, method, 0.0, [point])
         channels.append(AdvisedChannel(method, needs_prior, point, margin_of_error(point, front, problem.records)))
     return channels

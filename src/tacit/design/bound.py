@@ -48,15 +48,15 @@ class LowerBound:
     @classmethod
     def between(cls, problem: DesignProblem, lowest: float, highest: float) -> LowerBound:
         """The bound from exact solutions spread over the privacies that are wanted."""
-        prior, cap = problem.prior, problem.posterior_cap
+        aim, cap = problem.aim, problem.posterior_cap
         vertices = posteriors_under(problem.n_answers, cap)
         with single_thread():
             if isinstance(vertices, np.ndarray):
                 levels = DENSE.levels(problem, lowest, highest)
-                return cls(problem, tuple(certified_design(vertices, prior, 1 - level).dual for level in levels))
+                return cls(problem, tuple(certified_design(vertices, aim, 1 - level).dual for level in levels))
             spread = SPARSE if problem.n_answers <= MANY_ANSWERS else SPARSER
             levels = spread.levels(problem, lowest, highest)
-            return cls(problem, tuple(relaxed_dual(prior, 1 - level, cap) for level in levels))
+            return cls(problem, tuple(relaxed_dual(aim, 1 - level, cap) for level in levels))
 
     def at(self, privacy: float) -> float:
         return self.problem.mse(max(dual.least_trace(self.problem.prior, 1 - privacy) for dual in self.duals))

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from tacit.channel import Recipe, matrix
-from tacit.channel.dense import best_inverse
+from tacit.channel.dense import wanted_variances
 from tacit.channel.document import read_json
 from tacit.design.front import Front, FrontPoint, front_from_document
 from tacit.design.problem import unnamed
@@ -79,9 +79,8 @@ def choose_point(
 
 
 def margin_of_error(point: FrontPoint, front: Front, respondents: int, level: float = 0.95) -> float:
-    """Half the width of the widest interval over the answers, if the front's prior is the truth."""
-    inverse = best_inverse(point.matrix, front.prior)
-    variances = inverse**2 @ (point.matrix @ front.prior) - front.prior**2
+    """Half the width of the widest interval over the wanted numbers, if the front's prior is the truth."""
+    variances = wanted_variances(point.matrix, front.prior, front.problem().wanted.weights)
     return NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(float(variances.max()) / respondents)
 
 

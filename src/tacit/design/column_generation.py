@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.certificate import Dual
+from tacit.design.certificate import Aim, Dual
 from tacit.design.interior import solve_design
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.relaxation import relaxed_dual
@@ -22,6 +22,7 @@ Matrix = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 CERTIFIED_GAP = 1e-6
+SINGULAR_GAP = 1e-3
 # Below this all vertices are used at once; above, those the dual asks for are added round by round.
 FEW_VERTICES = 1500
 ADDED_PER_ROUND = 400
@@ -44,25 +45,19 @@ class CertifiedDesign:
     chances: Matrix
     dual: Dual
 
-    def trace(self, prior: Matrix) -> float:
-        """``trace J^-1`` of the design."""
-        return float((1 / np.linalg.eigvalsh(information(self.posteriors, self.chances, prior))).sum())
-
-
-def information(posteriors: Matrix, chances: Matrix, prior: Matrix) -> Matrix:
-    """``J = sum_v q_v x_v x_v^T`` with likelihoods ``x = w / prior``."""
-    likelihoods = posteriors / prior
-    return (likelihoods.T * chances) @ likelihoods
+    def trace(self, aim: Aim) -> float:
+        """``trace(V J^-1)`` of the design."""
+        return aim.trace(self.posteriors, self.chances)
 
 
 class Vertices(Protocol):
     """Posteriors to choose from, too many to use at once."""
 
-    def first(self, prior: Matrix, budget: float | None) -> tuple[Matrix, Dual | None]:
+    def first(self, aim: Aim, budget: float | None) -> tuple[Matrix, Dual | None]:
         """Some posteriors to start with, and a dual that is known to hold for all."""
         ...
 
-    def asked_for(self, dual: Dual, prior: Matrix, wanted: int) -> tuple[Matrix, float]:
+    def asked_for(self, dual: Dual, aim: Aim, wanted: int) -> tuple[Matrix, float]:
         """The posteriors that exceed the dual most, and the largest excess of all; infinite where that is not known."""
         ...
 
@@ -73,12 +68,12 @@ class Listed:
 
     posteriors: Matrix
 
-    def first(self, prior: Matrix, budget: float | None) -> tuple[Matrix, Dual | None]:
+    def first(self, aim: Aim, budget: float | None) -> tuple[Matrix, Dual | None]:
         rng = np.random.default_rng(0)  # the choice of the first vertices moves the work, not the answer
         return self.posteriors[rng.choice(len(self.posteriors), size=FEW_VERTICES, replace=False)], None
 
-    def asked_for(self, dual: Dual, prior: Matrix, wanted: int) -> tuple[Matrix, float]:
-        violations = dual.violations(self.posteriors, prior)
+    def asked_for(self, dual: Dual, aim: Aim, wanted: int) -> tuple[Matrix, float]:
+        violations = dual.violations(self.posteriors)
         strongest = np.argpartition(-violations, wanted)[:wanted]
         return self.posteriors[strongest[violations[strongest] > 0]], float(violations.max())
 
@@ -104,40 +99,41 @@ class Capped:
     def least_size(self) -> int:
         return math.ceil(1 / self.delta - NEGLIGIBLE)
 
-    def first(self, prior: Matrix, budget: float | None) -> tuple[Matrix, Dual | None]:
+    def first(self, aim: Aim, budget: float | None) -> tuple[Matrix, Dual | None]:
         """Posteriors that meet the relaxation's dual or nearly so, others, and that dual."""
-        dual = relaxed_dual(prior, self.delta if budget is None else budget, self.delta)
+        dual = relaxed_dual(aim, self.delta if budget is None else budget, self.delta)
         rng = np.random.default_rng(0)  # the choice of the first vertices moves the work, not the answer
         # Random posteriors too: those that meet the dual may be few, and tell nothing about some answers.
-        sets = self._random_sets(rng, prior, None)
-        some = [self._climbed(dual, prior), self._posteriors(sets, np.full(len(sets), -1))]
+        sets = self._random_sets(rng, aim.prior, None)
+        some = [self._climbed(dual, aim.prior), self._posteriors(sets, np.full(len(sets), -1))]
         if self.n_capped:
-            sets = self._random_sets(rng, prior, self.n_capped)
+            sets = self._random_sets(rng, aim.prior, self.n_capped)
             free = (sets[:, None] >> np.arange(self.n_answers) & 1) == 0
             rests = np.where(free, rng.random(free.shape), -1.0).argmax(axis=1)
             some.append(self._posteriors(sets, rests))
         return np.vstack(some), dual
 
-    def asked_for(self, dual: Dual, prior: Matrix, wanted: int) -> tuple[Matrix, float]:
+    def asked_for(self, dual: Dual, aim: Aim, wanted: int) -> tuple[Matrix, float]:
         from tacit.design import _pricing_kernels
 
         if self.n_answers > MOST_ENUMERATED:
-            climbed = self._climbed(dual, prior)
-            violations = dual.violations(climbed, prior)
+            climbed = self._climbed(dual, aim.prior)
+            violations = dual.violations(climbed)
             return climbed[np.argsort(-violations)][: min(wanted, int((violations > 0).sum()))], math.inf
-        asked = _pricing_kernels.among_all(self._prices(dual, prior), wanted, 0.0)
+        asked = _pricing_kernels.among_all(self._prices(dual), wanted, 0.0)
         return self._posteriors(asked.sets, asked.rests), float(asked.largest)
 
-    def _prices(self, dual: Dual, prior: Matrix) -> Prices:
+    def _prices(self, dual: Dual) -> Prices:
         from tacit.design._pricing_kernels import Prices
 
-        matrix = dual.root @ dual.root / np.outer(prior, prior)
-        return Prices(matrix, dual.price, dual.budget_price, self.delta, self.least_size, self.n_capped)
+        return Prices(
+            dual.root @ dual.root.T, dual.price, dual.budget_price, self.delta, self.least_size, self.n_capped
+        )
 
     def _climbed(self, dual: Dual, prior: Matrix) -> Matrix:
         from tacit.design import _pricing_kernels
 
-        prices, rng = self._prices(dual, prior), np.random.default_rng(int(dual.price.view(np.uint64).sum() >> 1))
+        prices, rng = self._prices(dual), np.random.default_rng(int(dual.price.view(np.uint64).sum() >> 1))
         even = _pricing_kernels.uphill(prices, self._random_sets(rng, prior, None))
         strongest = np.unique(even.sets, return_index=True)[1]
         strongest = strongest[np.argsort(-even.excess[strongest])][: CLIMBS_PER_ANSWER * self.n_answers]
@@ -183,37 +179,37 @@ def posteriors_under(n_answers: int, delta: float) -> Matrix | Capped:
 
 
 def certified_design(
-    vertices: Matrix | Vertices, prior: Matrix, budget: float | None, known: Matrix | None = None
+    vertices: Matrix | Vertices, aim: Aim, budget: float | None, known: Matrix | None = None
 ) -> CertifiedDesign:
-    """The design of least ``trace J^-1`` over all `vertices` within the budget; `known` are some that may be of use."""
+    """The design of least ``trace(V J^-1)`` over all `vertices` within the budget; `known` are some that may be of use."""
     if isinstance(vertices, np.ndarray):
         if len(vertices) <= FEW_VERTICES:
-            design = solve_design(vertices, prior, budget)
+            design = solve_design(vertices, aim, budget)
             return CertifiedDesign(vertices, design.weights, design.dual)
         vertices = Listed(vertices)
-    first, bound = vertices.first(prior, budget)
-    return _generated(vertices, prior, budget, _joined(first, known), bound)
+    first, bound = vertices.first(aim, budget)
+    return _generated(vertices, aim, budget, _joined(first, known), bound)
 
 
 def _generated(
-    vertices: Vertices, prior: Matrix, budget: float | None, posteriors: Matrix, bound: Dual | None
+    vertices: Vertices, aim: Aim, budget: float | None, posteriors: Matrix, bound: Dual | None
 ) -> CertifiedDesign:
     """Solve over some posteriors and add those that the dual asks for, until the proof is closed or none is left."""
-    guessed = 0.0 if budget is None else budget
+    prior, guessed = aim.prior, 0.0 if budget is None else budget
     # The prior itself is a permitted posterior (a report that says nothing) and makes every round feasible.
     posteriors = np.vstack([prior, posteriors])
     tolerance = 1e-4
     for _ in range(MOST_ROUNDS):
-        design = solve_design(posteriors, prior, budget, tolerance)
-        asked, largest = vertices.asked_for(design.dual, prior, max(ADDED_PER_ROUND, len(prior) ** 2 // 2))
-        enough = CERTIFIED_GAP / 10
+        design = solve_design(posteriors, aim, budget, tolerance)
+        asked, largest = vertices.asked_for(design.dual, aim, max(ADDED_PER_ROUND, len(prior) ** 2 // 2))
+        enough = certified_gap(aim) / 10
         if math.isfinite(largest):
-            here = design.dual.shifted(largest, prior)
+            here = design.dual.shifted(largest)
             bound = here if bound is None else max(here, bound, key=lambda each: each.least_trace(prior, guessed))
         elif bound is not None:
             enough = ENOUGH_RELAXED
         made = CertifiedDesign(posteriors, design.weights, bound or design.dual)
-        gap = relative_gap(made, prior, budget)
+        gap = relative_gap(made, aim, budget)
         if gap <= enough or not len(asked):
             if tolerance <= 1e-9 or gap <= enough:
                 break
@@ -224,8 +220,8 @@ def _generated(
     if tolerance <= 1e-9:
         return made
     used = made.chances > BARELY_USED  # solved well, the others' chances vanish
-    final = solve_design(posteriors[used], prior, budget)
-    return CertifiedDesign(posteriors[used], final.weights, made.dual)
+    final = solve_design(made.posteriors[used], aim, budget)
+    return CertifiedDesign(made.posteriors[used], final.weights, made.dual)
 
 
 def _joined(some: Matrix, others: Matrix | None) -> Matrix:
@@ -235,13 +231,18 @@ def _joined(some: Matrix, others: Matrix | None) -> Matrix:
     return together[np.sort(first)]
 
 
-def relative_gap(design: CertifiedDesign, prior: Matrix, budget: float | None) -> float:
+def certified_gap(aim: Aim) -> float:
+    """The gap up to which an error counts as proved: what directions that are not wanted leave open is more than rounding."""
+    return SINGULAR_GAP if aim.is_singular else CERTIFIED_GAP
+
+
+def relative_gap(design: CertifiedDesign, aim: Aim, budget: float | None) -> float:
     """How far the design may be above the least trace, as a share of it."""
-    bound = design.dual.least_trace(prior, 0.0 if budget is None else budget)
-    return design.trace(prior) / bound - 1
+    bound = design.dual.least_trace(aim.prior, 0.0 if budget is None else budget)
+    return design.trace(aim) / bound - 1
 
 
-def pruned(design: CertifiedDesign, prior: Matrix, budget: float | None) -> CertifiedDesign:
+def pruned(design: CertifiedDesign, aim: Aim, budget: float | None) -> CertifiedDesign:
     """A design of the same information with at most n(n+1)/2 + 1 posteriors (a basic solution of the linear program).
 
     The mean posterior is a linear function of the information, so the equations are those of its triangle, and the
@@ -251,13 +252,13 @@ def pruned(design: CertifiedDesign, prior: Matrix, budget: float | None) -> Cert
 
     kept = design.chances > NEGLIGIBLE
     posteriors, chances = design.posteriors[kept], design.chances[kept]
-    root = np.linalg.cholesky(np.linalg.inv(information(posteriors, chances, prior)))
-    white = (posteriors / prior) @ root  # in these coordinates the information is the identity
-    rows, columns = np.triu_indices(len(prior))
+    root = np.linalg.cholesky(np.linalg.inv(aim.information(posteriors, chances)))
+    white = (posteriors / aim.prior) @ root  # in these coordinates the information is the identity
+    rows, columns = np.triu_indices(len(aim.prior))
     products = (white[:, rows] * white[:, columns]).T
     solution = linprog(posteriors.max(axis=1), A_eq=products, b_eq=products @ chances, method="highs-ds")
     if solution.x is None:
         return design
     basic = solution.x > NEGLIGIBLE
-    refined = solve_design(posteriors[basic], prior, budget)
+    refined = solve_design(posteriors[basic], aim, budget)
     return CertifiedDesign(posteriors[basic], refined.weights, design.dual)

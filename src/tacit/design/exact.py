@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Sequence
 
@@ -10,21 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.channel.dense import map_privacy
+from tacit.design.certificate import Aim
 from tacit.design.column_generation import (
-    CERTIFIED_GAP,
+    BARELY_USED,
     MOST_ENUMERATED,
     NEGLIGIBLE,
     Capped,
     CertifiedDesign,
     certified_design,
+    certified_gap,
     posteriors_under,
     pruned,
 )
-from tacit.design.front import Front, FrontPoint, measured_point, report_labels
+from tacit.design.front import Front, FrontPoint, front_of, measured_point, report_labels
 from tacit.design.interior import single_thread
 from tacit.design.posteriors import bounded_staircase, staircase
 from tacit.design.problem import DesignProblem
 from tacit.design.settings import Bounds, FrontPreferences
+from tacit.design.wanted import WantedNumbers
 from tacit.errors import InvalidInput
 
 Matrix = NDArray[np.float64]
@@ -40,6 +42,7 @@ def exact_front(
     gamma: float | Sequence[float] | None = None,
     privacy: float | Sequence[float] | None = None,
     answers: Sequence[str] | None = None,
+    purpose: str | WantedNumbers | None = None,
     progress: Progress | None = None,
 ) -> Front:
     """The channels of least error, whatever their number of reports, each with a certified lower bound.
@@ -64,6 +67,10 @@ def exact_front(
         Bounds on amplification, and wanted privacies.
     answers : sequence of str, optional
         Names of the answers.
+    purpose : str, optional
+        What the error is of: ``shares`` (the default), ``mean``, ``cumulative``, ``contrast:much=1,none=-1``, or several such
+        as ``2*mean + shares``. A mean needs answers that are numbers, and its error is in units of their range. The proof is
+        then to a thousandth where some differences between answers are of no use for the purpose.
     progress : function, optional
         Told the share done.
 
@@ -82,8 +89,11 @@ def exact_front(
     >>> front = exact_front([0.5, 0.3, 0.2], records=1000, delta=0.8, points=3)
     >>> len(front.points)
     3
+    >>> scale = exact_front([1 / 7] * 7, records=1, gamma=7 / 3, purpose="mean")
+    >>> round(scale.points[0].mse, 3)  # gamma-diagonal: 4.34
+    1.503
     """
-    problem = DesignProblem.of(prior, records, delta=delta, answers=answers)
+    problem = DesignProblem.of(prior, records, delta=delta, answers=answers, purpose=purpose)
     bounds = Bounds(delta=delta, gamma=gamma, privacy=privacy)
     return certified_front(problem, bounds, FrontPreferences(points=points).points, progress)
 
@@ -96,23 +106,21 @@ def certified_front(problem: DesignProblem, bounds: Bounds, points: int, progres
     with single_thread():
         known = None  # what one point used is a good start for the next
         for done, (vertices, budget) in enumerate(demands):
-            full = certified_design(vertices, problem.prior, budget, known)
+            full = certified_design(vertices, problem.aim, budget, known)
             known = full.posteriors[full.chances > NEGLIGIBLE] if isinstance(vertices, Capped) else None
             made.append(certified_point(problem, full, budget))
             if progress is not None:
                 progress((done + 1) / len(demands))
     seconds = time.perf_counter() - started
-    front = Front("exact", problem.prior, problem.records, problem.delta, seconds, tuple(made), problem.answers)
-    return dataclasses.replace(front, warnings=_open_proofs(front))
+    return front_of(problem, "exact", seconds, made, _open_proofs(made, problem))
 
 
-def _open_proofs(front: Front) -> tuple[str, ...]:
-    open_points = [point for point in front.points if (point.gap or 0.0) > CERTIFIED_GAP]
-    if not open_points:
+def _open_proofs(points: Sequence[FrontPoint], problem: DesignProblem) -> tuple[str, ...]:
+    widest = max((point.gap or 0.0 for point in points), default=0.0)
+    if widest <= certified_gap(problem.aim):
         return ()
-    widest = max(point.gap or 0.0 for point in open_points)
     return (
-        f"With {len(front.answers)} answers not every report can be tried: the least error is proved up to "
+        f"With {problem.n_answers} answers not every report can be tried: the least error is proved up to "
         f"{100 * widest:.2g}%, not exactly. Each point's gap says how far its error may be above the least possible.",
     )
 
@@ -136,13 +144,13 @@ def _demands(problem: DesignProblem, bounds: Bounds, points: int) -> list[tuple[
 
 def certified_point(problem: DesignProblem, full: CertifiedDesign, budget: float | None) -> FrontPoint:
     """The design as a channel, with as few reports as keep what is proved of it."""
-    allowed = CERTIFIED_GAP
+    allowed = certified_gap(problem.aim)
     if problem.n_answers > MOST_ENUMERATED:  # the proof of so many answers has a gap of its own
-        trace = full.trace(problem.prior)
+        trace = full.trace(problem.aim)
         bound = full.dual.least_trace(problem.prior, 0.0 if budget is None else budget)
         allowed += 1.01 * (problem.mse(trace) / problem.mse(bound) - 1)
-    for design in (pruned(full, problem.prior, budget), full):
-        matrix = _channel(design, problem.prior)
+    for design in (pruned(full, problem.aim, budget), full):
+        matrix = _channel(design, problem.aim)
         guessed = 1 - map_privacy(matrix, problem.prior)
         lower_bound = problem.mse(full.dual.least_trace(problem.prior, guessed))
         point = measured_point(matrix, problem, report_labels(matrix, problem.prior, problem.answers), lower_bound)
@@ -153,16 +161,16 @@ def certified_point(problem: DesignProblem, full: CertifiedDesign, budget: float
     raise InvalidInput(message)
 
 
-def _channel(design: CertifiedDesign, prior: Matrix) -> Matrix:
+def _channel(design: CertifiedDesign, aim: Aim) -> Matrix:
     """The matrix ``[report, truth]``, surest reports first."""
-    used = design.chances > NEGLIGIBLE
+    used = design.chances > (BARELY_USED if aim.is_singular else NEGLIGIBLE)
     posteriors, chances = design.posteriors[used], design.chances[used]
     # Chances are corrected to give the prior to the last digit; scaling columns instead would bend the posteriors.
     weighted = posteriors.T * chances
     for _ in range(2):
-        missing = prior - posteriors.T @ chances
-        chances = chances * (1 + posteriors @ np.linalg.solve(weighted @ posteriors, missing))
-    matrix = chances[:, None] * posteriors / prior
+        missing = aim.prior - posteriors.T @ chances
+        chances = chances * (1 + posteriors @ np.linalg.lstsq(weighted @ posteriors, missing, rcond=None)[0])
+    matrix = chances[:, None] * posteriors / aim.prior
     return matrix[np.lexsort((-chances, -posteriors.max(axis=1)))]
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.dense import amplification, expected_mse, map_privacy, worst_posterior
+from tacit.channel.dense import amplification, map_privacy, worst_posterior
 from tacit.design.problem import DesignProblem, unnamed
+from tacit.design.wanted import WantedNumbers, wanted_from_document
 from tacit.display import Told, new_figure
 from tacit.errors import InvalidInput
 
@@ -96,6 +97,8 @@ class Front(Told):
         Names of the answers.
     warnings : tuple of str
         What to know before using them.
+    purpose : WantedNumbers, optional
+        What the errors are of, where not of the shares of all answers.
 
     Examples
     --------
@@ -113,6 +116,12 @@ class Front(Told):
     points: tuple[FrontPoint, ...]
     answers: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    purpose: WantedNumbers | None = None  # None for the shares of all answers
+
+    def problem(self, prior: Matrix | None = None) -> DesignProblem:
+        """What the front answers; under another prior where one is given."""
+        prior = self.prior if prior is None else prior
+        return DesignProblem.of(prior, self.records, answers=self.answers, purpose=self.purpose)
 
     @property
     def privacies(self) -> Matrix:
@@ -131,6 +140,7 @@ class Front(Told):
             "delta": self.delta,
             "seconds": self.seconds,
             "answers": list(self.answers),
+            "purpose": "shares" if self.purpose is None else self.purpose.to_document(),
             "points": [point.to_document() for point in self.points],
             "warnings": list(self.all_warnings),
         }
@@ -148,7 +158,8 @@ class Front(Told):
     def __str__(self) -> str:
         bound = "" if self.delta is None else f", delta {self.delta:g}"
         headline = f"{self.method}: {len(self.points)} channels for {len(self.answers)} answers, {self.records} records"
-        return f"{headline}{bound}, {self.seconds:.1f} s\n{self.table()}"
+        aim = "" if self.purpose is None else f" for {self.purpose.text}"
+        return f"{headline}{aim}{bound}, {self.seconds:.1f} s\n{self.table()}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Error against privacy, drawn into `ax` or a figure of its own."""
@@ -163,13 +174,23 @@ class Front(Told):
         return ax
 
 
+def front_of(
+    problem: DesignProblem, method: str, seconds: float, points: Sequence[FrontPoint], warnings: Sequence[str] = ()
+) -> Front:
+    """The front of a problem's channels."""
+    return Front(
+        method, problem.prior, problem.records, problem.delta, seconds, tuple(points), problem.answers, tuple(warnings),
+        problem.purpose,
+    )  # fmt: skip
+
+
 def measured_point(
     matrix: Matrix, problem: DesignProblem, reports: Sequence[str] | None = None, lower_bound: float | None = None
 ) -> FrontPoint:
     """The channel with its measures under the problem's prior; a square channel reports the answers themselves."""
     return FrontPoint(
         privacy=map_privacy(matrix, problem.prior, problem.accuracy),
-        mse=expected_mse(matrix, problem.prior, problem.records),
+        mse=problem.mse_of(matrix),
         worst_posterior=worst_posterior(matrix, problem.prior),
         gamma=amplification(matrix),
         matrix=matrix,
@@ -200,6 +221,7 @@ def front_from_document(document: Mapping[str, Any]) -> Front:
             points=tuple(_point_from_document(point) for point in document["points"]),
             answers=tuple(answers),
             warnings=tuple(text for text in document.get("warnings", ()) if text != INFINITE_GAMMA),
+            purpose=wanted_from_document(document.get("purpose", "shares")),
         )
     except (KeyError, TypeError, ValueError) as problem:
         message = f"This is not a front: {problem!r}. Make one with: tacit design front ... --out front.json"

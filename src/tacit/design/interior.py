@@ -1,11 +1,12 @@
 """A-optimal design over given posteriors by a primal-dual interior-point method made for its structure.
 
-Minimise ``log trace J(q)^-1``, ``J(q) = sum_k q_k x_k x_k^T``, ``x = w / prior``, over q >= 0 with the prior as mean
-posterior and, under a budget, ``sum_k q_k max(w_k) <= budget``. The logarithm is convex too, and nearer to its quadratic
-model where little information is allowed: there the trace is many times that of the start. In the eigenbasis of J the
-Hessian of the objective with respect to J is diagonal but for a term of rank one, which adds ``J J^T / 2`` (J as a
-vector) to its inverse. So a Newton step costs one Cholesky factor of the size of J's triangle, not one of the number of
-posteriors; a general semidefinite solver takes many times as long for the same problem.
+Minimise ``log trace J(q)^-1``, ``J(q) = sum_k q_k x_k x_k^T``, over q >= 0 with the prior as mean posterior and, under a
+budget, ``sum_k q_k max(w_k) <= budget``. The x are ``w / prior`` in coordinates in which the aim is the plain trace. The
+logarithm is convex too, and nearer to its quadratic model where little information is allowed: there the trace is many
+times that of the start. In the eigenbasis of J the Hessian of the objective with respect to J is diagonal but for a term of
+rank one, which adds ``J J^T / 2`` (J as a vector) to its inverse. So a Newton step costs one Cholesky factor of the size of
+J's triangle, not one of the number of posteriors; a general semidefinite solver takes many times as long for the same
+problem.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.certificate import Dual
+from tacit.design.certificate import Aim, Dual
 from tacit.extras import require
 
 Matrix = NDArray[np.float64]
@@ -38,9 +39,9 @@ class Design:
     gap: float  # of the trace, relative, over the posteriors given
 
 
-def solve_design(posteriors: Matrix, prior: Matrix, budget: float | None, tolerance: float = 1e-9) -> Design:
-    """The weights of least ``trace J^-1``; stops at the relative gap `tolerance` or where rounding ends progress."""
-    search = _WeightSearch(posteriors, prior, budget)
+def solve_design(posteriors: Matrix, aim: Aim, budget: float | None, tolerance: float = 1e-9) -> Design:
+    """The weights of least ``trace(V J^-1)``; stops at the relative gap `tolerance` or where rounding ends progress."""
+    search = _WeightSearch(posteriors, aim, budget)
     best = search.design()
     for _ in range(MOST_STEPS):
         try:
@@ -56,9 +57,12 @@ def solve_design(posteriors: Matrix, prior: Matrix, budget: float | None, tolera
 class _WeightSearch:
     """The iterate: weights, their reduced costs and the multipliers of the equations ``equations @ weights == right``."""
 
-    def __init__(self, posteriors: Matrix, prior: Matrix, budget: float | None) -> None:
-        self.posteriors, self.prior, self.budget = posteriors, prior, budget
-        likelihoods = posteriors / prior
+    def __init__(self, posteriors: Matrix, aim: Aim, budget: float | None) -> None:
+        prior = aim.prior
+        self.posteriors, self.aim, self.prior, self.budget = posteriors, aim, prior, budget
+        root, self.unscaled = aim.scaling
+        self.scaled_aim = Aim(prior, root)
+        likelihoods = (posteriors / prior) @ self.unscaled
         self.equations = np.ascontiguousarray(posteriors.T)
         self.right = prior
         if budget is not None:  # one more column: what is left of the budget
@@ -85,13 +89,16 @@ class _WeightSearch:
 
     def design(self) -> Design:
         n = len(self.prior)
-        inverse = (self.basis / self.eigenvalues) @ self.basis.T
+        inverse = self.unscaled @ ((self.basis / self.eigenvalues) @ self.basis.T) @ self.unscaled
         price = self.trace * self.multipliers
-        dual = Dual(inverse, price[:n], float(price[n]) if self.budget is not None else 0.0)
-        dual = dual.repaired(self.posteriors, self.prior)
-        bound = dual.least_trace(self.prior, self.budget if self.budget is not None else 0.0)
+        budget_price = float(price[n]) if self.budget is not None else 0.0
+        # The gap is that of the aim that is solved; the proof that is handed on is that of the aim itself.
+        solved = self.scaled_aim.dual(inverse, price[:n], budget_price).repaired(self.posteriors)
+        bound = solved.least_trace(self.prior, self.budget if self.budget is not None else 0.0)
         missed = float(np.abs(self.equations @ self.weights - self.right).max())
-        return Design(self.weights[: len(self.posteriors)], dual, max((self.trace - bound) / self.trace, missed))
+        gap = max((self.trace - bound) / self.trace, missed)
+        dual = self.aim.dual(inverse, price[:n], budget_price).repaired(self.posteriors)
+        return Design(self.weights[: len(self.posteriors)], dual, gap)
 
     @property
     def is_exhausted(self) -> bool:

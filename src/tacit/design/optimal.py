@@ -75,7 +75,9 @@ def design_front(
     bounds = bounds or Bounds(delta=delta)
     preferences = preferences or FrontPreferences(method=method or "exact")
     settings = FrontSettings(bounds, preferences, effort or SearchEffort())
-    problem = DesignProblem.of(prior, records, delta=bounds.delta, answers=answers, accuracy=preferences.accuracy)
+    problem = DesignProblem.of(
+        prior, records, delta=bounds.delta, answers=answers, accuracy=preferences.accuracy, purpose=preferences.purpose
+    )
     if preferences.method == "exact":
         if bounds.is_for_several_priors:
             return safe_point(problem, bounds)

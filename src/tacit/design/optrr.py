@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.bound import with_lower_bounds
-from tacit.design.front import Front, measured_point, undominated
+from tacit.design.front import Front, front_of, measured_point, undominated
 from tacit.design.interior import single_thread
 from tacit.design.optimal_set import Matrices
 from tacit.design.problem import DesignProblem
@@ -114,4 +114,4 @@ def _front(search: OptrrSearch, seconds: float, warnings: tuple[str, ...]) -> Fr
     filled = everything.filled
     kept = filled[undominated(everything.privacy[filled], everything.trace[filled])]
     points = tuple(measured_point(everything.channels[i], problem) for i in kept)
-    return Front("optrr", problem.prior, problem.records, problem.delta, seconds, points, problem.answers, warnings)
+    return front_of(problem, "optrr", seconds, points, warnings)

@@ -145,11 +145,11 @@ class Polish:
 
     def _merged(self, level: float) -> list[Matrix]:
         """The exact channel of this privacy, its reports merged to as many as there are answers."""
-        prior = self.problem.prior
+        prior, aim = self.problem.prior, self.problem.aim
         if self.vertices is None:
             return []
         budget = 1 - min(max(level, self.problem.least_privacy), 0.998 * self.problem.most_privacy)
-        design = pruned(certified_design(self.vertices, prior, budget), prior, budget)
+        design = pruned(certified_design(self.vertices, aim, budget), aim, budget)
         joint = design.chances[:, None] * design.posteriors
         starts = []
         for budget_price, noise in MERGES:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.channel.dense import wanted_variances
+from tacit.design.certificate import Aim
+from tacit.design.wanted import WantedNumbers, named_attribute, wanted_numbers, wanted_shares
 from tacit.errors import InvalidInput
+from tacit.schema import Attribute
 
 Matrix = NDArray[np.float64]
 
@@ -36,6 +41,7 @@ class DesignProblem:
     delta: float | None = None
     answers: tuple[str, ...] = ()
     accuracy: Matrix | None = field(default=None)
+    purpose: WantedNumbers | None = None  # the shares of all answers where it is None
 
     @classmethod
     def of(
@@ -46,6 +52,7 @@ class DesignProblem:
         delta: float | None = None,
         answers: Sequence[str] | None = None,
         accuracy: ArrayLike | None = None,
+        purpose: str | WantedNumbers | None = None,
     ) -> DesignProblem:
         """The problem with its parts checked and the prior made to sum to one exactly."""
         checked = _checked_prior(prior)
@@ -56,7 +63,11 @@ class DesignProblem:
             raise InvalidInput(f"An answer is named twice: {', '.join(names)}. Give each answer a name of its own.")
         _check_records(records)
         _check_delta(delta, checked)
-        return cls(checked, int(records), delta, names, _checked_accuracy(accuracy, len(checked)))
+        if isinstance(purpose, str):
+            purpose = wanted_numbers(purpose, Attribute(named_attribute(purpose) or "the question", names))
+        if purpose is not None and purpose.is_of_shares:
+            purpose = None
+        return cls(checked, int(records), delta, names, _checked_accuracy(accuracy, len(checked)), purpose)
 
     @property
     def n_answers(self) -> int:
@@ -83,9 +94,34 @@ class DesignProblem:
         worth = np.eye(self.n_answers) if self.accuracy is None else self.accuracy
         return Posed(self.prior, worth, is_exact, float(self.posterior_cap))
 
+    @cached_property
+    def wanted(self) -> WantedNumbers:
+        return self.purpose or wanted_shares(self.n_answers)
+
+    @cached_property
+    def aim(self) -> Aim:
+        """What the exact design minimises; other numbers than shares are taken around their mean, so that it is a variance."""
+        return Aim(self.prior, self._centred.T * np.sqrt(self.wanted.importances * self._scale))
+
+    @cached_property
+    def _centred(self) -> Matrix:
+        weights = self.wanted.weights
+        return weights if self.wanted.is_of_shares else weights - (weights @ self.prior)[:, None]
+
+    @cached_property
+    def _scale(self) -> float:
+        """What makes the trace of ``sum omega v v^T`` the number of answers."""
+        return self.n_answers / float(self.wanted.importances @ (self._centred**2).sum(axis=1))
+
     def mse(self, trace: float) -> float:
-        """Mean squared error of the best estimate when the inverse information has this trace (OptRR's utility)."""
-        return (trace - float(self.prior @ self.prior)) / (self.n_answers * self.records)
+        """Mean squared error of the best estimate when ``trace(V J^-1)`` of the aim is `trace` (OptRR's utility)."""
+        known = float(((self.aim.factor.T @ self.prior) ** 2).sum())
+        return (trace - known) / (self._scale * self.records)
+
+    def mse_of(self, matrix: Matrix) -> float:
+        """Mean squared error of the wanted numbers under a channel; infinite where one of them cannot be estimated."""
+        variances = wanted_variances(matrix, self.prior, self.wanted.weights)
+        return float(self.wanted.importances @ variances) / self.records
 
 
 def unnamed(n_answers: int) -> tuple[str, ...]:

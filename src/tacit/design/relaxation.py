@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.certificate import Dual
+from tacit.design.certificate import Aim, Dual
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -26,6 +26,7 @@ MOST_STEPS = 60
 SHORT_OF_BOUNDARY = 0.98
 TOLERANCE = 1e-6  # relative gap at which the search ends; the bound itself needs none
 NO_REST = 1e-9  # a smaller rest is rounding
+UNWANTED = 1e-4  # added to directions that are not wanted: with less, steps become singular long before the end
 LITTLE = 0.2  # of the information that telling the truth gives
 
 
@@ -193,9 +194,9 @@ def _sum(*parts: dict[int, float]) -> dict[int, float]:
     return total
 
 
-def relaxed_dual(prior: Matrix, budget: float, delta: float) -> Dual:
+def relaxed_dual(aim: Aim, budget: float, delta: float) -> Dual:
     """The best dual that these inequalities prove."""
-    search = _MomentSearch(prior, budget, delta)
+    prior, search = aim.prior, _MomentSearch(aim, budget, delta)
     best = search.dual()
     for _ in range(MOST_STEPS):
         try:
@@ -213,10 +214,12 @@ def relaxed_dual(prior: Matrix, budget: float, delta: float) -> Dual:
 class _MomentSearch:
     """A primal-dual interior-point search over the moments; slacks make any start permitted."""
 
-    def __init__(self, prior: Matrix, budget: float, delta: float) -> None:
+    def __init__(self, aim: Aim, budget: float, delta: float) -> None:
         from scipy import sparse
 
-        self.prior, self.budget = prior, budget
+        prior = aim.prior
+        self.aim, self.prior, self.budget = aim, prior, budget
+        self.wanted = aim.scaling[0] @ aim.scaling[0] + (UNWANTED if aim.is_singular else 0.0) * np.eye(len(prior))
         self.moments = moments = MomentLimits(len(prior), delta)
         guessed = np.zeros((1, moments.size))
         for column, value in moments.guessed().items():
@@ -273,8 +276,8 @@ class _MomentSearch:
         information = second / np.outer(self.prior, self.prior)
         np.linalg.cholesky(information)  # raises where the step went too far
         self.inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
-        self.trace = float(np.trace(self.inverse))
-        self.slope = self.inverse @ self.inverse / np.outer(self.prior, self.prior)
+        self.trace = float((self.wanted * self.inverse).sum())
+        self.slope = self.inverse @ self.wanted @ self.inverse / np.outer(self.prior, self.prior)
         self.gradient = -(self.second.T @ (np.where(m.i == m.j, 1.0, 2.0) * self.slope[m.i, m.j]))
 
     def _hessian(self) -> Matrix:
@@ -348,8 +351,9 @@ class _MomentSearch:
         over = -(self.gradient + self.rows.T @ self.price + self.equations.T @ self.free) / self.unit
         missed = float(np.maximum(over, 0.0).sum())
         price = m.of_prior.T @ multipliers + m.equations_of_prior.T @ free + m.constants @ multipliers + missed
+        price -= self.aim.constant  # what the added constant takes of every posterior's inequality
         scale = float(self.slope.max() + np.abs(price).max())
-        return Dual(self.inverse, price + 1e-13 * scale * m.n, float(self.price[-1] * self.row_unit[-1]))
+        return self.aim.dual(self.inverse, price + 1e-13 * scale * m.n, float(self.price[-1] * self.row_unit[-1]))
 
 
 def _longest(slack: Matrix, d_slack: Matrix, price: Matrix, d_price: Matrix) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.channel.dense import worst_posterior
 from tacit.design.column_generation import certified_design
 from tacit.design.exact import certified_point
-from tacit.design.front import Front
+from tacit.design.front import Front, front_of
 from tacit.design.interior import single_thread
 from tacit.design.problem import DesignProblem
 from tacit.design.settings import Bounds
@@ -81,12 +81,12 @@ def safe_point(problem: DesignProblem, bounds: Bounds) -> Front:
         )
     corners = plausible(problem, bounds)
     with single_thread():
-        design = certified_design(_corners(problem, corners), problem.prior, None)
+        design = certified_design(_corners(problem, corners), problem.aim, None)
         point = certified_point(problem, design, None)
     worst = max(worst_posterior(point.matrix, each) for each in corners)
     said = f"The worst posterior over all {len(corners)} extreme priors of the set is {worst:.6g}."
     seconds = time.perf_counter() - started
-    return Front("safe", problem.prior, problem.records, problem.delta, seconds, (point,), problem.answers, (said,))
+    return front_of(problem, "safe", seconds, [point], [said])
 
 
 def plausible(problem: DesignProblem, bounds: Bounds) -> Matrix:

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.design.wanted import WantedNumbers
 from tacit.errors import InvalidInput, UnknownName
 
 DesignMethod = Literal["optrr", "exact", "warner", "uniform-perturbation", "gamma-diagonal"]
@@ -97,15 +98,22 @@ class FrontPreferences:
     accuracy : array, optional
         ``accuracy[guess, truth]``: what each guess is worth, where not only the exact one counts (`closeness` for ordered
         answers). Refused for the exact method, whose proof counts right guesses only.
+    purpose : str, optional
+        What the error is of, as in `exact_front`: ``mean``, ``cumulative``, ...; the shares of all answers if not said.
     """
 
     method: DesignMethod = "exact"
     points: int = 12
     accuracy: ArrayLike | None = None
+    purpose: str | WantedNumbers | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UnknownName("Method", str(self.method), METHODS)
+        if self.purpose is not None and self.method == "optrr":
+            raise InvalidInput(
+                "OptRR searches for the shares of all answers, so a purpose is not for it. Use the method exact, or leave it out."
+            )
         if self.points < 1:
             raise InvalidInput(f"points is {self.points}; a front needs at least 1.")
         if self.accuracy is not None and self.method == "exact":

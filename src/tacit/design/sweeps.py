@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from tacit.channel.dense import (
     even_mixture,
-    expected_mse,
     gamma_diagonal_keep,
     map_privacy,
     warner_keep,
     worst_posterior,
 )
 from tacit.design.bound import with_lower_bounds
-from tacit.design.front import Front, measured_point, undominated
+from tacit.design.front import Front, front_of, measured_point, undominated
 from tacit.design.problem import DesignProblem
 
 Matrix = NDArray[np.float64]
@@ -62,8 +61,8 @@ def family_front(problem: DesignProblem, family: str) -> Front:
     started = time.perf_counter()
     channels = permitted(problem, family)
     privacy = np.array([map_privacy(matrix, problem.prior, problem.accuracy) for matrix in channels])
-    mse = np.array([expected_mse(matrix, problem.prior, problem.records) for matrix in channels])
+    mse = np.array([problem.mse_of(matrix) for matrix in channels])
     kept = undominated(privacy, mse)
     points = tuple(measured_point(channels[i], problem) for i in kept if np.isfinite(mse[i]))
     seconds = time.perf_counter() - started
-    return Front(family, problem.prior, problem.records, problem.delta, seconds, points, problem.answers)
+    return front_of(problem, family, seconds, points)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channel.dense import expected_mse, map_privacy, worst_posterior
+from tacit.channel.dense import map_privacy, worst_posterior
 from tacit.design.front import Front, FrontPoint
 
 Matrix = NDArray[np.float64]
@@ -77,5 +77,5 @@ def _under(name: str, prior: Matrix, point: FrontPoint, front: Front) -> UnderPr
         prior=name,
         privacy=map_privacy(point.matrix, prior),
         worst_posterior=worst_posterior(point.matrix, prior),
-        mse=expected_mse(point.matrix, prior, front.records),
+        mse=front.problem(prior).mse_of(point.matrix),
     )
