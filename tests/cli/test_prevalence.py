@@ -43,7 +43,7 @@ def test_groups_and_a_complex_sample(study):
 def test_the_answer_for_people(study):
     shown = tacit("prevalence", study, *ASKED, "--by", "sex")
     assert "sex 1 against sex 0" in shown.out
-    assert "outside [0, 1]" in shown.err
+    assert "outside of what the device can send" in shown.err
 
 
 def test_refusals_are_one_sentence(study):

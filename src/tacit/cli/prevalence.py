@@ -10,6 +10,7 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions
+from tacit.cli.studies import AS_IT_IS, ReadingOptions
 from tacit.display import decimals, fixed_decimals, rounded_error
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ def prevalence(
     parameters: Annotated[str, typer.Option(help="Its chances: 'p=2/3'; two samples: 'p=1:2/12,2:10/12'.")],
     yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
     sample: Annotated[str | None, typer.Option(help="Column that tells the samples apart.")] = None,
-    by: Annotated[str | None, typer.Option(help="Column whose values make groups, to be compared.")] = None,
+    by: Annotated[str | None, typer.Option(help="Columns whose values make groups, separated by commas.")] = None,
+    compare: Annotated[
+        str | None, typer.Option(help="With --by: the group to compare with, or 'all' for every two.")
+    ] = None,
+    against: Annotated[float | None, typer.Option(help="Share to test the estimate against.")] = None,
+    reading: ReadingOptions = AS_IT_IS,
     sampling: SampleOptions = UNSAID,
     control: Annotated[
         str | None, typer.Option(help="Control item with its known prevalence, 'column=0': tells inattention.")
@@ -36,8 +42,9 @@ def prevalence(
     import tacit
 
     result = tacit.prevalence(
-        file, item, device, parameters, yes=yes, sample=sample, by=by, control=control, answers=listed_names(answers),
-        level=level, **sampling.keywords(file),
+        file, item, device, parameters, yes=yes, sample=sample, by=listed_names(by), control=control,
+        answers=listed_names(answers), level=level, compare=compare, against=against, **reading.keywords(),
+        **sampling.keywords(file),
     )  # fmt: skip
     if json:
         print_json(result.to_document())
@@ -62,8 +69,14 @@ def _show(result: Prevalence) -> None:
         error, low, high = (fixed_decimals(value, places) for value in (one.standard_error, one.low, one.high))
         print_text(
             f"{names[0]} against {names[1]}: {one.answer} {one.difference:+.{places}f} ± {error} "
-            f"(one standard error; {low} to {high}), p = {one.p:.3g}"
+            f"(one standard error; {low} to {high}), p = {'-' if one.p is None else f'{one.p:.3g}'}"
         )
+    if result.overall is not None and result.overall.p is not None:
+        print_text(
+            f"All groups have one share: p = {result.overall.p:.3g} ({result.overall.degrees_of_freedom} degrees of freedom)"
+        )
+    if result.test is not None:
+        print_text(f"Share of {result.test.against:g}: p = {result.test.p:.3g} ({result.test.method}, two-sided)")
     for warning in result.warnings:
         note(f"Warning: {warning}")
 

@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table
 from tacit.cli.sampling import UNSAID, SampleOptions
+from tacit.cli.studies import AS_IT_IS, ReadingOptions
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def regress(
     family: Annotated[Family | None, typer.Option(help="Model; logit or multinomial by the answers.")] = None,
     sample: Annotated[str | None, typer.Option(help="Column that tells the samples of a device apart.")] = None,
     yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
+    reading: ReadingOptions = AS_IT_IS,
     sampling: SampleOptions = UNSAID,
     errors: Annotated[Errors | None, typer.Option(help="Errors from the information, scores, or both.")] = None,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
@@ -47,7 +49,7 @@ def regress(
     result = tacit.regress(
         file, formula, devices=_devices(formula, device or [], parameters),
         scheme=None if scheme is None else Scheme.read(scheme), family=family, sample=sample, yes=yes, errors=errors,
-        level=level, **sampling.keywords(file),
+        level=level, **reading.keywords(), **sampling.keywords(file),
     )  # fmt: skip
     if plot is not None:
         covariate = next((term for term in result.terms if term != "Intercept"), None)

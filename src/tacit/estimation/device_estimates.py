@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc, chdtrc
 
 from tacit.channel.base import Array
 from tacit.channel.devices import DeviceDesign
@@ -112,6 +113,24 @@ class DeviceEstimate:
             total += by_stratum[:, None, None] * noise
         return total
 
+    @cached_property
+    def impossibility(self) -> float:
+        """How many standard errors the reports lie from anything the device can send; 0 up to three of them."""
+        if self.is_inside or self.added is not None:
+            return 0.0
+        return distance_from_possible(self.laws, self.counted.frequencies, self.counted.sizes)
+
+    def exact_p(self, share: float) -> float | None:
+        """The exact binomial p of a share of yes; None where reports are not of one sample, unweighted, and two."""
+        counted = self.counted
+        if len(counted.sizes) > 1 or self.laws.laws[0].shape != (2, 2) or self.added is not None:
+            return None
+        n, law = counted.n, self.laws.laws[0]
+        yes = round(float(counted.frequencies[0][1]) * n)
+        chance = float(law[1] @ [1 - share, share])
+        tails = float(bdtr(yes, n, chance)), float(bdtrc(yes - 1, n, chance)) if yes else 1.0
+        return min(1.0, 2 * min(tails))
+
     def is_share(self, at: int) -> bool:
         """Whether an estimate is the share of some classes of people."""
         return at < len(self.shares) and bool(np.isfinite(self.shares[at]).all())
@@ -157,6 +176,37 @@ class DeviceEstimate:
     @cached_property
     def _held(self) -> dict[tuple[bytes, float], Array]:
         return {}
+
+
+MOST_ERRORS = 3.0
+
+
+def distance_from_possible(laws: SampleLaws, seen: Sequence[Array], sizes: Array) -> float:
+    """How many standard errors reports lie from the nearest thing that can be sent; 0 where that may be chance.
+
+    The errors are those of the boundary, where everybody or nobody carries the trait.
+    """
+    classes = laws.most_likely(seen)
+    total, reports = 0.0, 0
+    for law, shares, people in zip(laws.laws, seen, sizes, strict=False):
+        expected = law @ classes
+        if (shares[expected <= ROUNDING] > ROUNDING).any():
+            return np.inf
+        possible = expected > ROUNDING
+        total += float(people * ((shares - expected)[possible] ** 2 / expected[possible]).sum())
+        reports += int(possible.sum()) - 1
+    freedom = max(reports - laws.n_classes + 1, 1)
+    return float(np.sqrt(total)) if chdtrc(freedom, total) < chdtrc(1, MOST_ERRORS**2) else 0.0
+
+
+def impossible_reports(distance: float) -> str:
+    """What is said of reports that the device cannot have sent."""
+    far = "some reports are impossible" if np.isinf(distance) else f"by {distance:.1f} standard errors"
+    return (
+        f"These reports lie outside of what the device can send, {far}: the chances are wrong, yes and no are coded the other "
+        "way, or the instructions were not followed. No interval and no number of respondents can be given; check "
+        "--parameters and --yes."
+    )
 
 
 def _even(part: Array, members: Array) -> Array:

@@ -15,6 +15,7 @@ from tacit.channel.device_parameters import same_value
 from tacit.channel.devices import DeviceDesign
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table.columns import as_text, missing_values
+from tacit.table.study_columns import numbers_of
 
 Codes = NDArray[np.intp]
 # What people write for no and yes, always in this order.
@@ -76,9 +77,10 @@ def _meaning(name: str, values: Sequence[str], reports: Sequence[str], yes: str 
     listed = ", ".join(map(repr, list(values)[:8]))
     wanted = " and ".join(map(repr, reports[:8]))
     advice = (
-        f"Say which value means {reports[1]!r}: yes=VALUE (on the command line --yes VALUE)."
+        f"Say which value means {reports[1]!r}: yes=VALUE (on the command line --yes VALUE), and which mean no answer: "
+        "missing_marks=[...] (--missing-mark VALUE)."
         if len(reports) == 2
-        else "Recode them in the file first."
+        else "Recode them in the file first, or name those that mean no answer: missing_marks=[...] (--missing-mark VALUE)."
     )
     raise InvalidInput(f"{name!r} holds {listed}, which is not understood as {wanted}. {advice}")
 
@@ -92,7 +94,7 @@ def _named_yes(name: str, keys: dict[str, str], reports: Sequence[str], yes: str
         listed = ", ".join(repr(value) for value, key in keys.items() if key != wanted)
         raise InvalidInput(
             f"Beside {yes!r} the column {name!r} holds {listed}; there may be only one other value, which means "
-            f"{reports[0]!r}. Leave the rest empty, where they are missing answers."
+            f"{reports[0]!r}. Name those that mean no answer: missing_marks=[...] (on the command line --missing-mark VALUE)."
         )
     return {value: int(key == wanted) for value, key in keys.items()}
 
@@ -148,23 +150,18 @@ def _checked_single(name: str, others: Sequence[str], design: DeviceDesign) -> N
         )
 
 
-def numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
-    """A column of numbers, such as weights; a decimal comma is understood."""
-    values = column(table, name)
-    absent = missing_values(values)
+def numbers(table: pa.Table, name: str, rows: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+    """A column of numbers without gaps, such as weights, of some rows of the table; a decimal comma is understood."""
+    values, kept = column(table, name), np.ones(table.num_rows, dtype=bool) if rows is None else rows
+    absent = missing_values(values) & kept
     if absent.any():
         raise InvalidInput(f"{name!r} has no value in row {int(np.argmax(absent)) + 1:,}; every row needs one.")
-    texts = as_text(values)
-    for decimal in (".", ","):
-        try:
-            import pyarrow.compute as pc
-
-            parsed = pc.replace_substring(texts, pattern=decimal, replacement=".").cast(pa.float64())
-        except pa.ArrowInvalid:
-            continue
-        return np.asarray(parsed.to_numpy(), dtype=np.float64)
-    bad = next(text for text in texts.to_pylist() if not _is_number(text))
-    raise InvalidInput(f"{name!r} must hold numbers, not {bad!r}.")
+    parsed = numbers_of(name, values)
+    if parsed is None:
+        texts = as_text(values).filter(pa.array(kept)).to_pylist()
+        bad = next((text for text in texts if not _is_number(text)), texts[0])
+        raise InvalidInput(f"{name!r} must hold numbers, not {bad!r}.")
+    return np.asarray(parsed[kept])
 
 
 def _is_number(text: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc, fdtrc
 
 from tacit.channel import devices
 from tacit.channel.base import Array
@@ -16,17 +18,31 @@ from tacit.channel.device_laws import YES_NO
 from tacit.channel.device_parameters import Given, exact_chance
 from tacit.channel.devices import DeviceDesign
 from tacit.count.weighted import SampleColumns
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation import device_reports
 from tacit.estimation.comparison import difference_ends
 from tacit.estimation.complex_samples import Lonely, SampleDesign
-from tacit.estimation.device_estimates import DeviceEstimate, SampleCounts, estimate_device, with_control
+from tacit.estimation.device_estimates import (
+    DeviceEstimate,
+    SampleCounts,
+    estimate_device,
+    impossible_reports,
+    with_control,
+)
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.intervals import ROUNDING, ShareLaw, checked_level, interval_within
-from tacit.estimation.prevalence_result import AnswerShare, Difference, GroupPrevalence, OpenParameter, Prevalence
+from tacit.estimation.prevalence_result import (
+    AnswerShare,
+    Difference,
+    GroupPrevalence,
+    OpenParameter,
+    OverallTest,
+    Prevalence,
+    ShareTest,
+)
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws, estimated
-from tacit.table.files import read_columns
+from tacit.table.study_columns import StudyReading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +58,7 @@ def prevalence(
     *,
     yes: str | None = None,
     sample: str | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     weights: str | None = None,
     strata: str | None = None,
     clusters: str | None = None,
@@ -55,6 +71,11 @@ def prevalence(
     replicates: Sequence[str] = (),
     replicate_scale: float | None = None,
     seed: int | None = None,
+    compare: str | None = None,
+    against: float | None = None,
+    missing_marks: Sequence[str] = (),
+    sheet: str | None = None,
+    skip_rows: int = 0,
 ) -> Prevalence:
     """The share of people who carry a trait that was asked with a device.
 
@@ -72,8 +93,8 @@ def prevalence(
         The value that means yes (or the second report of the device), where it is not 1, yes or true.
     sample : str, optional
         The column that tells the samples apart.
-    by : str, optional
-        A column whose values make groups, to be compared.
+    by : str or sequence of str, optional
+        Columns whose values make groups, to be compared: each with the first, and all by one test.
     weights, strata, clusters : str, optional
         Columns of a complex sample; errors are then linearised, with Student's distribution.
     sampled : float or str, optional
@@ -94,6 +115,16 @@ def prevalence(
         What the sum of squared deviations is multiplied by: 1/R if not said (bootstrap, balanced), (R-1)/R for a jackknife.
     seed : int, optional
         Makes the bootstrap repeatable.
+    compare : str, optional
+        With `by`: ``"all"`` compares every two groups, the value of a group every other one with it.
+    against : float, optional
+        A share that the estimate is tested against.
+    missing_marks : sequence of str
+        Values that mean no answer. Without them NA, a dot and codes such as -99 are recognised, and the result says so.
+    sheet : str, optional
+        The sheet of an Excel file, by name or number; the first if not said.
+    skip_rows : int
+        Title rows above the line of column names.
 
     Returns
     -------
@@ -120,13 +151,19 @@ def prevalence(
     checked_level(level)
     watched = _control(control)
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
-    named = [item, sample, by, watched[0] if watched else None, *columns.named]
-    table = read_columns(data, [name for name in named if name is not None])
+    groups = [by] if isinstance(by, str) else list(by or ())
+    if compare is not None and not groups:
+        raise InvalidInput("compare says which groups are compared, and there are none. Name their columns: by=...")
+    if against is not None and not 0 <= against <= 1:
+        raise InvalidInput(f"The share to test against must lie between 0 and 1, not {against!r}.")
+    named = [item, sample, *groups, watched[0] if watched else None, *columns.named]
+    reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
+    table, notes = reading.read(data, [name for name in named if name is not None])
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be estimated.")
-    reports = _reports(table, known, item, sample, yes)
+    reports = _reports(table, known, item, sample, yes, notes)
     design = design_of(table, columns, lonely, bootstrap=bootstrap, seed=seed)
-    return _Study(known, reports, design, watched, level).result(table, by)
+    return _Study(known, reports, design, watched, level, compare, against).result(table, groups)
 
 
 def _control(control: str | tuple[str, float] | None) -> tuple[str, float] | None:
@@ -147,13 +184,14 @@ class _Reports:
     readings: tuple[str, ...]
 
 
-def _reports(table: pa.Table, device: DeviceDesign, item: str, sample: str | None, yes: str | None) -> _Reports:
+def _reports(
+    table: pa.Table, device: DeviceDesign, item: str, sample: str | None, yes: str | None, notes: Sequence[str]
+) -> _Reports:
     read = device_reports.understood(table, item, device.reports, yes)
     if device.direct is not None and len(device.reports) != len(device.answers):
         raise InvalidInput(f"The reports of {device.name!r} are not answers, so no sample of it was asked directly.")
-    return _Reports(
-        item, yes, read.codes, device_reports.samples(table, sample, device), (read.sentence,) if read.sentence else ()
-    )
+    readings = (*notes, *([read.sentence] if read.sentence else []))
+    return _Reports(item, yes, read.codes, device_reports.samples(table, sample, device), readings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +201,14 @@ class _Study:
     design: SampleDesign | None
     control: tuple[str, float] | None
     level: float
+    compare: str | None
+    against: float | None
 
-    def result(self, table: pa.Table, by: str | None) -> Prevalence:
+    def result(self, table: pa.Table, by: Sequence[str]) -> Prevalence:
         answered = self.reports.codes != MISSING
         direct = self.reports.samples == DIRECT
         control = self._control_codes(table)
-        levels = self._levels(table, by)
+        levels, empty = self._levels(table, by)
         groups = [answered & ~direct, *(answered & ~direct & rows for _, rows in levels)]
 
         def all_estimates(weights: Array) -> list[DeviceEstimate]:
@@ -182,7 +222,7 @@ class _Study:
         whole, asked = estimates[0], None if self.device.direct is None else estimates[-1]
         compliance = _compliance(whole, self.device, self.level)
         n_without = int((groups[0] & ~np.logical_or.reduce([rows for _, rows in levels])).sum()) if levels else 0
-        compared = self._group_differences(errors, by, [name for name, _ in levels])
+        compared = self._group_differences(errors, [group for group, _ in levels])
         if asked is not None:
             compared.append(errors.difference(0, len(estimates) - 1, {"asked": "device"}, {"asked": "direct"}))
         return Prevalence(
@@ -192,14 +232,16 @@ class _Study:
             n_missing=int((~answered).sum()),
             shares=errors.shares(0),
             parameters=errors.parameters(0),
-            groups=tuple(errors.group(1 + at, {str(by): name}) for at, (name, _) in enumerate(levels)),
+            groups=tuple(errors.group(1 + at, group) for at, (group, _) in enumerate(levels)),
             differences=tuple(compared),
             direct=None if asked is None else errors.group(len(estimates) - 1, {"asked": "direct"}),
             compliance=compliance,
             level=self.level,
             errors=errors.in_words,
             readings=self.reports.readings,
-            warnings=tuple(self._warnings(estimates, compliance, n_without)),
+            warnings=tuple(self._warnings(estimates, compliance, n_without, empty)),
+            overall=errors.equality(range(1, 1 + len(levels))) if levels else None,
+            test=None if self.against is None else errors.test(0, self.against),
         )
 
     def _control_codes(self, table: pa.Table) -> Codes | None:
@@ -236,39 +278,72 @@ class _Study:
         counted = SampleCounts(np.maximum(self.reports.codes, 0), zero, rows, weights, len(self.device.answers))
         return estimate_device(clear, counted)
 
-    def _levels(self, table: pa.Table, by: str | None) -> list[tuple[str, NDArray[np.bool_]]]:
-        if by is None:
-            return []
-        positions, values = device_reports.values_of(device_reports.column(table, by))
-        if len(values) < 2:
-            raise InvalidInput(f"{by!r} holds one value only, so there are no groups to compare.")
-        if len(values) > 50:
-            raise InvalidInput(f"{by!r} holds {len(values):,} different values, too many to be groups.")
-        order = sorted(range(len(values)), key=lambda at: _by_size(values[at]))
-        answered = self.reports.codes != MISSING
-        for at in order:
-            if not (answered & (self.reports.samples != DIRECT) & (positions == at)).any():
-                raise InvalidInput(f"The group {values[at]!r} of {by!r} has no reports. Leave it out of the file.")
-        return [(values[at], positions == at) for at in order]
-
-    def _group_differences(self, errors: _Errors, by: str | None, names: Sequence[str]) -> list[Difference]:
-        """Every group against the first one."""
-        return [
-            errors.difference(1 + at, 1, {str(by): name}, {str(by): names[0]})
-            for at, name in enumerate(names)
-            if at > 0
+    def _levels(
+        self, table: pa.Table, by: Sequence[str]
+    ) -> tuple[list[tuple[dict[str, str], NDArray[np.bool_]]], list[str]]:
+        """Each group with its rows, and the groups that are left out as they have no reports."""
+        if not by:
+            return [], []
+        coded = [device_reports.values_of(device_reports.column(table, name)) for name in by]
+        orders = [
+            sorted(np.unique(codes[codes != MISSING]), key=lambda at, values=values: _by_size(values[at]))  # type: ignore[misc]
+            for codes, values in coded
         ]
+        n_groups = math.prod(map(len, orders))
+        if n_groups > 50:
+            raise InvalidInput(
+                f"{' and '.join(map(repr, by))} hold {n_groups:,} different values, too many to be groups."
+            )
+        asked = (self.reports.codes != MISSING) & (self.reports.samples != DIRECT)
+        levels, empty = [], []
+        for places in itertools.product(*orders):
+            rows = np.logical_and.reduce([codes == at for (codes, _), at in zip(coded, places, strict=True)])
+            group = {name: values[at] for name, (_, values), at in zip(by, coded, places, strict=True)}
+            sizes = np.bincount(self.reports.samples[rows & asked], minlength=len(self.device.samples))
+            if sizes.all():
+                levels.append((group, rows))
+            else:
+                empty.append(" ".join(group.values()))
+        if len(levels) < 2:
+            raise InvalidInput(
+                f"{' and '.join(map(repr, by))} make {len(levels)} group with reports, so there is nothing to compare."
+            )
+        return levels, empty
+
+    def _group_differences(self, errors: _Errors, groups: Sequence[Mapping[str, str]]) -> list[Difference]:
+        """Every group against the first one, against the chosen one, or every two."""
+        if not groups:
+            return []
+        if self.compare == "all":
+            pairs = [(second, first) for first, second in itertools.combinations(range(len(groups)), 2)]
+        else:
+            names = [" ".join(group.values()) for group in groups]
+            if self.compare is not None and self.compare not in names:
+                raise UnknownName("Group", self.compare, [*names, "all"])
+            base = 0 if self.compare is None else names.index(self.compare)
+            pairs = [(at, base) for at in range(len(groups)) if at != base]
+        return [errors.difference(1 + one, 1 + base, groups[one], groups[base]) for one, base in pairs]
 
     def _warnings(
-        self, estimates: Sequence[DeviceEstimate], compliance: Difference | None, n_without: int
+        self,
+        estimates: Sequence[DeviceEstimate],
+        compliance: Difference | None,
+        n_without: int,
+        empty: Sequence[str],
     ) -> list[str]:
-        sentences = []
-        if not all(estimate.is_inside for estimate in estimates):
+        distance = max(estimate.impossibility for estimate in estimates)
+        sentences = [impossible_reports(distance)] if distance else []
+        if empty:
+            sentences.append(
+                f"{len(empty):,} group(s) without reports are left out: {', '.join(empty[:8])}"
+                f"{', ...' if len(empty) > 8 else ''}."
+            )
+        if not distance and not all(estimate.is_inside for estimate in estimates):
             sentences.append(
                 "An estimate lies outside [0, 1]: `share` is the unbiased one, `constrained` the most likely one "
                 "within the possible."
             )
-        if compliance is not None and compliance.p < 0.05:
+        if compliance is not None and compliance.p is not None and compliance.p < 0.05:
             sentences.append(
                 f"The samples {compliance.answers['sample']} and {compliance.against['sample']} disagree by "
                 f"{abs(compliance.difference):.3f} (p = {compliance.p:.2g}). The device was not followed by everybody, so "
@@ -355,6 +430,46 @@ class _Errors:
                 noise[:, start:end, start:end] = estimate.noise(self._sample)
         return self._sample.covariance(np.nan_to_num(contributions), noise)
 
+    def equality(self, places: Sequence[int]) -> OverallTest:
+        """A test that the yes has one share in all groups: by their laws at the common share, with a design by Wald."""
+        answer = self._estimates[places[0]].n_answers - 1
+        shares = np.array([self._estimates[place].values[answer] for place in places])
+        freedom = len(shares) - 1
+        if self._is_impossible(places):
+            return OverallTest(None, freedom, None, None)
+        if self._design is None:
+            laws = [self._law(place, [answer]) for place in places]
+            inside = float(np.clip(shares, 0, 1).mean())
+            for _ in range(20):  # the common share, weighted by what each group tells of it
+                known = np.array([1 / max(float(law.variance(np.full(1, inside))[0]), 1e-300) for law in laws])
+                inside = float(np.clip(known @ shares / known.sum(), 0, 1))
+            statistic = float(known @ (shares - inside) ** 2)
+            return OverallTest(statistic, freedom, None, float(chdtrc(freedom, statistic)))
+        at = [self._starts[place] + answer for place in places]
+        contrasts = np.hstack([-np.ones((freedom, 1)), np.eye(freedom)])
+        apart, covariance = contrasts @ shares, contrasts @ self._covariance[np.ix_(at, at)] @ contrasts.T
+        second = max(self._design.degrees_of_freedom - freedom + 1, 1)
+        statistic = float(apart @ np.linalg.solve(covariance, apart)) / freedom
+        statistic *= second / max(self._design.degrees_of_freedom, 1)
+        return OverallTest(statistic, freedom, second, float(fdtrc(freedom, second, statistic)))
+
+    def test(self, which: int, share: float) -> ShareTest:
+        """The test of the last answer's share against another: counted where it can be, else in errors at that share."""
+        estimate = self._estimates[which]
+        answer = estimate.n_answers - 1
+        value = float(estimate.values[answer])
+        if self._design is not None:
+            error = self._error(self._starts[which] + answer)
+            return ShareTest(share, self._design.p_value((value - share) / error), "Wald, by the design")
+        counted = estimate.exact_p(share)
+        if counted is not None:
+            return ShareTest(share, counted, "exact binomial")
+        spread = math.sqrt(max(float(self._law(which, [answer]).variance(np.full(1, share))[0]), 1e-300))
+        return ShareTest(share, math.erfc(abs(value - share) / spread / math.sqrt(2)), "score")
+
+    def _is_impossible(self, places: Sequence[int]) -> bool:
+        return any(self._estimates[place].impossibility for place in places)
+
     def _error(self, at: int) -> float:
         return math.sqrt(max(self._covariance[at, at], 0.0))
 
@@ -375,6 +490,8 @@ class _Errors:
     def _intervals(self, which: int, places: Sequence[int]) -> list[tuple[float, float]]:
         """Intervals of shares by the device's own law, widened by the effect of the design and by Student's distribution."""
         estimate, at = self._estimates[which], list(places)
+        if estimate.impossibility:
+            return [(0.0, 1.0)] * len(at)
         values, errors = estimate.values[at], np.array([self._error(self._starts[which] + place) for place in at])
         law = self._law(which, at)
         # Everybody was asked, and directly: nothing is left to chance.
@@ -429,6 +546,8 @@ class _Errors:
             else self._design.p_value(value / error)
         )
         name = self._estimates[which].names[answer]
+        if self._is_impossible([which, against]):
+            return Difference(answers, others, name, value, error, -1.0, 1.0, None)
         low, high = self._difference_ends(which, against, answer)
         return Difference(answers, others, name, value, error, low, high, p)
 

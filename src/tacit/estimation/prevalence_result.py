@@ -51,10 +51,35 @@ class Difference:
     standard_error: float
     low: float
     high: float
-    p: float
+    p: float | None  # None where the reports are impossible
 
     def to_document(self) -> dict[str, Any]:
         return {**vars(self), "answers": dict(self.answers), "against": dict(self.against)}
+
+
+@dataclass(frozen=True)
+class OverallTest:
+    """The test that all groups have one share: chi-square, or with a design F on two degrees of freedom."""
+
+    statistic: float | None
+    degrees_of_freedom: int
+    design_degrees_of_freedom: int | None
+    p: float | None
+
+    def to_document(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class ShareTest:
+    """The test of a share against another one, two-sided."""
+
+    against: float
+    p: float
+    method: str
+
+    def to_document(self) -> dict[str, Any]:
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -113,6 +138,8 @@ class Prevalence(Told):
     errors: str  # where the standard errors come from, in words
     readings: tuple[str, ...]
     warnings: tuple[str, ...] = field(default=())
+    overall: OverallTest | None = None  # that all groups have one share
+    test: ShareTest | None = None  # against the share that was given
 
     def __getitem__(self, answer: str) -> AnswerShare:
 
@@ -136,6 +163,8 @@ class Prevalence(Told):
             "direct": None if self.direct is None else self.direct.to_document(),
             "compliance": None if self.compliance is None else self.compliance.to_document(),
             "errors": self.errors,
+            "overall": None if self.overall is None else self.overall.to_document(),
+            "test": None if self.test is None else self.test.to_document(),
             "readings": list(self.readings),
             "warnings": list(self.warnings),
         }

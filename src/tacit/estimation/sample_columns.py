@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.device_reports import column, numbers
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from tacit.table.columns import missing_values
 
 
 def design_of(
@@ -23,32 +21,60 @@ def design_of(
     *,
     bootstrap: int | None = None,
     seed: int | None = None,
+    rows: NDArray[np.bool_] | None = None,
 ) -> SampleDesign | None:
-    """The design that the named columns of a table describe; None where nothing is named or asked."""
+    """The design that the named columns describe for some rows of a table; None if nothing is named or asked.
+
+    What is refused is named by its row in the whole table.
+    """
     if bootstrap is not None and columns.replicates:
         raise InvalidInput("Errors come from a bootstrap or from replicate weights. Give one of them.")
     if not columns.named and columns.sampled is None and bootstrap is None and columns.replicate_scale is None:
         return None
     share = columns.sampled
+    kept = np.ones(table.num_rows, dtype=bool) if rows is None else rows
     return SampleDesign.of(
-        table.num_rows,
-        weights=None if columns.weights is None else numbers(table, columns.weights),
-        strata=None if columns.strata is None else column(table, columns.strata),
-        clusters=None if columns.clusters is None else column(table, columns.clusters),
-        sampled=numbers(table, share) if isinstance(share, str) else share,
+        int(kept.sum()),
+        weights=None if columns.weights is None else _weights(table, columns.weights, kept),
+        strata=None if columns.strata is None else _names(table, columns.strata, "strata", kept),
+        clusters=None if columns.clusters is None else _names(table, columns.clusters, "clusters", kept),
+        sampled=numbers(table, share, kept) if isinstance(share, str) else share,
         lonely=lonely,
         bootstrap=bootstrap,
-        replicates=_replicates(table, columns),
+        replicates=_replicates(table, columns, kept),
         replicate_scale=columns.replicate_scale,
         seed=seed,
     )
 
 
-def _replicates(table: pa.Table, columns: SampleColumns) -> Array | None:
+def _weights(table: pa.Table, name: str, kept: NDArray[np.bool_]) -> Array:
+    weights = numbers(table, name, kept)
+    wrong = ~(np.isfinite(weights) & (weights > 0))
+    if wrong.any():
+        row = int(np.flatnonzero(kept)[np.argmax(wrong)])
+        raise InvalidInput(
+            f"The weight in row {row + 1:,} is {weights[np.argmax(wrong)]:g}; weights must be above 0. Leave out who does not "
+            "count."
+        )
+    return weights
+
+
+def _names(table: pa.Table, name: str, what: str, kept: NDArray[np.bool_]) -> pa.ChunkedArray:
+    """The strata or clusters of some rows, each of which needs one."""
+    values = column(table, name)
+    absent = missing_values(values) & kept
+    if absent.any():
+        raise InvalidInput(
+            f"The {what} have no value in row {int(np.argmax(absent)) + 1:,}; every respondent needs one."
+        )
+    return values.filter(pa.array(kept))
+
+
+def _replicates(table: pa.Table, columns: SampleColumns, kept: NDArray[np.bool_]) -> Array | None:
     """The replicate weights as ``[respondent, repeat]``."""
     if not columns.replicates:
         return None
-    values = [numbers(table, name) for name in columns.replicates]
+    values = [numbers(table, name, kept) for name in columns.replicates]
     for name, weights in zip(columns.replicates, values, strict=True):
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
             raise InvalidInput(f"The replicate weights {name!r} must be numbers of at least 0, not all of them 0.")

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from tacit.errors import NotEstimable
+from tacit.estimation.device_estimates import distance_from_possible, impossible_reports
+from tacit.estimation.sample_laws import SampleLaws
 from tacit.regression.data import OpenLaw
 from tacit.regression.likelihood import (
     Evaluation,
@@ -58,13 +60,25 @@ class _Drawn(LikelihoodProblem):
 
 
 def with_respondents(refusal: Unbounded, problem: LikelihoodProblem, laws: Laws) -> NotEstimable:
-    """The refusal, with the number of respondents that would carry the model."""
+    """The refusal, with the number of respondents that would carry the model; or that nobody can have sent these reports."""
+    for law, here in laws:
+        if here.any() and law.opened is None and (distance := _distance(problem.some(here), law.fixed)):
+            return NotEstimable(impossible_reports(distance))
     needed = respondents_needed(problem, laws)
     if needed is None:
         return refusal
     people = f"About {needed:,} respondents would carry it, judged by these {problem.weights.sum():,.0f}"
     unless = "unless the covariate decides the answer" if refusal.is_clear else "unless the share is 0 or 1 indeed"
     return NotEstimable(f"{refusal} {people}, {unless}.")
+
+
+def _distance(problem: LikelihoodProblem, law: Array) -> float:
+    """How far the reports of one sample lie from what its device can send, in standard errors."""
+    is_sent = np.isclose(problem.reports.fixed[:, None, :], law).all(axis=2)
+    shares = problem.weights @ is_sent / problem.weights.sum()
+    people = np.array([problem.weights.sum()])
+    # Reports of one law: two that mean the same share their people.
+    return distance_from_possible(SampleLaws.even([law]), [shares / shares.sum()], people)
 
 
 def respondents_needed(problem: LikelihoodProblem, laws: Laws) -> int | None:

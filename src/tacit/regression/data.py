@@ -20,6 +20,7 @@ from tacit.estimation.sample_laws import SampleLaws
 from tacit.schema import RESERVED, Schema
 from tacit.table import encode
 from tacit.table.columns import as_text, missing_values
+from tacit.table.study_columns import numbers_of
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -211,23 +212,18 @@ def clear_frame(table: pa.Table, names: Sequence[str]) -> Any:
     """The clear variables as a pandas frame: numbers where every value is one, else categories."""
     import pandas as pd
 
-    return pd.DataFrame({name: _values(table.column(name)) for name in names}, index=pd.RangeIndex(table.num_rows))
+    return pd.DataFrame(
+        {name: _values(name, table.column(name)) for name in names}, index=pd.RangeIndex(table.num_rows)
+    )
 
 
-def _values(column: pa.ChunkedArray) -> Any:
-
-    absent = missing_values(column)
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        numbers = column.to_numpy().astype(np.float64)
-        return np.where(absent, np.nan, numbers) if absent.any() else numbers
-    texts = as_text(column)
-    try:
-        trimmed = pc.if_else(pa.array(absent), pa.scalar(None, pa.string()), pc.utf8_trim_whitespace(texts))
-        return trimmed.cast(pa.float64()).to_numpy()
-    except pa.ArrowInvalid:
-        values = np.array(texts.to_pylist(), dtype=object)
-        values[absent] = None
-        return values
+def _values(name: str, column: pa.ChunkedArray) -> Any:
+    numbers = numbers_of(name, column)
+    if numbers is not None:
+        return numbers
+    values = np.array(as_text(column).to_pylist(), dtype=object)
+    values[missing_values(column)] = None
+    return values
 
 
 def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, DeviceDesign]:

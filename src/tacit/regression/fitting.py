@@ -55,10 +55,11 @@ class Sampling:
     bootstrap: int | None
     seed: int | None
 
-    def design(self, rows: AlikeRows) -> SampleDesign | None:
+    def design(self, rows: AlikeRows, kept: NDArray[np.bool_]) -> SampleDesign | None:
+        """The sample of those rows that are kept."""
         if rows.kept_sums is not None:
-            return rows.kept_sums.design(lonely=self.lonely, bootstrap=self.bootstrap, seed=self.seed)
-        return design_of(rows.table, self.columns, self.lonely, bootstrap=self.bootstrap, seed=self.seed)
+            return rows.kept_sums.some(kept).design(lonely=self.lonely, bootstrap=self.bootstrap, seed=self.seed)
+        return design_of(rows.table, self.columns, self.lonely, bootstrap=self.bootstrap, seed=self.seed, rows=kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +113,7 @@ class Fitting:
         if not kept.any():
             raise InvalidInput("Every row lacks a value of some variable, so nothing can be fitted.")
         rows = self.rows.kept(kept)
-        sample = self.sampling.design(rows)
+        sample = self.sampling.design(self.rows, kept)
         weighing = Weighing(rows, sample)
         fit = self._likelihood if self.layout.is_outcome_alone and not self.layout.parts[0].why_not else self._corrected
         return fit(kept, weighing)
@@ -174,6 +175,7 @@ class Fitting:
             predicts=_chances(family),
             fitted_people=self.layout.people(frame, weighing.weights),
             profile=profile,
+            readings=self.rows.notes,
         )
 
     def _corrected(self, kept: NDArray[np.bool_], weighing: Weighing) -> Regression:
@@ -207,7 +209,7 @@ class Fitting:
             covariance=even.back @ covariance @ even.back.T,
             log_likelihood=fit.log_likelihood,
             answers=tuple(answers or ()) if clear is None or kind != "logit" else clear.answers or (),
-            readings=() if clear is None or kind != "logit" else clear.readings,
+            readings=self.rows.notes + (() if clear is None or kind != "logit" else clear.readings),
             open_parameters={},
             converged=fit.converged,
             warnings=(*warnings, *lost),

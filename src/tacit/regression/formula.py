@@ -282,6 +282,12 @@ class _Reader(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Name(self.names.use(node.id), ast.Load())
 
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        name = ast.unparse(node)
+        if not all(part.isidentifier() for part in name.split(".")):
+            return self.generic_visit(node)
+        raise self.names.refusal(f"{name!r} has a dot. Write the name of a column with dots in backticks: `{name}`.")
+
     def visit_Constant(self, node: ast.Constant) -> Any:
         return self._value(node)
 

@@ -27,6 +27,7 @@ from tacit.reports import checked_scheme_note, scheme_of_files
 from tacit.schema import RESERVED
 from tacit.table.columns import file_columns
 from tacit.table.files import data_places
+from tacit.table.study_columns import StudyReading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,6 +53,9 @@ def regress(
     replicates: Sequence[str] = (),
     replicate_scale: float | None = None,
     seed: int | None = None,
+    missing_marks: Sequence[str] = (),
+    sheet: str | None = None,
+    skip_rows: int = 0,
 ) -> Regression:
     """Regress an outcome on covariates where some of them were disguised.
 
@@ -95,6 +99,12 @@ def regress(
         What the sum of squared deviations is multiplied by: 1/R if not said (bootstrap, balanced), (R-1)/R for a jackknife.
     seed : int, optional
         Makes the bootstrap repeatable.
+    missing_marks : sequence of str
+        Values that mean no answer. Without them NA, a dot and codes such as -99 are recognised, and the result says so.
+    sheet : str, optional
+        The sheet of an Excel file, by name or number; the first if not said.
+    skip_rows : int
+        Title rows above the line of column names.
 
     Returns
     -------
@@ -126,7 +136,8 @@ def regress(
     study = _read(read, given_devices(devices), known, sample, yes)
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
     asked = bool(columns.named) or sampled is not None or bootstrap is not None or replicate_scale is not None
-    rows = rows_of(data, study.columns, study.names, columns, listed=asked)
+    reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
+    rows = rows_of(data, study.columns, study.names, columns, reading, listed=asked)
     sampling = Sampling(columns, lonely, bootstrap, seed)
     return Fitting(study.laid_out(rows.table), rows, formula, sampling, family, errors, level).result()
 

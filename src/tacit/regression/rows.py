@@ -7,7 +7,7 @@ their number. Reports that are stored, or tallies of them, are never laid out: t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from tacit.reports import Reports
 from tacit.schema import RESERVED
 from tacit.table import decode
 from tacit.table.columns import plain
-from tacit.table.files import read_columns
+from tacit.table.study_columns import StudyReading
 
 Codes = NDArray[np.intp]
 # Below so many rows nothing is gained by looking for rows that are alike.
@@ -44,6 +44,7 @@ class AlikeRows:
     counts: NDArray[np.float64]
     people: Codes | None = None
     kept_sums: KeptRows | None = None  # where people were counted with their weights
+    notes: tuple[str, ...] = ()  # what was not read as it stands
 
     def kept(self, which: NDArray[np.bool_]) -> AlikeRows:
         """Without the rows that lack something."""
@@ -143,7 +144,13 @@ def _joined(parts: Sequence[KeptRows]) -> KeptRows:
 
 
 def rows_of(
-    data: Any, wanted: Sequence[str], names: Sequence[str], sample: SampleColumns, *, listed: bool
+    data: Any,
+    wanted: Sequence[str],
+    names: Sequence[str],
+    sample: SampleColumns,
+    reading: StudyReading,
+    *,
+    listed: bool,
 ) -> AlikeRows:
     """The rows to fit: of a file, a frame, reports, or what is stored; `listed` where every person counts alone."""
     counted = stored_rows(data, names, sample if sample.named or sample.sampled is not None else None)
@@ -156,7 +163,7 @@ def rows_of(
         return counted
     if isinstance(data, Reports):
         data = data.to_arrow()
-    table = read_columns(data, [*wanted, *sample.named])
+    table, notes = reading.read(data, [*wanted, *sample.named])
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be fitted.")
-    return as_listed(table) if listed else alike_together(table)
+    return replace(as_listed(table) if listed else alike_together(table), notes=tuple(notes))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, UnknownName
 from tacit.extras import require
 from tacit.table.columns import checked_names
 
@@ -44,14 +44,22 @@ def labelled_names(file: Path) -> list[str]:
 def labelled_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Its rows; labelled values are their labels, numbers stay numbers."""
     if file.suffix.lower() in EXCEL:
-        by_column = _excel(file, columns)
-    else:
-        names = labelled_names(file)
-        wanted = None if columns is None else [name for name in columns if name in names]
-        values, notes = _read(file, usecols=wanted)
-        labels: Mapping[str, Mapping[Any, str]] = notes.variable_value_labels
-        by_column = {name: _replace_by_labels(list(column), labels.get(name, {})) for name, column in values.items()}
+        table = labelled_sheet(file)
+        return table if columns is None else table.select([name for name in columns if name in table.column_names])
+    names = labelled_names(file)
+    wanted = None if columns is None else [name for name in columns if name in names]
+    values, notes = _read(file, usecols=wanted)
+    labels: Mapping[str, Mapping[Any, str]] = notes.variable_value_labels
+    by_column = {name: _replace_by_labels(list(column), labels.get(name, {})) for name, column in values.items()}
     checked_names(list(by_column))
+    return pa.table({name: _arrow(column) for name, column in by_column.items()})
+
+
+def labelled_sheet(file: Path, sheet: str | None = None, skip_rows: int = 0) -> pa.Table:
+    """A sheet of an Excel file, the first if none is named, below some rows that hold a title."""
+    rows = _sheet(file, sheet)[skip_rows:]
+    names = _header(file, rows[0] if rows else [])
+    by_column = {name: [row[at] if at < len(row) else None for row in rows[1:]] for at, name in enumerate(names)}
     return pa.table({name: _arrow(column) for name, column in by_column.items()})
 
 
@@ -102,8 +110,8 @@ def _text(value: Any) -> str:
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
-def _sheet(file: Path) -> list[list[Any]]:
-    """The rows of the first sheet, without empty ones at the end."""
+def _sheet(file: Path, name: str | None = None) -> list[list[Any]]:
+    """The rows of a sheet, by its name or number (the first if neither is said), without empty ones at the end."""
     require("files")
     import openpyxl
 
@@ -114,7 +122,12 @@ def _sheet(file: Path) -> list[list[Any]]:
             f"{str(file)!r} cannot be read as an Excel file. Is it truncated, or of another format?"
         ) from None
     try:
-        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        sheets = dict(zip(book.sheetnames, book.worksheets, strict=True))
+        numbered = {str(number): sheet for number, sheet in enumerate(book.worksheets, 1)}
+        chosen = book.worksheets[0] if name is None else sheets.get(name, numbered.get(name))
+        if chosen is None:
+            raise UnknownName("Sheet", str(name), list(sheets))
+        rows = [list(row) for row in chosen.iter_rows(values_only=True)]
     finally:
         book.close()
     while rows and all(value is None for value in rows[-1]):
@@ -127,16 +140,6 @@ def _header(file: Path, row: Sequence[Any]) -> list[str]:
     while names and not names[-1]:
         names.pop()
     if not names:
-        raise InvalidInput(f"The first sheet of {str(file)!r} has no line of column names.")
+        raise InvalidInput(f"The sheet of {str(file)!r} has no line of column names.")
     checked_names(names)
     return names
-
-
-def _excel(file: Path, columns: Sequence[str] | None) -> dict[str, list[Any]]:
-    rows = _sheet(file)
-    names = _header(file, rows[0] if rows else [])
-    return {
-        name: [row[at] if at < len(row) else None for row in rows[1:]]
-        for at, name in enumerate(names)
-        if columns is None or name in columns
-    }
