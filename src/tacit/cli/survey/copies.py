@@ -11,18 +11,6 @@ from tacit.cli.output import progress
 from tacit.cli.survey.store import DEFAULT_STORE, JsonOption, StoreOption, SurveyArgument, opened_store, record, show
 from tacit.cli.writing import check_writable
 from tacit.errors import InvalidInput
-from tacit.extras import require
-from tacit.survey.exports import export_folder
-from tacit.survey.store.backup import (
-    back_up,
-    dated,
-    drop_older,
-    fill_from,
-    newest,
-    opened_backup,
-    restored_for_practice,
-)
-from tacit.survey.unhurried import at_low_priority
 
 
 def export(
@@ -33,6 +21,9 @@ def export(
 ) -> None:
     """Write the disguised reports (CSV, Parquet), the scheme and a codebook; `tacit estimate` and `tacit mine` read them."""
     with opened_store(store) as opened:
+        from tacit.survey.exports import export_folder
+        from tacit.survey.unhurried import at_low_priority
+
         stored = opened.named(survey)
         with progress("Exporting") as bar:
             files = at_low_priority(lambda: export_folder(opened, stored, out, bar.advance))
@@ -49,11 +40,15 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy everything into one file, while people may go on answering."""
+    from tacit.survey.store.backup import back_up, dated, drop_older
+
     if keep is not None and not out.is_dir():
         raise InvalidInput(f"--keep goes with a folder of backups, and {str(out)!r} is none. Make it first.")
     file = dated(out) if out.is_dir() else out
     check_writable(file)
     with opened_store(store) as opened:
+        from tacit.survey.unhurried import at_low_priority
+
         record(opened, "backed up", str(file))
         with progress("Copying") as bar:
             copied = at_low_priority(lambda: back_up(opened, file, bar.advance))
@@ -73,7 +68,12 @@ def drill(
     as_json: JsonOption = False,
 ) -> None:
     """Restore a backup into a store that is thrown away again, and check all of it, so that it can be relied on."""
+    from tacit.extras import require
+
     require("survey")
+    from tacit.survey.store.backup import newest, restored_for_practice
+    from tacit.survey.unhurried import at_low_priority
+
     file = newest(backup_file) if backup_file.is_dir() else backup_file
     with progress("Restoring") as bar:
         drilled = at_low_priority(lambda: restored_for_practice(file, bar.advance))
@@ -89,7 +89,11 @@ def restore(
     backup_file: Annotated[Path, typer.Argument()], store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False
 ) -> None:
     """Fill an empty store from a backup, also one of the other kind of database."""
+    from tacit.extras import require
+
     require("survey")
+    from tacit.survey.store.backup import fill_from, opened_backup
+
     # The backup first: one that cannot be read leaves no empty store behind.
     with (
         opened_backup(backup_file) as source,

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.survey.store import DEFAULT_STORE, JsonOption, StoreOption, SurveyArgument, opened_store, record, show
 from tacit.errors import InvalidInput
-from tacit.survey.changes import series_changes
-from tacit.survey.dashboard import results_document
-from tacit.survey.questionnaire import Margins
-from tacit.survey.quotas import MET_NOT_GUARANTEED, quota_counts
-from tacit.survey.second_round import offer_classifier
-from tacit.survey.store.surveys import Store, StoredSurvey
-from tacit.survey.weighting import given_margins
+
+if TYPE_CHECKING:
+    from tacit.survey.questionnaire import Margins
+    from tacit.survey.store.surveys import Store, StoredSurvey
 
 
 def status(
@@ -35,11 +32,15 @@ def status(
         for row in rows
     ]
     if any(row["quotas"] for row in rows):
+        from tacit.survey.quotas import MET_NOT_GUARANTEED
+
         lines.append(MET_NOT_GUARANTEED)
     show({"surveys": rows}, lines or ["No survey has been opened in this store."], as_json=as_json)
 
 
 def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
+    from tacit.survey.quotas import quota_counts
+
     counts = store.counts(survey)
     return {
         "name": survey.definition.name,
@@ -77,6 +78,8 @@ def results(
         _changes(survey, by, store, population, as_json=as_json)
         return
     with opened_store(store) as opened:
+        from tacit.survey.dashboard import results_document
+
         stored = opened.named(survey)
         if by is not None:
             stored.definition.scheme.schema[by]  # refuses an unknown name with a suggestion
@@ -86,6 +89,8 @@ def results(
 
 
 def _changes(survey: str, by: str | None, store: str, population: Path | None, *, as_json: bool) -> None:
+    from tacit.survey.changes import series_changes
+
     if population is not None:
         raise InvalidInput(
             "--population weights the shares of one wave; --change compares the reports of two as they came."
@@ -118,6 +123,8 @@ def _change_lines(document: dict[str, Any]) -> list[str]:
 def _margins(survey: StoredSurvey, file: Path | None) -> Margins | None:
     if file is None:
         return None
+    from tacit.survey.weighting import given_margins
+
     if not file.is_file():
         raise InvalidInput(f"There is no file {str(file)!r} with the shares of a population.")
     return given_margins(survey.definition, file.read_text(encoding="utf-8"), file.name)
@@ -190,6 +197,8 @@ def offer(
 ) -> None:
     """Freeze a classifier, mined from the reports or read from a file, and offer it for the second round."""
     with opened_store(store) as opened:
+        from tacit.survey.second_round import offer_classifier
+
         document = offer_classifier(opened, opened.named(survey), target, model, about)
         record(opened, "offered a classifier", document["target"])
     sentence = f"A classifier of {document['target']!r} ({model}) is offered; results show how often it was right."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,23 +24,9 @@ from tacit.cli.survey.store import (
     show,
 )
 from tacit.errors import InvalidInput, UnknownName
-from tacit.survey import totp
-from tacit.survey.accounts import ROLES, Accounts
-from tacit.survey.app import SurveyServer
-from tacit.survey.codes import code_token, new_code
-from tacit.survey.headers import ServerSettings
-from tacit.survey.invitations import (
-    FEWEST_OWED,
-    Invitation,
-    fingerprint_words,
-    not_started,
-    started,
-    write_codes,
-    write_pages,
-)
-from tacit.survey.serving import bound_socket, serve
-from tacit.survey.store.submissions import token_hash
-from tacit.survey.store.surveys import Store, StoredSurvey
+
+if TYPE_CHECKING:
+    from tacit.survey.store.surveys import Store, StoredSurvey
 
 
 def serve_surveys(
@@ -69,6 +55,11 @@ def serve_surveys(
         for path in file or []:
             _check_unchanged(opened, path)
         _check_programs(opened.surveys())
+        from tacit.survey.accounts import Accounts
+        from tacit.survey.app import SurveyServer
+        from tacit.survey.headers import ServerSettings
+        from tacit.survey.serving import bound_socket, serve
+
         settings = ServerSettings(public_url=url, rate=rate, burst=max(15 * rate, 1), proxies=tuple(proxy or ()))
         _ = settings.networks  # refuses what is no address before anything is served
         sock = bound_socket(host, port)
@@ -123,6 +114,9 @@ def password(
 ) -> None:
     """Create an administrator of the dashboard, or change their password."""
     with opened_store(store) as opened:
+        from tacit.survey import totp
+        from tacit.survey.accounts import ROLES, Accounts
+
         if role is not None and role not in ROLES:
             raise UnknownName("The role", role, list(ROLES))
         made = Accounts(opened.database).set_password(name, _secret(file), role, second_factor=second_factor)
@@ -153,6 +147,8 @@ def accounts(
 ) -> None:
     """List the administrators, or delete one."""
     with opened_store(store) as opened:
+        from tacit.survey.accounts import Accounts
+
         accounts = Accounts(opened.database)
         if delete is not None:
             accounts.delete(delete)
@@ -174,6 +170,8 @@ def audit(
 ) -> None:
     """Show what administrators did, and check that no line was changed or taken out. Note the head to notice a cut end."""
     with opened_store(store) as opened:
+        from tacit.survey.accounts import Accounts
+
         log = Accounts(opened.database).log
         chain, latest = log.chain(), log.latest(1_000)
     if chain.broken_at is not None:
@@ -237,6 +235,8 @@ def invite(
         stored = _survey_with_codes(opened, survey)
         _write_codes(opened, stored, count, out, printed, link_to(url, stored.fingerprint))
         record(opened, f"made {count} codes", stored.definition.name)
+        from tacit.survey.invitations import fingerprint_words
+
         words = fingerprint_words(stored.fingerprint)
     files = [str(path) for path in (out, printed) if path]
     lines = [f"Wrote {count} codes to {' and '.join(files)}. Keep the file safe; it cannot be made again."]
@@ -255,6 +255,8 @@ def reminders(
     """List the codes with which nobody has pressed Start yet. Who started may not have sent; nobody can tell."""
     _check_apart(codes, out)
     with opened_store(store) as opened:
+        from tacit.survey.invitations import not_started, write_codes, write_pages
+
         stored = _survey_with_codes(opened, survey)
         left = not_started(codes, stored, opened.codes.unspent(stored.number))
         write_codes(out, left)
@@ -279,6 +281,8 @@ def incentives(
     """List the codes whose holders are owed their incentive: somebody started with them. No code leads to a report."""
     _check_apart(codes, out)
     with opened_store(store) as opened:
+        from tacit.survey.invitations import FEWEST_OWED, started, write_codes
+
         stored = _survey_with_codes(opened, survey)
         owed = started(codes, stored, opened.codes.spent(stored.number))
         if stored.state == "open" and len(owed) < FEWEST_OWED:
@@ -300,6 +304,10 @@ def _survey_with_codes(store: Store, name: str) -> StoredSurvey:
 
 def _write_codes(store: Store, survey: StoredSurvey, count: int, out: Path, printed: Path | None, page: str) -> None:
     """The hashes into the store only after the files are whole: a code that stands nowhere would be of no use."""
+    from tacit.survey.codes import code_token, new_code
+    from tacit.survey.invitations import Invitation, write_codes, write_pages
+    from tacit.survey.store.submissions import token_hash
+
     invitations = [Invitation(new_code(), page) for _ in range(count)]
     write_codes(out, invitations)
     if printed is not None:

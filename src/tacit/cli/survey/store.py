@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli.output import JsonFlag, print_json, print_text
-from tacit.extras import require
-from tacit.survey.accounts import COMMAND_LINE, Accounts
-from tacit.survey.definition import Definition
-from tacit.survey.store.surveys import Store
+
+if TYPE_CHECKING:
+    from tacit.survey.definition import Definition
+    from tacit.survey.store.surveys import Store
 
 StoreOption = Annotated[
     str,
@@ -33,6 +33,8 @@ DEFAULT_PORT = 8000
 @contextlib.contextmanager
 def opened_store(url: str, *, must_exist: bool = True) -> Iterator[Store]:
     _check_extra()
+    from tacit.survey.store.surveys import Store
+
     store = Store.open(url, must_exist=must_exist)
     try:
         yield store
@@ -42,15 +44,21 @@ def opened_store(url: str, *, must_exist: bool = True) -> Iterator[Store]:
 
 def read_definition(file: Path) -> Definition:
     _check_extra()
+    from tacit.survey.definition import Definition
+
     return Definition.read(file)
 
 
 def _check_extra() -> None:
+    from tacit.extras import require
+
     require("survey")
 
 
 def record(store: Store, action: str, detail: str) -> None:
     """What is done here stands in the same audit log as what is done in the browser."""
+    from tacit.survey.accounts import COMMAND_LINE, Accounts
+
     Accounts(store.database).record(COMMAND_LINE, action, detail)
 
 

@@ -8,8 +8,6 @@ import typer
 
 from tacit.cli.survey.store import JsonOption, show
 from tacit.errors import InvalidInput
-from tacit.extras import require
-from tacit.survey.inspection import described, inspected
 
 
 def verify(
@@ -19,7 +17,11 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Check a survey as its page checks itself, and the page's bytes against this release; exit 2 where one fails."""
+    from tacit.extras import require
+
     require("survey")
+    from tacit.survey.inspection import described, inspected
+
     inspection = inspected(source)
     if inspection.problems:
         raise InvalidInput(" ".join(inspection.problems))

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.names import listed_names
 from tacit.cli.output import print_text
 from tacit.cli.survey.store import (
     DEFAULT_PORT,
@@ -27,15 +26,6 @@ from tacit.cli.survey.store import (
 )
 from tacit.cli.writing import check_writable
 from tacit.errors import InvalidInput
-from tacit.survey.app import SurveyServer
-from tacit.survey.imports import carried_over, questionnaire_text
-from tacit.survey.preregistration import checked_bundle
-from tacit.survey.preregistration import preregister as write_bundle
-from tacit.survey.promise import check_whole, promise
-from tacit.survey.serving import bound_socket, serve
-from tacit.survey.store.surveys import check_retention
-from tacit.survey.words import RELEASED, template
-from tacit.table.outputs import written_whole
 
 
 def new(path: FileArgument, as_json: JsonOption = False) -> None:
@@ -53,6 +43,8 @@ def words(
     as_json: JsonOption = False,
 ) -> None:
     """Write the page's own words (buttons, the privacy label) to a file, to translate into another language."""
+    from tacit.survey.words import RELEASED, template
+
     if language not in RELEASED:
         raise InvalidInput(f"The page has no words in {language!r}. It has them in {', '.join(RELEASED)}.")
     check_writable(path)
@@ -74,6 +66,9 @@ def carry_over(
     as_json: JsonOption = False,
 ) -> None:
     """Carry a questionnaire of another tool over, and name each part that cannot be."""
+    from tacit.cli.names import listed_names
+    from tacit.survey.imports import carried_over, questionnaire_text
+
     check_writable(out)
     if public and sensitive is not None:
         raise InvalidInput("Give --public or --sensitive, not both: each says what the other questions are.")
@@ -89,6 +84,8 @@ def carry_over(
 
 
 def _write_text(path: Path, text: str) -> None:
+    from tacit.table.outputs import written_whole
+
     with written_whole(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -115,6 +112,9 @@ def preregister(
             "Give --out FOLDER to write a bundle, or --check FOLDER to compare one with what was opened."
         )
     definition = read_definition(file)
+    from tacit.survey.preregistration import checked_bundle
+    from tacit.survey.preregistration import preregister as write_bundle
+
     if out is not None:
         wanted = definition.margin if margin is None else margin
         manifest = write_bundle(definition, file.read_text(encoding="utf-8"), out, wanted)
@@ -138,10 +138,15 @@ def preview(
 ) -> None:
     """Show what a questionnaire promises, and its page; nothing that is answered there is kept. --json shows no page."""
     definition = read_definition(file)
+    from tacit.survey.promise import promise
+
     document, lines = promise(definition, margin)
     if as_json:
         show(document, lines, as_json=True)
         return
+    from tacit.survey.app import SurveyServer
+    from tacit.survey.serving import bound_socket, serve
+
     with tempfile.TemporaryDirectory() as folder:
         url = str(Path(folder) / "preview.db")
         with opened_store(url, must_exist=False) as store:
@@ -161,6 +166,9 @@ def open_survey(
 ) -> None:
     """Freeze a questionnaire under its hash and accept answers to it."""
     definition = read_definition(file)
+    from tacit.survey.promise import check_whole, promise
+    from tacit.survey.store.surveys import check_retention
+
     check_whole(definition)
     check_retention(definition)
     document, lines = promise(
