@@ -11,6 +11,7 @@ from tacit import Attribute, Scheme, TacitError, devices
 from tacit.channel.devices import DEVICES, design
 from tacit.design.plan import plan
 from tacit.design.power import PowerQuestion, one_respondent, plan_margin, plan_power, power_curves
+from tacit.errors import InvalidInput
 
 FORCED = devices.forced_response("2/3", "1/6")
 
@@ -64,7 +65,44 @@ def test_errors_under_two_samples_are_those_of_the_closed_form():
 
 def test_direct_questioning_is_above_every_device():
     curves = power_curves([FORCED, devices.crosswise(0.25)], PowerQuestion(share=0.3, against=0.2), [50, 200, 800])
-    assert all(curves["direct"][at] > curves[name][at] for name in ("forced-response", "crosswise") for at in range(3))
+    assert list(curves) == ["forced-response truth=2/3,yes=1/6", "crosswise p=1/4", "direct"]
+    assert all(curves["direct"][at] > curves[name][at] for name in list(curves)[:2] for at in range(3))
+
+
+def test_one_device_with_two_chances_has_two_curves():
+    """They had one name, and the second curve replaced the first."""
+    both = [devices.crosswise("1/4"), devices.crosswise(".15")]
+    curves = power_curves(both, PowerQuestion(share=0.3, against=0.2), [100, 400])
+    assert list(curves) == ["crosswise p=1/4", "crosswise p=3/20", "direct"]
+    assert curves["crosswise p=1/4"][0] < curves["crosswise p=3/20"][0]
+
+
+def test_telling_a_share_from_none_by_direct_questions_is_counted():
+    """5% against 0 at power .95 takes 59 people: one yes among them proves it. It said 2."""
+    question = PowerQuestion(share=0.05, against=0)
+    assert question.respondents(None, 0.95) == 59
+    assert question.power(None, 59) == pytest.approx(1 - 0.95**59)
+    plan = plan_power(devices.warner(".8"), question, respondents=4000)
+    assert plan.direct_questioning > 59
+    assert PowerQuestion(share=0.95, against=1).respondents(None, 0.95) == 59
+
+
+def test_what_dishonest_answers_cost():
+    plan = plan_margin(devices.crosswise("1/4"), 0.04, share=0.3)
+    cost = plan_power(devices.crosswise("1/4"), PowerQuestion(share=0.3, against=0.2), respondents=500).with_dishonesty(
+        0.7
+    )
+    assert cost["bias"] == pytest.approx(-0.09)
+    wins = cost["device_wins_from"]
+    device, direct = one_respondent(devices.crosswise("1/4"), 0.3), 0.21 * 0.79
+    assert device / wins <= 0.09**2 + direct / wins
+    assert device / (wins - 1) > 0.09**2 + direct / (wins - 1)
+    with pytest.raises(InvalidInput, match="honesty of carriers"):
+        plan.with_dishonesty(1.2)
+    (mine, other, asked) = plan.compare([devices.warner(".8")])
+    assert mine["gamma"] == pytest.approx(3)
+    assert other["asked by"] == "warner p=4/5"
+    assert asked["asked by"] == "direct"
 
 
 REFUSALS = [

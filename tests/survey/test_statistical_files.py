@@ -36,6 +36,7 @@ pages:
         sensitive: true
         prefer_not_to_say: false
       - {name: age, kind: number, text: "How old are you? (Größe egal)", ranges: [30], sensitive: false}
+      - {name: mood, kind: scale, text: How is your mood?, scale: {from: 0, to: 10}, sensitive: true, prefer_not_to_say: false}
       - {name: drugs, kind: choice, text: Which?, answers: [a, b, c, d, e], sensitive: true, prefer_not_to_say: false}
 groups:
   - {questions: [drugs], channel: {kind: subset, size: 2, gamma: 3}}
@@ -55,10 +56,11 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, 
             ("low", "high")[rng.integers(2)],
             json.dumps(sorted(rng.choice(list("abcde"), 2, replace=False).tolist()), separators=(",", ":")),
             ("below 30", "30 or more")[rng.integers(2)],
+            str(rng.integers(11)),
         )
         for _ in range(300)
     ]
-    order = [("smokes", "income", "drugs", "age").index(name) for name in survey.wire.names]
+    order = [("smokes", "income", "drugs", "age", "mood").index(name) for name in survey.wire.names]
     rows = [tuple(row[position] for position in order) for row in rows]
     batch = [Submission(survey, "reports", token_hash(survey, str(n)), row) for n, row in enumerate(rows)]
     store_batch(store.database, batch)
@@ -82,6 +84,9 @@ def test_spss_and_stata_read_labels_and_every_report(exported: tuple[Store, Stor
     for name, answers in (("smokes", ("no", "yes")), ("age", ("below 30", "30 or more"))):
         counts = np.bincount(truth[name], minlength=2)
         assert [int((frame[name] == answer).sum()) for answer in answers] == counts.tolist()
+    # A scale from 0 to 10 keeps its numbers; it stood there as 1 to 11.
+    assert sorted(frame["mood"].astype(int)) == sorted(pd.read_csv(folder / "reports.csv")["mood"])
+    assert set(frame["income"]) == {"little", "much"}
     assert sorted(frame["drugs"]) == sorted(pd.read_csv(folder / "reports.csv")["drugs"])
 
 
@@ -94,7 +99,7 @@ def test_our_own_reader_takes_the_labels_for_answers(exported: tuple[Store, Stor
 def test_pandas_reads_the_stata_file(exported: tuple[Store, StoredSurvey, Path]) -> None:
     _, _, folder = exported
     frame = pd.read_stata(folder / "reports.dta")
-    assert set(frame["income"]) == {"low", "high"}
+    assert set(frame["income"]) == {"little", "much"}  # the page's words
 
 
 def test_the_ddi_codebook_names_every_variable_and_the_disguise(exported: tuple[Store, StoredSurvey, Path]) -> None:

@@ -85,6 +85,16 @@ class DeviceDesign:
         return self.device.name
 
     @property
+    def label(self) -> str:
+        """The name with its chances, such as ``crosswise p=1/4``, and those of several samples by their names."""
+        chances = []
+        for name in self.samples[0].chances:
+            values = [str(sample.chances.get(name)) for sample in self.samples]
+            several = ",".join(f"{sample.name}:{value}" for sample, value in zip(self.samples, values, strict=True))
+            chances.append(f"{name}={values[0] if len(set(values)) == 1 else several}")
+        return f"{self.name} {','.join(chances)}"
+
+    @property
     def recipe(self) -> Recipe:
         """The channel of the device, for a scheme."""
         if self.single is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -63,7 +63,11 @@ def plan(
     one_sided: Annotated[bool, typer.Option("--one-sided", help="Test one side only.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the power of the device and of asking directly.")] = None,
     beside: Annotated[
-        list[str] | None, typer.Option(help="With --plot: another device, such as 'crosswise p=1/4'; repeatable.")
+        list[str] | None, typer.Option(help="Another device to compare, such as 'crosswise p=1/4'; repeatable.")
+    ] = None,
+    honesty: Annotated[
+        float | None,
+        typer.Option(parser=_as_share, metavar="<share>", help="Share of carriers who admit it when asked directly."),
     ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
@@ -101,9 +105,11 @@ def plan(
         respondents=respondents,
         one_sided=one_sided,
     )
+    others = [_named_device(text) for text in beside or []]
     if plot is not None:
-        _draw(plot, needed, [_named_device(text) for text in beside or []])
-    _show_device(needed, json=json)
+        _draw(plot, needed, others)
+    compared = needed.compare(others) if others else []
+    _show_device(needed, compared, None if honesty is None else needed.with_dishonesty(honesty), json=json)
 
 
 def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str], level: float, *, json: bool) -> None:
@@ -131,9 +137,11 @@ def _draw(plot: Path, needed: DevicePlan, beside: list[DeviceDesign]) -> None:
     write_picture(needed.draw(beside), plot)
 
 
-def _show_device(needed: DevicePlan, *, json: bool) -> None:
+def _show_device(
+    needed: DevicePlan, compared: list[dict[str, Any]], dishonest: dict[str, Any] | None, *, json: bool
+) -> None:
     if json:
-        print_json(needed.to_document())
+        print_json({**needed.to_document(), "beside": compared, "dishonesty": dishonest})
         return
     print_text(f"For {needed.wanted}:")
     reached = "" if needed.power is None else f" (power {needed.power:.4f})"
@@ -146,6 +154,25 @@ def _show_device(needed: DevicePlan, *, json: bool) -> None:
         print_text(
             f"As many respondents asked directly would have power {needed.power_direct:.4f}, if all were honest."
         )
+    if dishonest is not None:
+        wins = dishonest["device_wins_from"]
+        print_text(
+            f"If {dishonest['honesty']:g} of the carriers admit it when asked directly, direct answers are off by "
+            f"{dishonest['bias']:+.4f} (root mean squared error {dishonest['error_direct']:.4f}, with the device "
+            f"{dishonest['error_device']:.4f})" + (f"; the device wins from {wins:,} respondents on." if wins else ".")
+        )
+    if compared:
+        rows = [
+            (
+                row["asked by"],
+                f"{row['standard_error']:.4f}",
+                "-" if row["power"] is None else f"{row['power']:.4f}",
+                f"{row['gamma']:.3g}",
+            )
+            for row in compared
+        ]
+        title = f"{needed.respondents:,} respondents, asked in other ways"
+        print_table(title, ("asked by", "standard error", "power", "gamma"), rows)
     show_caveats(needed.warnings)
 
 

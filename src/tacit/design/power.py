@@ -115,6 +115,39 @@ class DevicePlan(Shown):
 
     plotted = "respondents"
 
+    @property
+    def _share(self) -> float:
+        return 0.5 if self.question is None else self.question.share
+
+    def compare(self, beside: Sequence[DeviceDesign]) -> list[dict[str, Any]]:
+        """The device, others and asking directly, each with its error and power for the respondents and share of this plan."""
+        return [
+            {
+                "asked by": "direct" if device is None else device.label,
+                "standard_error": math.sqrt(one_respondent(device, self._share) / self.respondents),
+                "power": None if self.question is None else self.question.power(device, self.respondents),
+                "gamma": math.inf if device is None else device.amplification,
+            }
+            for device in (self.device, *beside, None)
+        ]
+
+    def with_dishonesty(self, honesty: float) -> dict[str, float | int | None]:
+        """What direct questions cost if only this share of carriers admit the trait: bias, error, and when the device wins.
+
+        The device wins, by mean squared error, from ``(v_device - v_direct) / bias**2`` respondents on.
+        """
+        if not 0 <= honesty <= 1:
+            raise InvalidInput(f"The honesty of carriers lies between 0 and 1; it cannot be {honesty!r}.")
+        bias = -(1 - honesty) * self._share
+        device, direct = one_respondent(self.device, self._share), one_respondent(None, honesty * self._share)
+        return {
+            "honesty": honesty,
+            "bias": bias,
+            "error_device": math.sqrt(device / self.respondents),
+            "error_direct": math.sqrt(bias**2 + direct / self.respondents),
+            "device_wins_from": _whole(max((device - direct) / bias**2, 1)) if bias else None,
+        }
+
     def draw(self, beside: Sequence[DeviceDesign] = ()) -> Figure:
         """The power of the device, of others `beside` it and of asking directly, against the respondents."""
         if self.question is None:
@@ -214,7 +247,9 @@ class PowerQuestion:
         return math.sqrt(4 * mean), math.sqrt(2 * apart)
 
     def power(self, device: DeviceDesign | None, respondents: int) -> float:
-        """The chance that the test sees what is there."""
+        """The chance that the test sees what is there; counted where a share of 0 or 1, asked directly, leaves no chance."""
+        if device is None and self.difference is None and self.against in (0, 1):
+            return float(self.counted_power(None, respondents) or 0.0)
         under, actual = (error / math.sqrt(respondents) for error in self.errors(device))
         critical = _quantile(self.level, one_sided=self.one_sided) * under
         seen = _normal_cdf(self.effect - critical, actual)
@@ -323,7 +358,7 @@ def power_curves(
     devices: Sequence[DeviceDesign], question: PowerQuestion, respondents: Sequence[int]
 ) -> dict[str, list[float]]:
     """The power of each device, and of asking directly, at these numbers of respondents."""
-    asked: list[tuple[str, DeviceDesign | None]] = [(device.name, device) for device in devices]
+    asked: list[tuple[str, DeviceDesign | None]] = [(device.label, device) for device in devices]
     return {
         name: [question.power(device, people) for people in respondents] for name, device in [*asked, ("direct", None)]
     }

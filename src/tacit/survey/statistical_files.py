@@ -40,8 +40,15 @@ class Variable:
     column: str
     name: str
     label: str
-    answers: tuple[str, ...]  # coded 1, 2, ... ; empty where the values stand for themselves
+    answers: tuple[str, ...]  # empty where the values stand for themselves
     is_text: bool
+
+    @property
+    def codes(self) -> dict[str, int]:
+        """The number of each answer: its own where all answers are whole numbers, as on a scale from 0 to 10, else 1, 2, ..."""
+        if all(re.fullmatch(r"-?\d{1,9}", answer) for answer in self.answers):
+            return {answer: int(answer) for answer in self.answers}
+        return {answer: code for code, answer in enumerate(self.answers, 1)}
 
 
 def variables(survey: StoredSurvey) -> list[Variable]:
@@ -83,7 +90,7 @@ def coded_frame(store: Store, survey: StoredSurvey) -> pd.DataFrame:
     import pandas as pd
 
     shown = variables(survey)
-    codes = [{answer: code for code, answer in enumerate(one.answers, 1)} for one in shown]
+    codes = [one.codes for one in shown]
     columns: list[list[Any]] = [[] for _ in shown]
     for rows in store.rows(survey, survey.exported):
         for values, one, known, column in zip(zip(*rows, strict=True), shown, codes, columns, strict=True):
@@ -130,8 +137,18 @@ def _labels(survey: StoredSurvey, longest: int) -> dict[str, Any]:
     shown = variables(survey)
     return {
         "column_labels": {one.name: _shortened(one.label, longest) for one in shown},
-        "variable_value_labels": {one.name: dict(enumerate(one.answers, 1)) for one in shown if one.answers},
+        "variable_value_labels": {one.name: _value_labels(survey, one) for one in shown if one.answers},
     }
+
+
+def _value_labels(survey: StoredSurvey, variable: Variable) -> dict[int, str]:
+    """The words of the page for each number; the answer's own name where they differ in capitals only.
+
+    An answer that is its number itself needs no label.
+    """
+    texts = {answer: survey.definition.answer_text(variable.column, answer) for answer in variable.codes}
+    labels = {answer: answer if text.lower() == answer.lower() else text for answer, text in texts.items()}
+    return {code: labels[answer] for answer, code in variable.codes.items() if labels[answer] != str(code)}
 
 
 def ddi_codebook(survey: StoredSurvey) -> str:
