@@ -81,7 +81,7 @@ def test_spss_and_stata_read_labels_and_every_report(exported: tuple[Store, Stor
     assert all(len(label.encode()) <= longest for label in labels.values())
     assert labels["income"].endswith("a whole year?" if file.endswith("sav") else "...")
     truth = reports_of(store, survey).table
-    for name, answers in (("smokes", ("no", "yes")), ("age", ("below 30", "30 or more"))):
+    for name, answers in (("smokes", ("no", "yes")), ("age", ("< 30", "≥ 30"))):
         counts = np.bincount(truth[name], minlength=2)
         assert [int((frame[name] == answer).sum()) for answer in answers] == counts.tolist()
     # A scale from 0 to 10 keeps its numbers; it stood there as 1 to 11.
