@@ -6,8 +6,8 @@ import typer
 from typer.testing import CliRunner
 
 from tacit import Attribute, Scheme
+from tacit.cli.commands import flatten_groups
 from tacit.cli.design_scheme import design_scheme
-from tacit.cli.option_groups import flatten_groups
 from tacit.errors import InvalidInput
 from tests.cli.run import refused, tacit
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import pytest
 import typer
 
-from tacit.cli.option_groups import flatten_groups
+from tacit.cli.commands import flatten_groups
 from tacit.cli.sampling import SampleOptions
 from tests.cli.run import tacit
 

@@ -14,7 +14,7 @@ import scipy.special  # noqa: F401  # ends of intervals are compared to the last
 
 import tacit as package
 from tacit import Attribute, Dataset, Scheme, channels
-from tacit.cli.tally_store import StoreWatch
+from tacit.cli.tally import StoreWatch
 from tacit.cli.tally_watch import Watch, alone
 from tacit.errors import InvalidInput
 from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch
@@ -409,7 +409,7 @@ def _watched(
         return tally
 
     monkeypatch.setattr("tacit.cli.tally_watch.time.sleep", slept)
-    monkeypatch.setattr("tacit.cli.tally_store.SHARE_OF_TIME", 1.0)
+    monkeypatch.setattr("tacit.cli.tally.SHARE_OF_TIME", 1.0)
     return counted, StoreWatch(store, None, Path("t.parquet"), None, tallied).run(once=False)
 
 

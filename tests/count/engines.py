@@ -13,10 +13,10 @@ import numpy as np
 
 from tacit.count import MemoryEngine
 from tacit.count.abilities import distinct_rows
-from tacit.count.added import added
 from tacit.count.connections import opened
 from tacit.count.counted import CountedEngine
 from tacit.count.protocol import CountEngine, Product
+from tacit.count.sources import added
 from tacit.count.table import TableEngine
 from tacit.schema import Attribute, Schema
 from tacit.table import Table, decode

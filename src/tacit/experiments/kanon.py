@@ -17,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import bundled
-from tacit.experiments.kanon_plots import blocks_kept, loss_and_bias, loss_by_k
 from tacit.experiments.registry import Progress, PublishedComparison, StudyPlot, StudyResult, StudyTable
 from tacit.publish.achievement import Preference
 from tacit.publish.opening import open_input, tally
 from tacit.publish.problem import NECD, NWP, SMALLEST, Bits, Problem, pose
 from tacit.publish.search import EvolutionSettings, SearchOutcome, search
 from tacit.publish.tally import QuasiTally
+from tacit.report.plots import BLUE, GREY, ORANGE, plain_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 TITLE = "k-anonymization with preferences on loss and bias (Dewri et al. 2009)"
@@ -201,3 +202,50 @@ def _by_bias(runs: Sequence[Run]) -> Figure:
 
 def _by_weights(runs: Sequence[Run], counted: QuasiTally) -> Figure:
     return blocks_kept([each.label for each in runs], counted.names, [each.blocks() for each in runs])
+
+
+def loss_by_k(wanted: Sequence[int], published: Sequence[float], polished: Sequence[float]) -> Figure:
+    """What each wanted k costs."""
+    figure, axes = plain_figure()
+    axes.plot(wanted, published, "o-", color=GREY, label="published search")
+    axes.plot(wanted, polished, "o-", color=BLUE, label="with ruin and recreate")
+    _set_log_axis(axes, "wanted k", wanted)
+    axes.set_ylabel("share of detail lost (NWP)")
+    axes.legend(frameon=False)
+    return figure
+
+
+def loss_and_bias(what: str, values: Sequence[float], losses: Sequence[float], biases: Sequence[float]) -> Figure:
+    """Both objectives over one setting."""
+    figure, axes = plain_figure()
+    axes.plot(values, losses, "o-", color=BLUE, label="loss (NWP)")
+    axes.plot(values, biases, "s-", color=ORANGE, label="bias (NECD)")
+    _set_log_axis(axes, what, values)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("share")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    return figure
+
+
+def blocks_kept(weightings: Sequence[str], names: Sequence[str], blocks: Sequence[Sequence[int]]) -> Figure:
+    """How many blocks each attribute keeps; darker is more detail."""
+    figure, axes = plain_figure(height=3.2)
+    axes.grid(visible=False)
+    axes.imshow(blocks, cmap="Blues", aspect="auto")
+    most = max(map(max, blocks))
+    for row, counts in enumerate(blocks):
+        for column, count in enumerate(counts):
+            color = "white" if count > most / 2 else "black"
+            axes.text(column, row, str(count), ha="center", va="center", color=color)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_yticks(range(len(weightings)), weightings)
+    axes.set_ylabel("weights")
+    return figure
+
+
+def _set_log_axis(axes: Axes, what: str, values: Sequence[float]) -> None:
+    """A logarithmic axis named at the values that were tried, not at powers of ten."""
+    axes.set_xscale("log")
+    axes.set_xticks(values, [f"{value:g}" for value in values])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel(what)

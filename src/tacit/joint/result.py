@@ -15,8 +15,9 @@ from tacit.channel.scheme import Questionnaire
 from tacit.count.sources import ReportSource, sources
 from tacit.display import Told, told_errors, with_error
 from tacit.errors import InvalidInput
-from tacit.joint.evidence import BATCH_ROWS, Known, WholeReports, batches, laid_out
+from tacit.joint.evidence import BATCH_ROWS, Known, WholeReports, batches, laid_out, whole_reports
 from tacit.joint.selection import ModelCandidate, RecordModel, refined
+from tacit.randomness import SeededRandomness
 from tacit.reports import Reports
 from tacit.schema import Attribute, Schema
 from tacit.table import Table
@@ -383,8 +384,6 @@ class JointModel(Told):
 
     def _refits(self, replicates: int, seed: int) -> list[RecordModel]:
         """The model fitted again to reports that were simulated from it."""
-        from tacit.joint.bootstrap import simulated
-
         if not (isinstance(replicates, int) and replicates >= 2):
             raise InvalidInput(f"A bootstrap needs a whole number of at least 2 refits, not {replicates!r}.")
         held = self._bootstrapped
@@ -411,3 +410,20 @@ def _nobody(schema: Schema, known: Known) -> WholeReports:
     everything = Questionnaire("", 1.0, (), tuple(schema))
     blank = Table(schema, {name: np.zeros(1, dtype=np.int64) for name in schema.names})
     return WholeReports(everything, blank, np.ones(1), ()).known(known, schema.shape())
+
+
+def simulated(
+    model: RecordModel, schema: Schema, groups: Sequence[tuple[Questionnaire, int]], rng: np.random.Generator
+) -> list[WholeReports]:
+    """As many reports of each questionnaire as there were, from people drawn from the model."""
+    made = []
+    for questionnaire, people in groups:
+        records = dict(zip(schema.names, model.draw(people, rng), strict=True))
+        chance = SeededRandomness(int(rng.integers(1 << 62)))
+        columns = {attribute.name: records[attribute.name] for attribute in questionnaire.public}
+        for group in questionnaire.groups:
+            reported = group.channel.sample([records[name] for name in group.names], chance)
+            names = [attribute.name for attribute in group.report_attributes]
+            columns |= dict(zip(names, reported, strict=True))
+        made.append(whole_reports(questionnaire, schema, Table(questionnaire.report_schema, columns)))
+    return made
